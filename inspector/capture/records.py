@@ -1,0 +1,61 @@
+"""The record: one fact that crossed a wire, or one that the session stated, never changed afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from inspector.findings.finding import Finding
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Kind(StrEnum):
+    """What sort of fact a record is."""
+
+    REQUEST = "request"
+    """A request that we sent: head in `meta`, body in `raw`."""
+    RESPONSE = "response"
+    """The head of a response: status and headers in `meta`."""
+    BODY = "body"
+    """The whole body of a response that was not a stream."""
+    FRAME = "frame"
+    """One SSE frame that carries data: its bytes in `raw`."""
+    KEEPALIVE = "keepalive"
+    """One SSE block without data."""
+    END = "end"
+    """How an exchange ended: `meta` has `how`, `events`, `bytes`, `seconds` and, on failure, `whose`, `seen`, `hint`."""
+    DELIVERY = "delivery"
+    """One request at the webhook receiver, refused or not: head, verdict and answer in `meta`, body in `raw`."""
+    NOTE = "note"
+    """What the session itself did or saw (connected, push on, a failure without an exchange)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One fact.
+
+    `seq` counts from 1 without gaps; `at` is in seconds since 1970, never falling within a capture; `exchange` is the
+    `seq` of the request that opened the exchange, 0 for a fact outside of any; `operation` is the 1.0 name;
+    `event` says what the payload is (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable`, ``);
+    `task`, `context` and `state` are as the payload has them, state under its 1.0 name; `label` is one line about
+    the payload and, like `raw` and `meta`, may hold anything that an agent sent; `size` is the bytes on the wire;
+    `raw` is those bytes with secrets masked.
+    """
+
+    seq: int
+    at: float
+    kind: Kind
+    exchange: int = 0
+    operation: str = ""
+    event: str = ""
+    task: str = ""
+    context: str = ""
+    state: str = ""
+    label: str = ""
+    size: int = 0
+    raw: bytes = b""
+    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    findings: tuple[Finding, ...] = ()

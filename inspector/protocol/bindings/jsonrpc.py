@@ -1,0 +1,106 @@
+"""JSON-RPC 2.0 over HTTP POST, streams as Server-Sent Events (1.0 section 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.model import Json, Request, Unreadable
+from inspector.protocol.operations import STREAMING, Operation
+
+EVENT_STREAM = "text/event-stream"
+JSON = "application/json"
+
+
+def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
+    """Write a call as an HTTP request."""
+    params = dialect.encode_request(operation, request)
+    call = {"jsonrpc": "2.0", "id": request_id, "method": dialect.methods[operation]}
+    return HttpRequest(
+        method="POST",
+        url=url,
+        headers={
+            "Content-Type": JSON,
+            "Accept": EVENT_STREAM if operation in STREAMING else JSON,
+            **dialect.headers,
+        },
+        body=dump(call if params is None else call | {"params": params}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The result that an envelope held."""
+
+    result: Json
+
+
+def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
+    """Take a response out of its envelope; one with both `result` and `error` is read as the error, which hurts."""
+    if not isinstance(value, dict):
+        return Unreadable(value, f"a JSON-RPC response is an object, this is {type(value).__name__}")
+    error = value.get("error")
+    if error is None:
+        if "result" in value:
+            return Opened(value["result"])
+        return Unreadable(value, "neither result nor error: not a JSON-RPC response")
+    if not isinstance(error, dict):
+        return Unreadable(value, "a JSON-RPC error is an object")
+    code, message = error.get("code"), error.get("message")
+    return ProtocolError(
+        code=code if type(code) is int else None,
+        message=message if isinstance(message, str) else "",
+        data=error.get("data"),
+    )
+
+
+def decode_answer(dialect: Dialect, operation: Operation, value: Json) -> Answer:
+    """Read the response to a call that is answered once."""
+    match open_envelope(value):
+        case Opened(result):
+            return dialect.decode_result(operation, result)
+        case failure:
+            return failure
+
+
+def decode_item(dialect: Dialect, value: Json) -> Item:
+    """Read one response of a stream."""
+    match open_envelope(value):
+        case Opened(result):
+            return dialect.decode_event(result)
+        case failure:
+            return failure
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as a server receives it; `id` is None for a request without one."""
+
+    method: str
+    params: Json
+    id: str | int | float | None
+
+
+def decode_call(value: Json) -> Call | ProtocolError:
+    """Read a request as a server does (JSON-RPC 2.0 section 4)."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
+        return ProtocolError(-32600, "Request payload validation error")
+    identity = value.get("id")
+    if isinstance(identity, bool) or not isinstance(identity, str | int | float | None):
+        return ProtocolError(-32600, "Request payload validation error")
+    return Call(value["method"], value.get("params"), identity)
+
+
+def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolError) -> Json:
+    """Write a response as a server does."""
+    if isinstance(outcome, ProtocolError):
+        error = {"code": outcome.code, "message": outcome.message}
+        data = {} if outcome.data is None else {"data": outcome.data}
+        return {"jsonrpc": "2.0", "id": identity, "error": error | data}
+    return {"jsonrpc": "2.0", "id": identity, "result": outcome}
+
+
+BINDING = Binding(name="JSONRPC", encode=encode, decode_answer=decode_answer, decode_item=decode_item)

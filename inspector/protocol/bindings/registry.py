@@ -1,0 +1,9 @@
+"""The bindings that we speak, by the name that a card gives them."""
+
+from __future__ import annotations
+
+from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.bindings.base import Binding
+
+BINDINGS: dict[str, Binding] = {binding.name: binding for binding in (jsonrpc.BINDING,)}
+"""Every binding by its name on the card."""

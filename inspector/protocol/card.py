@@ -1,0 +1,74 @@
+"""The Agent Card as 1.0 shapes it (section 4.4); older cards are read into this by their dialect."""
+
+from __future__ import annotations
+
+from inspector.protocol.model import Json, Wire
+
+
+class AgentInterface(Wire):
+    """One way to reach the agent: a url, a binding and the generation spoken there (1.0 section 4.4.6)."""
+
+    url: str = ""
+    protocol_binding: str = ""
+    tenant: str | None = None
+    protocol_version: str = ""
+
+
+class AgentProvider(Wire):
+    """Who runs the agent (1.0 section 4.4.2)."""
+
+    organization: str = ""
+    url: str | None = None
+
+
+class AgentExtension(Wire):
+    """A protocol extension that the agent speaks (1.0 section 4.4.4)."""
+
+    uri: str = ""
+    description: str | None = None
+    required: bool | None = None
+    params: dict[str, Json] | None = None
+
+
+class AgentCapabilities(Wire):
+    """What the agent says that it can do (1.0 section 4.4.3)."""
+
+    streaming: bool | None = None
+    push_notifications: bool | None = None
+    extended_agent_card: bool | None = None
+    extensions: list[AgentExtension] | None = None
+
+
+class AgentSkill(Wire):
+    """One thing that the agent is good at (1.0 section 4.4.5)."""
+
+    id: str = ""
+    name: str = ""
+    description: str = ""
+    tags: list[str] = []
+    examples: list[str] | None = None
+    input_modes: list[str] | None = None
+    output_modes: list[str] | None = None
+    security_requirements: list[dict[str, Json]] | None = None
+
+
+class AgentCard(Wire):
+    """Who an agent is, where it lives, what it can do and what it asks for (1.0 section 4.4.1).
+
+    `security_schemes` maps a name to a one-member object (`{"httpAuthSecurityScheme": {...}}`), as 1.0 shapes it.
+    """
+
+    name: str = ""
+    description: str = ""
+    supported_interfaces: list[AgentInterface] = []
+    provider: AgentProvider | None = None
+    version: str = ""
+    documentation_url: str | None = None
+    icon_url: str | None = None
+    capabilities: AgentCapabilities = AgentCapabilities()
+    security_schemes: dict[str, dict[str, Json]] | None = None
+    security_requirements: list[dict[str, Json]] | None = None
+    default_input_modes: list[str] = []
+    default_output_modes: list[str] = []
+    skills: list[AgentSkill] = []
+    signatures: list[dict[str, Json]] | None = None

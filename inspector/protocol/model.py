@@ -1,0 +1,224 @@
+"""The canonical objects: what every generation's wire is read into, shaped like A2A 1.0 (section 4).
+
+Reading is lenient about absence and strict about types: a member that the specification requires and the agent
+left out has a neutral default here (and a finding elsewhere), a member of the wrong type makes the object
+`Unreadable`. Members that no specification names stay in `model_extra` and are written back unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+Json: TypeAlias = Any
+"""Any JSON value as `json.loads` gives it."""
+
+
+class Wire(BaseModel):
+    """A frozen object whose members are spelled in camelCase on the wire and keep unknown companions."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="allow",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        protected_namespaces=(),
+    )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the members that were set, under their wire names, unknown ones included."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+class Part(Wire):
+    """One piece of content: exactly one of text, raw (base64), url and data (1.0 section 4.1.6)."""
+
+    text: str | None = None
+    raw: str | None = None
+    url: str | None = None
+    data: Json = None
+    filename: str | None = None
+    media_type: str | None = None
+    metadata: dict[str, Json] | None = None
+
+    @property
+    def content(self) -> str:
+        """Name the member that carries the content: `text`, `raw`, `url`, `data`, or `""` where none is set."""
+        present = self.model_fields_set
+        return next((name for name in ("text", "raw", "url", "data") if name in present), "")
+
+
+class Message(Wire):
+    """One turn of a conversation (1.0 section 4.1.4)."""
+
+    message_id: str = ""
+    context_id: str | None = None
+    task_id: str | None = None
+    role: str = ""
+    parts: list[Part] = []
+    metadata: dict[str, Json] | None = None
+    extensions: list[str] | None = None
+    reference_task_ids: list[str] | None = None
+
+
+class TaskStatus(Wire):
+    """A task's state at one time, with the agent's message about it (1.0 section 4.1.2)."""
+
+    state: str = ""
+    message: Message | None = None
+    timestamp: str | None = None
+
+
+class Artifact(Wire):
+    """An output of a task (1.0 section 4.1.7)."""
+
+    artifact_id: str = ""
+    name: str | None = None
+    description: str | None = None
+    parts: list[Part] = []
+    metadata: dict[str, Json] | None = None
+    extensions: list[str] | None = None
+
+
+class Task(Wire):
+    """The unit of work (1.0 section 4.1.1)."""
+
+    id: str = ""
+    context_id: str | None = None
+    status: TaskStatus = TaskStatus()
+    artifacts: list[Artifact] | None = None
+    history: list[Message] | None = None
+    metadata: dict[str, Json] | None = None
+
+
+class TaskStatusUpdateEvent(Wire):
+    """A change of a task's status (1.0 section 4.2.1); `final` of 0.2 and 0.3 stays among the unknown members."""
+
+    task_id: str = ""
+    context_id: str | None = None
+    status: TaskStatus = TaskStatus()
+    metadata: dict[str, Json] | None = None
+
+
+class TaskArtifactUpdateEvent(Wire):
+    """An artifact, or a chunk of one (1.0 section 4.2.2)."""
+
+    task_id: str = ""
+    context_id: str | None = None
+    artifact: Artifact = Artifact()
+    append: bool | None = None
+    last_chunk: bool | None = None
+    metadata: dict[str, Json] | None = None
+
+
+class AuthenticationInfo(Wire):
+    """How a webhook wants to be authenticated to (1.0 section 4.3.2)."""
+
+    scheme: str = ""
+    credentials: str | None = None
+
+
+class PushConfig(Wire):
+    """Where and how to push the updates of a task (1.0 `TaskPushNotificationConfig`, section 4.3.1)."""
+
+    tenant: str | None = None
+    id: str | None = None
+    task_id: str | None = None
+    url: str = ""
+    token: str | None = None
+    authentication: AuthenticationInfo | None = None
+
+
+class SendConfiguration(Wire):
+    """What the client asks of a send (1.0 section 3.2.2)."""
+
+    accepted_output_modes: list[str] | None = None
+    task_push_notification_config: PushConfig | None = None
+    history_length: int | None = None
+    return_immediately: bool | None = None
+
+
+class SendRequest(Wire):
+    """The parameters of SendMessage and SendStreamingMessage (1.0 section 3.2.1)."""
+
+    tenant: str | None = None
+    message: Message = Message()
+    configuration: SendConfiguration | None = None
+    metadata: dict[str, Json] | None = None
+
+
+class TaskRequest(Wire):
+    """The parameters of GetTask, CancelTask and SubscribeToTask (1.0 sections 3.1.3, 3.1.5, 3.1.6)."""
+
+    tenant: str | None = None
+    id: str = ""
+    history_length: int | None = None
+    metadata: dict[str, Json] | None = None
+
+
+class ListTasksRequest(Wire):
+    """The filters of ListTasks (1.0 section 3.1.4)."""
+
+    tenant: str | None = None
+    context_id: str | None = None
+    status: str | None = None
+    page_size: int | None = None
+    page_token: str | None = None
+    history_length: int | None = None
+    status_timestamp_after: str | None = None
+    include_artifacts: bool | None = None
+
+
+class TaskList(Wire):
+    """One page of tasks (1.0 section 3.1.4)."""
+
+    tasks: list[Task] = []
+    next_page_token: str = ""
+    page_size: int | None = None
+    total_size: int | None = None
+
+
+class PushConfigRequest(Wire):
+    """Which push configuration is meant, or, without an id, all of a task's (1.0 sections 3.1.8 to 3.1.10)."""
+
+    tenant: str | None = None
+    task_id: str = ""
+    id: str | None = None
+    page_size: int | None = None
+    page_token: str | None = None
+
+
+class PushConfigList(Wire):
+    """One page of push configurations (1.0 section 3.1.9)."""
+
+    configs: list[PushConfig] = []
+    next_page_token: str | None = None
+
+
+class ExtendedCardRequest(Wire):
+    """The parameters of GetExtendedAgentCard (1.0 section 3.1.11)."""
+
+    tenant: str | None = None
+
+
+class Deleted(Wire):
+    """The empty result of deleting a push configuration (1.0 section 3.1.10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A value that could not be read as what it should be: the value itself and why, in words."""
+
+    value: Json
+    why: str
+
+
+Event: TypeAlias = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+"""What a stream, a webhook or a send can carry."""
+
+Request: TypeAlias = SendRequest | TaskRequest | ListTasksRequest | PushConfig | PushConfigRequest | ExtendedCardRequest
+"""The parameters of any operation."""

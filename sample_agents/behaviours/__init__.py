@@ -1,0 +1,1 @@
+"""What the mock agent can do: one behaviour a file."""
