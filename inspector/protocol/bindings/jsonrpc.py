@@ -58,7 +58,9 @@ def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
 
 
 def decode_answer(dialect: Dialect, operation: Operation, value: Json) -> Answer:
-    """Read the response to a call that is answered once."""
+    """Read the response to a call that is answered once; a deletion's empty result may be left out."""
+    if operation is Operation.DELETE_PUSH and isinstance(value, dict) and "jsonrpc" in value:
+        value = {"result": None} | value  # the official 0.3 SDK drops members that are null
     match open_envelope(value):
         case Opened(result):
             return dialect.decode_result(operation, result)

@@ -1,0 +1,177 @@
+"""Events folded into a task: what it is now, and which events did not fit (1.0 sections 3.1.2, 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from inspector.protocol.growing import GrowingText
+from inspector.protocol.lifecycle import is_terminal, may_follow
+from inspector.protocol.model import (
+    Artifact,
+    Event,
+    Message,
+    Part,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+
+
+class Misfit(StrEnum):
+    """A way in which an event does not fit what came before it."""
+
+    ILLEGAL_MOVE = "illegal-move"
+    AFTER_TERMINAL = "after-terminal"
+    APPEND_BEFORE_CREATE = "append-before-create"
+    CHUNK_AFTER_LAST = "chunk-after-last"
+    OTHER_CONTEXT = "other-context"
+
+
+@dataclass(slots=True)
+class AssembledArtifact:
+    """One artifact as put together so far.
+
+    `parts` holds every part in order, a run of plain text parts as one `GrowingText`; `text` is all text in it;
+    `revision` changes when the artifact was replaced, so that who shows `text` knows to start again; `size` counts the
+    characters and bytes of its content; `closed` says that the last chunk came.
+    """
+
+    artifact_id: str
+    name: str = ""
+    description: str = ""
+    parts: list[Part | GrowingText] = field(default_factory=list)
+    text: GrowingText = field(default_factory=GrowingText)
+    revision: int = 0
+    chunks: int = 0
+    size: int = 0
+    closed: bool = False
+
+    def replace(self, artifact: Artifact) -> None:
+        """Start again from a whole artifact."""
+        self.parts, self.text, self.size = [], GrowingText(), 0
+        self.revision += 1
+        self.closed = False
+        self.extend(artifact)
+
+    def extend(self, artifact: Artifact) -> None:
+        """Add the parts of a chunk, repeated ones included: an agent may mean to say a thing twice."""
+        self.name = artifact.name or self.name
+        self.description = artifact.description or self.description
+        self.chunks += 1
+        for part in artifact.parts:
+            if part.text is not None:
+                self.text.append(part.text)
+                self.size += len(part.text)
+                self._add_text(part)
+            else:
+                self.size += len(part.raw or "") * 3 // 4
+                self.parts.append(part)
+
+    def _add_text(self, part: Part) -> None:
+        if len(part.model_fields_set) > 1 or part.text is None or part.model_extra:
+            self.parts.append(part)  # it says more than its text
+            return
+        last = self.parts[-1] if self.parts else None
+        if not isinstance(last, GrowingText):
+            last = GrowingText()
+            self.parts.append(last)
+        last.append(part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A state that the task took on, and when it was heard of (seconds since 1970)."""
+
+    state: str
+    at: float
+
+
+@dataclass(slots=True)
+class AssembledTask:
+    """A task as its events tell it; `apply` is the only way in.
+
+    `moves` lists each change of state once; `artifacts` are in order of appearance, by id; `messages` are what the
+    agent said about the task, `history` what its last snapshot had.
+    """
+
+    id: str
+    context_id: str = ""
+    status: TaskStatus = field(default_factory=TaskStatus)
+    moves: list[Move] = field(default_factory=list)
+    artifacts: dict[str, AssembledArtifact] = field(default_factory=dict)
+    messages: list[Message] = field(default_factory=list)
+    history: list[Message] = field(default_factory=list)
+    updated: float = 0.0
+    events: int = 0
+
+    @property
+    def state(self) -> str:
+        """Return the current state under its 1.0 name, `""` before any was heard of."""
+        return self.status.state
+
+    def apply(self, event: Event, at: float) -> tuple[Misfit, ...]:
+        """Take in an event of this task, heard of at `at`, and say what about it does not fit."""
+        self.updated = at
+        self.events += 1
+        misfits = self._check_context(event.context_id)
+        match event:
+            case TaskArtifactUpdateEvent():
+                return (*misfits, *self._artifact(event))
+            case TaskStatusUpdateEvent():
+                return (*misfits, *self._move(event.status, at))
+            case Task():
+                return (*misfits, *self._snapshot(event, at))
+            case Message():
+                self.messages.append(event)
+                return misfits
+
+    def _check_context(self, context: str | None) -> tuple[Misfit, ...]:
+        if not context or context == self.context_id:
+            return ()
+        if not self.context_id:
+            self.context_id = context
+            return ()
+        return (Misfit.OTHER_CONTEXT,)
+
+    def _move(self, status: TaskStatus, at: float) -> tuple[Misfit, ...]:
+        before, after = self.state, status.state
+        self.status = status
+        if status.message is not None:
+            self.messages.append(status.message)
+        if after == before:
+            return (Misfit.AFTER_TERMINAL,) if is_terminal(before) else ()
+        self.moves.append(Move(after, at))
+        if is_terminal(before):
+            return (Misfit.AFTER_TERMINAL,)
+        return () if may_follow(before, after) else (Misfit.ILLEGAL_MOVE,)
+
+    def _snapshot(self, task: Task, at: float) -> tuple[Misfit, ...]:
+        """Take over a whole task; reading the same final state again is no misfit, it is what GetTask does."""
+        misfits = () if task.status.state == self.state else self._move(task.status, at)
+        self.status = task.status
+        if task.history is not None:
+            self.history = list(task.history)
+        for artifact in task.artifacts or ():
+            self.artifacts.setdefault(artifact.artifact_id, AssembledArtifact(artifact.artifact_id)).replace(artifact)
+        return misfits
+
+    def _artifact(self, event: TaskArtifactUpdateEvent) -> tuple[Misfit, ...]:
+        misfits: list[Misfit] = []
+        if is_terminal(self.state):
+            misfits.append(Misfit.AFTER_TERMINAL)
+        artifact_id = event.artifact.artifact_id
+        known = self.artifacts.get(artifact_id)
+        if known is None:
+            known = self.artifacts[artifact_id] = AssembledArtifact(artifact_id)
+            if event.append:
+                misfits.append(Misfit.APPEND_BEFORE_CREATE)
+        elif event.append and known.closed:
+            misfits.append(Misfit.CHUNK_AFTER_LAST)
+        if event.append:
+            known.extend(event.artifact)
+        else:
+            known.replace(event.artifact)
+        known.closed = bool(event.last_chunk) or (known.closed and bool(event.append))
+        return tuple(misfits)

@@ -1,0 +1,81 @@
+"""Which of a card's interfaces to use: the first in the card's order that we speak (1.0 section 8.3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.protocol.bindings.base import Binding
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.card import AgentCard, AgentInterface
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.registry import DIALECTS, for_version
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An interface that we can speak to, and why it is the one."""
+
+    interface: AgentInterface
+    dialect: Dialect
+    binding: Binding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One declared interface, with what we would speak there, or the reason why we cannot."""
+
+    interface: AgentInterface
+    dialect: Dialect | None
+    binding: Binding | None
+    reason: str
+
+    @property
+    def usable(self) -> bool:
+        """Say whether we speak both its generation and its binding."""
+        return self.dialect is not None and self.binding is not None
+
+
+def options(card: AgentCard) -> list[Option]:
+    """Judge every declared interface, in the card's order."""
+    return [_judge(interface) for interface in card.supported_interfaces]
+
+
+def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = "") -> Choice | None:
+    """Choose an interface, or None where the card offers none that we speak.
+
+    `transports` are the user's bindings, best first, and win over the card's order; one that the card does not offer
+    is passed over. `generation` (`0.3`) leaves only interfaces of that generation.
+    """
+    usable = [option for option in options(card) if option.usable]
+    if generation:
+        usable = [option for option in usable if option.dialect is for_version(generation)]
+    for wanted in transports:
+        for option in usable:
+            if option.interface.protocol_binding.upper() == wanted.upper():
+                return _choice(option, f"{wanted} was asked for")
+    if not usable:
+        return None
+    first = usable[0]
+    if first.interface == card.supported_interfaces[0]:
+        return _choice(first, "first on the card")
+    return _choice(first, "first on the card that we speak")
+
+
+def _choice(option: Option, reason: str) -> Choice:
+    if option.dialect is None or option.binding is None:
+        raise ValueError(f"not usable: {option.reason}")
+    return Choice(option.interface, option.dialect, option.binding, reason)
+
+
+def _judge(interface: AgentInterface) -> Option:
+    binding = BINDINGS.get(interface.protocol_binding.upper())
+    dialect = for_version(interface.protocol_version)
+    if binding is None:
+        return Option(interface, dialect, None, f"we do not speak the binding {interface.protocol_binding!r}")
+    if dialect is None:
+        ours = " and ".join(DIALECTS)
+        version = interface.protocol_version
+        said = f"generation {version!r}" if version else "an interface without a protocolVersion"
+        return Option(interface, None, binding, f"we speak {ours}, not {said}")
+    return Option(interface, dialect, binding, f"{dialect.generation} over {binding.name}")

@@ -1,0 +1,109 @@
+"""Server-Sent Events, decoded incrementally and within bounds: bytes in, frames out, however the bytes are cut.
+
+Follows the WHATWG algorithm (lines end in CR, LF or CRLF and in nothing else; a byte order mark at the start is
+skipped), and keeps what that algorithm throws away: comments, blocks without data and the bytes of every block.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DEFAULT_LIMIT = 16 * 1024 * 1024
+"""The largest block that is decoded, in bytes."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Frame(NamedTuple):
+    """One block of a stream.
+
+    `raw` is the block with its line ends, the closing empty line included; `data` is the joined `data` lines, or None
+    for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` where absent;
+    `comments` are the lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the stream.
+    """
+
+    raw: bytes
+    data: bytes | None
+    event: str = ""
+    id: str = ""
+    comments: tuple[str, ...] = ()
+
+
+class Decoder:
+    """Turns the bytes of one stream into frames; stops for good, with `overrun` set, at a block beyond the limit."""
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self.overrun = False
+        self._limit = limit
+        self._partial: list[bytes] = []  # the pieces of a line that has not ended yet
+        self._lines: list[bytes] = []  # the whole lines of the block that has not ended yet
+        self._held = 0  # how many bytes the two hold
+        self._started = False
+        self._after_cr = False
+
+    @property
+    def rest(self) -> bytes:
+        """Return the bytes that belong to no frame yet: what a stream that ends now leaves unfinished."""
+        return b"".join(self._lines) + b"".join(self._partial)
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Take in the next bytes and return the frames that they complete."""
+        if self.overrun or not chunk:
+            return []
+        self._held += len(chunk)
+        if self._after_cr:
+            self._after_cr = False
+            if chunk.startswith(b"\n"):  # the second half of a CRLF that was cut in two
+                self._lines.append(b"\n")
+                chunk = chunk[1:]
+        frames: list[Frame] = []
+        if b"\n" in chunk or b"\r" in chunk:
+            lines = b"".join((*self._partial, chunk)).splitlines(keepends=True)
+            self._partial = [] if lines[-1].endswith((b"\n", b"\r")) else [lines.pop()]
+            self._after_cr = not self._partial and lines[-1].endswith(b"\r")
+            frames = self._take(lines)
+        elif chunk:
+            self._partial.append(chunk)
+        self.overrun = self._held > self._limit
+        return frames
+
+    def _take(self, lines: list[bytes]) -> list[Frame]:
+        frames: list[Frame] = []
+        block = self._lines
+        for line in lines:
+            block.append(line)
+            if line in (b"\n", b"\r\n", b"\r") and (frame := _frame(block, first=not self._started)):
+                self._started = True
+                self._held -= len(frame.raw)
+                frames.append(frame)
+                block = []
+        self._lines = block
+        return frames
+
+
+def _frame(block: list[bytes], *, first: bool) -> Frame | None:
+    """Read the lines of one block; None where they hold nothing at all, so that they join the next block."""
+    data: list[bytes] = []
+    comments: list[str] = []
+    event = identity = ""
+    fields = 0
+    for number, ended in enumerate(block):
+        line = ended.rstrip(b"\r\n")
+        if first and number == 0:
+            line = line.removeprefix(_BOM)
+        if not line:
+            continue
+        fields += 1
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            data.append(value)
+        elif not name:
+            comments.append(value.decode("utf-8", "replace"))
+        elif name == b"event":
+            event = value.decode("utf-8", "replace")
+        elif name == b"id" and b"\0" not in value:
+            identity = value.decode("utf-8", "replace")
+    if not fields:
+        return None
+    return Frame(b"".join(block), b"\n".join(data) if data else None, event, identity, tuple(comments))

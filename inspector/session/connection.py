@@ -1,0 +1,161 @@
+"""Finding an agent's card and choosing how to talk to it, every try recorded."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from inspector.capture.records import Kind, Record
+from inspector.findings.card import check_card
+from inspector.findings.finding import Finding
+from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.card import AgentCard
+from inspector.protocol.errors import FaultError
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
+from inspector.protocol.selection import Choice
+from inspector.session.journal import Journal
+from inspector.session.recorder import Recorder
+from inspector.wire import discovery
+from inspector.wire.credentials import Credentials
+from inspector.wire.discovery import FoundCard
+from inspector.wire.http import Client
+from inspector.wire.observations import Body, Frames, Headers
+
+GET_CARD = "GetAgentCard"
+"""The operation of a card's records; the specification gives fetching the public card no name of its own."""
+
+_MOST_REDIRECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One place where the card was looked for and what came of it."""
+
+    url: str
+    outcome: str
+    exchange: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An agent that we can read: its card, where it was found after which tries, and the interface in use.
+
+    `url` is where the card was found, `""` for a file; `choice` is None where the card offers nothing that we speak;
+    `findings` are those of the card; `headers` those that it was served with.
+    """
+
+    reference: str
+    url: str
+    found: FoundCard
+    choice: Choice | None
+    tries: tuple[Try, ...]
+    findings: tuple[Finding, ...]
+    headers: Headers = ()
+
+    @property
+    def card(self) -> AgentCard:
+        """Return the card as read."""
+        return self.found.card
+
+
+@dataclass(slots=True)
+class CardFetch(Recorder):
+    """The fetch of a card from one url; `found` is the card, or why the answer is none."""
+
+    url: str
+    found: FoundCard | str = field(default="no answer", init=False)
+    findings: tuple[Finding, ...] = field(default=(), init=False)
+
+    def take_frames(self, seen: Frames) -> list[Record]:
+        """Append what a server streams where a card is due."""
+        self.found = "a stream of events instead of a card"
+        return [
+            self.journal.append(
+                Kind.FRAME,
+                seen.at,
+                exchange=self.number,
+                operation=self.operation,
+                event="unreadable",
+                label=self.found,
+                size=len(frame.raw),
+                raw=self.journal.redactor.body(frame.raw),
+            )
+            for frame in seen.frames
+        ]
+
+    def take_body(self, body: Body) -> Record:
+        """Append the body, read as a card where the status allows."""
+        status = self.head.status if self.head else 0
+        self.found = discovery.read_answer(status, self.content_type, body.raw)
+        if isinstance(self.found, FoundCard):
+            self.findings = check_card(
+                parse(body.raw),
+                self.found.card,
+                self.found.dialect.generation,
+                url=self.url,
+                content_type=self.content_type,
+            )
+        good = isinstance(self.found, FoundCard)
+        return self.journal.append(
+            Kind.BODY,
+            body.at,
+            exchange=self.number,
+            operation=self.operation,
+            event="card" if good else "",
+            label=self.found.card.name if isinstance(self.found, FoundCard) else self.found,
+            size=len(body.raw),
+            raw=self.journal.redactor.body(body.raw),
+            findings=self.findings,
+        )
+
+
+async def fetch_card(journal: Journal, client: Client, credentials: Credentials, url: str) -> CardFetch:
+    """Fetch a card, following redirects with the credentials left at home when they lead elsewhere."""
+    for _ in range(_MOST_REDIRECTS):
+        fetch = CardFetch(journal, GET_CARD, url)
+        request = HttpRequest("GET", url, {"Accept": "application/json", **credentials.for_url(url)})
+        try:
+            async with aclosing(client.exchange(request)) as seen:
+                async for observation in seen:
+                    fetch.take(observation)
+                    journal.touch()
+        finally:
+            fetch.stop(time.time())
+        location = fetch.head.header("location") if fetch.head else ""
+        if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
+            return fetch
+        url = urljoin(url, location)
+    fetch.found = f"more than {_MOST_REDIRECTS} redirects"
+    return fetch
+
+
+async def look_for_card(
+    journal: Journal, client: Client, credentials: Credentials, reference: str
+) -> tuple[CardFetch, FoundCard, tuple[Try, ...]]:
+    """Try every place where the card of a reference may be; raises `FaultError` where none has it."""
+    tries: list[Try] = []
+    statuses: set[int] = set()
+    for url in discovery.candidates(reference):
+        fetch = await fetch_card(journal, client, credentials, url)
+        if isinstance(fetch.found, FoundCard):
+            return fetch, fetch.found, (*tries, Try(fetch.url, "found", fetch.number))
+        if fetch.fault is not None and fetch.head is None:
+            raise FaultError(fetch.fault)  # nobody answers there, so the other paths will not be answered either
+        statuses.add(fetch.head.status if fetch.head else 0)
+        tries.append(Try(url, fetch.found, fetch.number))
+    raise FaultError(discovery.not_found(reference, [(one.url, one.outcome) for one in tries], statuses))
+
+
+def read_card_file(reference: str) -> tuple[FoundCard, tuple[Finding, ...]] | None:
+    """Read the card of a reference that names a file, or return None; raises `FaultError` where it cannot be read."""
+    path = discovery.local_path(reference)
+    if path is None:
+        return None
+    found = discovery.read_file(path)
+    value = parse(found.raw)
+    if isinstance(value, Unreadable):
+        return found, ()
+    return found, check_card(value, found.card, found.dialect.generation)

@@ -1,0 +1,87 @@
+"""What a call came to: the failure in words, where it failed."""
+
+from __future__ import annotations
+
+from inspector.protocol.errors import BY_CODE, Fault, FaultCode, ProtocolError, Whose
+from inspector.protocol.model import Unreadable
+from inspector.session.exchange import Exchange
+from inspector.wire.discovery import REDIRECTS
+
+_HINTS = {
+    "VersionNotSupportedError": "Connect again with another generation: --a2a-version 0.3 or 1.0.",
+    "MethodNotFoundError": "The agent may speak another generation than its card says: try --a2a-version.",
+    "TaskNotFoundError": "Agents forget tasks when they restart; check the id.",
+    "TaskNotCancelableError": "The task has ended; its state tells how.",
+    "PushNotificationNotSupportedError": "Send without push; the card should say pushNotifications: false.",
+    "UnsupportedOperationError": "A task that has ended takes no more messages: start a new one in the same context.",
+    "InvalidParamsError": "The error's data, where there is any, names the member.",
+    "ContentTypeNotSupportedError": "Compare the parts with the input modes on the card.",
+    "ExtensionSupportRequiredError": "The card names the extension; activate it with --svc-param.",
+}
+_BODY_QUOTE = 120
+
+
+def fault_of(exchange: Exchange) -> Fault | None:
+    """Say what went wrong with a call, or None where the agent answered it.
+
+    An error that the agent answered with goes by the protocol's own name; a stream that broke off after events is a
+    fault too.
+    """
+    if isinstance(exchange.answer, ProtocolError):
+        return of_error(exchange.answer)
+    if exchange.head is not None and exchange.head.status >= 300:
+        return _of_status(exchange)
+    if exchange.fault is not None:
+        return exchange.fault
+    if isinstance(exchange.answer, Unreadable):
+        return Fault(
+            Whose.AGENT,
+            "InvalidAgentResponseError",
+            f"The answer cannot be read: {exchange.answer.why}.",
+            "The raw bytes are in the capture; is this the url of the interface?",
+        )
+    if exchange.answer is None:
+        return Fault(
+            Whose.AGENT,
+            "InvalidAgentResponseError",
+            "The agent answered with nothing.",
+            "A call is answered with a result or an error; look at the agent's log.",
+        )
+    return None
+
+
+def of_error(error: ProtocolError) -> Fault:
+    """Put an error that the agent answered with into words."""
+    kind = BY_CODE.get(error.code) if error.code is not None else None
+    meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent answered with an error"
+    said = f": {error.message}" if error.message else ""
+    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.name}{said}).", _HINTS.get(error.name, ""), error)
+
+
+def _of_status(exchange: Exchange) -> Fault:
+    head = exchange.head
+    if head is None:
+        raise ValueError("an exchange without a response has no status")
+    if head.status in (401, 403):
+        missing = head.status == 401
+        asked = head.header("www-authenticate")
+        return Fault(
+            Whose.YOURS,
+            FaultCode.CREDENTIALS_MISSING if missing else FaultCode.AUTH_FAILED,
+            f"The agent demands credentials: {head.status} {head.reason}{f', {asked}' if asked else ''}.",
+            "Give them with --bearer or --header; they go to the origin that you typed, and to no other.",
+        )
+    if head.status in REDIRECTS:
+        return Fault(
+            Whose.AGENT,
+            FaultCode.UNREACHABLE,
+            f"The interface redirects ({head.status}) to {head.header('location') or 'nowhere'}.",
+            "A POST is not sent on unasked: correct the url on the card, often a slash at its end.",
+        )
+    why = f": {exchange.answer.why}" if isinstance(exchange.answer, Unreadable) else ""
+    return Fault(
+        Whose.AGENT,
+        FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL,
+        f"The interface answered {head.status} {head.reason}{why[:_BODY_QUOTE]}.",
+        "Is the url on the card the one where the agent listens?" if head.status in (404, 405) else "",
+    )

@@ -1,0 +1,136 @@
+"""What every exchange has in common: the request, the response head and the end, as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from inspector.capture.records import Kind, Record
+from inspector.findings.finding import Finding
+from inspector.protocol.errors import Fault
+from inspector.protocol.model import Json
+from inspector.session.journal import Journal
+from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Observation, Sent
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Folds the observations of one exchange into records; who reads the payload extends it.
+
+    `number` is the exchange's, once the request is out; `head` is the response's, `fault` what broke the exchange.
+    """
+
+    journal: Journal
+    operation: str
+    number: int = field(default=0, init=False)
+    head: Head | None = field(default=None, init=False)
+    ended: bool = field(default=False, init=False)
+    fault: Fault | None = field(default=None, init=False)
+
+    def take(self, seen: Observation) -> list[Record]:
+        """Append the records that an observation is worth, and return them."""
+        match seen:
+            case Frames():
+                return self.take_frames(seen)
+            case Sent():
+                return [self._sent(seen)]
+            case Head():
+                self.head = seen
+                return [self._head(seen)]
+            case Body():
+                return [self.take_body(seen)]
+            case Ended():
+                return [self._end(seen)]
+
+    def take_frames(self, seen: Frames) -> list[Record]:
+        """Append the frames of a stream."""
+        raise NotImplementedError
+
+    def take_body(self, body: Body) -> Record:
+        """Append the body of a response that is no stream."""
+        raise NotImplementedError
+
+    def request_members(self) -> dict[str, Json]:
+        """Return what is known of the request besides its bytes, as members of its record."""
+        return {}
+
+    def request_meta(self) -> dict[str, Json]:
+        """Return what is known of the request besides its bytes, for its `meta`."""
+        return {}
+
+    def judge_end(self, ended: Ended) -> tuple[Finding, ...]:  # noqa: ARG002 - for those who extend this
+        """Judge how the exchange ended."""
+        return ()
+
+    def payload_members(self) -> dict[str, Json]:
+        """Return what the end of the exchange says of its payload, as members of its record."""
+        return {}
+
+    @property
+    def content_type(self) -> str:
+        """Return the media type of the response, without parameters, in lower case."""
+        return self.head.header("content-type").partition(";")[0].strip().lower() if self.head else ""
+
+    def stop(self, at: float) -> None:
+        """Record that we stopped listening before the exchange was over; an exchange that is over stays as it is."""
+        if self.number and not self.ended:
+            self._end(Ended(at, Ending.STOPPED, 0.0, 0, 0))
+
+    def _sent(self, sent: Sent) -> Record:
+        redactor = self.journal.redactor
+        record = self.journal.append(
+            Kind.REQUEST,
+            sent.at,
+            operation=self.operation,
+            size=len(sent.body),
+            raw=redactor.body(sent.body),
+            meta={
+                "method": sent.method,
+                "url": redactor.url(sent.url),
+                "headers": redactor.headers(sent.headers),
+                **self.request_meta(),
+            },
+            **self.request_members(),
+        )
+        self.number = record.seq
+        return record
+
+    def _head(self, head: Head) -> Record:
+        return self.journal.append(
+            Kind.RESPONSE,
+            head.at,
+            exchange=self.number,
+            operation=self.operation,
+            label=f"{head.status} {head.reason}".strip(),
+            meta={
+                "status": head.status,
+                "reason": head.reason,
+                "http": head.http_version,
+                "headers": self.journal.redactor.headers(head.headers),
+                "streamed": head.streamed,
+            },
+        )
+
+    def _end(self, ended: Ended) -> Record:
+        self.ended = True
+        self.fault = ended.fault
+        meta: dict[str, Json] = {
+            "how": ended.how.value,
+            "events": ended.events,
+            "bytes": ended.size,
+            "seconds": round(ended.seconds, 6),
+        }
+        if ended.fault is not None:
+            text = self.journal.redactor.text
+            meta |= {"whose": ended.fault.whose.value, "seen": text(ended.fault.seen), "hint": ended.fault.hint}
+        return self.journal.append(
+            Kind.END,
+            ended.at,
+            exchange=self.number,
+            operation=self.operation,
+            label=ended.fault.seen if ended.fault else ended.how.value,
+            size=len(ended.rest),
+            raw=self.journal.redactor.body(ended.rest),
+            meta=meta,
+            findings=self.judge_end(ended),
+            **self.payload_members(),
+        )

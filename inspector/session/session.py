@@ -1,0 +1,228 @@
+"""One debugging session: an agent, a webhook receiver and a capture, joined; both faces of the inspector drive it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from inspector.capture.records import Kind, Record
+from inspector.capture.redaction import Redactor
+from inspector.capture.store import Capture
+from inspector.protocol.card import AgentCard
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.model import PushConfig, Request, TaskRequest
+from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice, options, select
+from inspector.session.connection import Connection, look_for_card, read_card_file
+from inspector.session.draft import Draft
+from inspector.session.exchange import Call, Exchange
+from inspector.session.journal import Journal
+from inspector.session.outcome import fault_of
+from inspector.session.push import PushDesk
+from inspector.session.tasks import Tasks, text_of
+from inspector.wire.credentials import Credentials, origin
+from inspector.wire.discovery import normalise
+from inspector.wire.http import Client, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user chose for a session: credentials, wishes for the interface, the receiver's address, limits."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    secret_headers: frozenset[str] = frozenset()
+    trusted: tuple[str, ...] = ()
+    transports: tuple[str, ...] = ()
+    generation: str = ""
+    insecure: bool = False
+    receiver_host: str = "127.0.0.1"
+    receiver_port: int = 0
+    public_url: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+class Turn:
+    """One call under way: iterate over it to drive it, and read from it afterwards what it came to."""
+
+    def __init__(self, session: Session, exchange: Exchange, request: Request) -> None:
+        self._session = session
+        self.exchange = exchange
+        self.request = request
+
+    async def __aiter__(self) -> AsyncGenerator[Record, None]:
+        """Send the call and yield its records as they are appended; leaving early ends the call on the wire."""
+        exchange, session = self.exchange, self._session
+        connection, call = session.choice, exchange.call
+        http = call.binding.encode(
+            connection.interface.url, call.dialect, call.operation, self.request, call.request_id
+        )
+        http = replace(http, headers={**http.headers, **session.credentials.for_url(http.url)})
+        try:
+            async with aclosing(session.client.exchange(http)) as seen:
+                async for observation in seen:
+                    records = exchange.take(observation)
+                    session.journal.touch()
+                    for record in records:
+                        yield record
+        finally:
+            exchange.stop(time.time())
+            session.journal.touch()
+
+    async def finish(self) -> Fault | None:
+        """Drive the call to its end and return what went wrong, or None."""
+        async for _ in self:
+            pass
+        return self.fault
+
+    @property
+    def fault(self) -> Fault | None:
+        """Return what went wrong, or None where the agent answered."""
+        return fault_of(self.exchange)
+
+
+class Session:
+    """Joins agent, receiver and capture; the only one that writes records.
+
+    `connection` is None until `connect` has found a card. Everything here runs on one event loop.
+    """
+
+    def __init__(self, capture: Path, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        redactor = Redactor()
+        for name, value in self.settings.headers.items():
+            if name in self.settings.secret_headers:
+                redactor.add(value)
+                redactor.add(value.partition(" ")[2])
+        self.journal = Journal(Capture.create(capture), redactor)
+        self.tasks = Tasks()
+        self.client = Client(self.settings.limits, verify=not self.settings.insecure)
+        self.credentials = Credentials(self.settings.headers)
+        self.connection: Connection | None = None
+        self.push = PushDesk(
+            self.journal,
+            self.tasks,
+            host=self.settings.receiver_host,
+            port=self.settings.receiver_port,
+            public_url=self.settings.public_url,
+        )
+
+    @property
+    def choice(self) -> Choice:
+        """Return the interface in use; raises `FaultError` where there is none."""
+        if self.connection is None:
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first."))
+        if self.connection.choice is None:
+            reasons = "; ".join(option.reason for option in options(self.connection.card))
+            raise FaultError(
+                Fault(
+                    Whose.AGENT,
+                    FaultCode.UNREACHABLE,
+                    f"The card offers no interface that we can use ({reasons or 'it declares none'}).",
+                    "--transport and --a2a-version pin one that the card does offer.",
+                )
+            )
+        return self.connection.choice
+
+    async def connect(self, reference: str) -> Connection:
+        """Find the card of an agent and choose an interface; raises `FaultError` with the sentence for the user.
+
+        Credentials go to the origin of the reference, and to those that the settings trust; to no other.
+        """
+        allowed = [origin(normalise(reference)), *(origin(normalise(one)) for one in self.settings.trusted)]
+        self.credentials = Credentials(self.settings.headers, frozenset(allowed))
+        self.connection = None
+        local = read_card_file(reference)
+        if local is not None:
+            found, findings = local
+            self.connection = Connection(reference, "", found, self._select(found.card), (), findings)
+        else:
+            fetch, found, tries = await look_for_card(self.journal, self.client, self.credentials, reference)
+            headers = fetch.head.headers if fetch.head else ()
+            choice = self._select(found.card)
+            self.connection = Connection(reference, fetch.url, found, choice, tries, fetch.findings, headers)
+        self._note_connection(self.connection)
+        return self.connection
+
+    def _note_connection(self, connection: Connection) -> None:
+        choice = connection.choice
+        interface = (
+            f"{choice.dialect.generation} over {choice.binding.name} at {choice.interface.url}, {choice.reason}"
+            if choice
+            else "no interface that we speak"
+        )
+        self.note(f"connected to {connection.card.name}: {interface}")
+        if choice and self.credentials.headers and not self.credentials.for_url(choice.interface.url):
+            self.note(
+                f"credentials are not sent to {origin(choice.interface.url)}: "
+                f"it is not the origin that you typed; --trust {origin(choice.interface.url)} allows it"
+            )
+
+    def _select(self, card: AgentCard) -> Choice | None:
+        return select(card, self.settings.transports, self.settings.generation)
+
+    def send(self, draft: Draft, *, stream: bool) -> Turn:
+        """Prepare a message to be sent, streamed or not; with push on, a webhook of its own goes with it.
+
+        Raises `FaultError` where no agent is connected.
+        """
+        choice = self.choice
+        operation = Operation.STREAM if stream else Operation.SEND
+        config: PushConfig | None = self.push.config_for(draft.task_id) if self.push.on else None
+        request = draft.request(tenant=choice.interface.tenant, push=config)
+        label = text_of(request.message) or ", ".join(part.filename or part.content for part in draft.parts)
+        return self._turn(operation, request, draft.task_id, draft.context_id, label)
+
+    def get(self, task_id: str, history_length: int | None = None) -> Turn:
+        """Prepare a GetTask."""
+        members = {} if history_length is None else {"history_length": history_length}
+        return self._about(Operation.GET, task_id, **members)
+
+    def cancel(self, task_id: str) -> Turn:
+        """Prepare a CancelTask."""
+        return self._about(Operation.CANCEL, task_id)
+
+    def subscribe(self, task_id: str) -> Turn:
+        """Prepare a SubscribeToTask, to pick up a task whose stream was lost."""
+        return self._about(Operation.SUBSCRIBE, task_id)
+
+    def _about(self, operation: Operation, task_id: str, **members: int) -> Turn:
+        tenant = self.choice.interface.tenant
+        given = {"tenant": tenant} if tenant else {}
+        return self._turn(operation, TaskRequest(id=task_id, **given, **members), task_id)
+
+    def _turn(
+        self, operation: Operation, request: Request, task_id: str, context_id: str = "", label: str = ""
+    ) -> Turn:
+        choice = self.choice
+        if operation not in choice.dialect.methods:
+            raise FaultError(
+                Fault(
+                    Whose.YOURS,
+                    FaultCode.USAGE,
+                    f"{choice.dialect.generation} over {choice.binding.name} has no {operation.value}.",
+                    "",
+                )
+            )
+        call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label)
+        return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request)
+
+    def note(self, text: str) -> None:
+        """Record something that the session itself did or saw."""
+        self.journal.append(Kind.NOTE, time.time(), label=text)
+        self.journal.touch()
+
+    async def close(self) -> None:
+        """Stop the receiver, close every connection and write the capture to its end."""
+        await self.push.receiver.stop()
+        await self.client.close()
+        self.journal.capture.close()
+
+    @property
+    def host(self) -> str:
+        """Return the host of the agent, for names and titles."""
+        return urlsplit(self.connection.url).netloc if self.connection else ""

@@ -1,0 +1,186 @@
+"""The HTTP client behind the tap: one exchange is a series of observations, within limits, and never an exception."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
+from inspector.wire.faults import explain
+from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
+
+_EVENT_STREAM = "text/event-stream"
+_HOG_SECONDS = 0.005
+"""How long a busy stream may keep the event loop before others get a turn; keys must stay below 100 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much we take from an agent: bytes of a body, bytes of one SSE block, growth by decompression, seconds."""
+
+    body: int = 64 * 1024 * 1024
+    block: int = DEFAULT_LIMIT
+    ratio: int = 100
+    connect_seconds: float = 10.0
+    read_seconds: float | None = None
+
+
+class TooMuchError(Exception):
+    """Raised inside the tap when a limit is reached; the message names it."""
+
+
+class Client:
+    """Sends requests and observes what comes back; redirects are never followed and cookies never kept."""
+
+    def __init__(
+        self, limits: Limits | None = None, *, verify: bool = True, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.limits = limits or Limits()
+        self._clock = clock
+        self._http = httpx.AsyncClient(
+            verify=verify,
+            follow_redirects=False,
+            timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+            headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._http.aclose()
+
+    async def exchange(self, request: HttpRequest) -> AsyncGenerator[Observation, None]:
+        """Send a request and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the exchange."""
+        started = time.perf_counter()
+        tally = _Tally()
+        try:
+            built = self._http.build_request(
+                request.method, request.url, headers=dict(request.headers), content=request.body or None
+            )
+            yield Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.body)
+            response = await self._http.send(built, stream=True)
+            try:
+                async with aclosing(self._response(response, tally)) as observed:
+                    async for seen in observed:
+                        yield seen
+            finally:
+                await response.aclose()
+            how, fault = Ending.COMPLETE, None
+        except TooMuchError as error:
+            how = Ending.LIMIT
+            fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, f"Stopped reading: {error}.", "Is this answer meant?")
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            how, fault = Ending.BROKEN, _broken_off(explain(error, request.url), tally)
+        seconds = time.perf_counter() - started
+        yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
+
+    async def _response(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[Observation, None]:
+        content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        streamed = content_type == _EVENT_STREAM
+        yield Head(
+            self._clock(),
+            response.status_code,
+            response.reason_phrase,
+            response.http_version,
+            _pairs(response.headers),
+            streamed,
+        )
+        async with aclosing(self._decoded(response, tally)) as chunks:
+            read = self._frames(chunks, tally) if streamed else self._body(chunks)
+            async with aclosing(read) as observed:
+                async for seen in observed:
+                    yield seen
+
+    async def _body(self, chunks: AsyncIterator[bytes]) -> AsyncGenerator[Observation, None]:
+        body = bytearray()
+        try:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > self.limits.body:
+                    raise TooMuchError(f"the body is larger than {self.limits.body:,} bytes")
+        except (TooMuchError, httpx.HTTPError):
+            yield Body(self._clock(), bytes(body))
+            raise
+        yield Body(self._clock(), bytes(body))
+
+    async def _frames(self, chunks: AsyncIterator[bytes], tally: _Tally) -> AsyncGenerator[Observation, None]:
+        decoder = Decoder(self.limits.block)
+        rested = time.perf_counter()
+        try:
+            async for chunk in chunks:
+                frames = decoder.feed(chunk)
+                if frames:
+                    tally.events += sum(frame.data is not None for frame in frames)
+                    yield Frames(self._clock(), frames)
+                if decoder.overrun:
+                    raise TooMuchError(f"one event of the stream is larger than {self.limits.block:,} bytes")
+                if time.perf_counter() - rested > _HOG_SECONDS:
+                    await asyncio.sleep(0)
+                    rested = time.perf_counter()
+        finally:
+            tally.rest = b"" if decoder.overrun else decoder.rest
+
+    async def _decoded(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[bytes, None]:
+        """Yield the body as it was before content coding; growth beyond the limits raises `TooMuchError`."""
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding in ("", "identity"):
+            async for chunk in response.aiter_raw():
+                tally.size += len(chunk)
+                yield chunk
+            return
+        if coding not in ("gzip", "x-gzip", "deflate"):
+            raise TooMuchError(f"the body is encoded as {coding!r}, although we asked for identity")
+        inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: a gzip or a zlib header, whichever is there
+        grown = 0
+        async for chunk in response.aiter_raw():
+            tally.size += len(chunk)
+            left = chunk
+            while left:
+                try:
+                    piece = inflate.decompress(left, 1024 * 1024)
+                except zlib.error as error:
+                    raise TooMuchError(f"the body says that it is {coding} and is not: {error}") from error
+                grown += len(piece)
+                if grown > self.limits.ratio * max(tally.size, 64 * 1024):
+                    raise TooMuchError(f"the {coding} body grew more than {self.limits.ratio} times")
+                yield piece
+                left = inflate.unconsumed_tail
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What an exchange has brought so far."""
+
+    events: int = 0
+    size: int = 0
+    rest: bytes = b""
+
+
+def _pairs(headers: httpx.Headers) -> Headers:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.raw)
+
+
+def _broken_off(fault: Fault, tally: _Tally) -> Fault:
+    """Say how far a stream came before it broke."""
+    if not tally.events:
+        return fault
+    seen = f"The stream broke off after {tally.events:,} events. {fault.seen}"
+    return Fault(fault.whose, fault.code, seen, fault.hint)

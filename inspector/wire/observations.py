@@ -1,0 +1,85 @@
+"""What the tap sees of one exchange, in the order in which it crosses the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+from inspector.protocol.errors import Fault
+from inspector.protocol.sse import Frame
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+"""Header lines as they were sent, in order, repeated ones kept."""
+
+
+class Ending(StrEnum):
+    """How an exchange came to its end."""
+
+    COMPLETE = "complete"
+    """The response ended as HTTP says it should."""
+    BROKEN = "broken"
+    """The connection failed or ended before the response did."""
+    STOPPED = "stopped"
+    """We stopped listening: the user canceled, or the session ended."""
+    LIMIT = "limit"
+    """We stopped listening because a limit was reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The request, as handed to the socket."""
+
+    at: float
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of the response; `streamed` says that its body is read as Server-Sent Events."""
+
+    at: float
+    status: int
+    reason: str
+    http_version: str
+    headers: Headers
+    streamed: bool
+
+    def header(self, name: str) -> str:
+        """Return the first header of that name, or `""`."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+class Frames(NamedTuple):
+    """The frames that one read from the socket completed."""
+
+    at: float
+    frames: list[Frame]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a response that was not a stream, after content decoding; partial if the exchange then breaks."""
+
+    at: float
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of the exchange: how, after how long, how many frames with data and bytes; `rest` belongs to no frame."""
+
+    at: float
+    how: Ending
+    seconds: float
+    events: int
+    size: int
+    rest: bytes = b""
+    fault: Fault | None = None
+
+
+Observation: TypeAlias = Sent | Head | Frames | Body | Ended
