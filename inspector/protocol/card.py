@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from inspector.protocol.model import Json, Wire
+from typing import Annotated
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from inspector.protocol.model import Items, Json, Wire
 
 
 class AgentInterface(Wire):
@@ -36,7 +41,7 @@ class AgentCapabilities(Wire):
     streaming: bool | None = None
     push_notifications: bool | None = None
     extended_agent_card: bool | None = None
-    extensions: list[AgentExtension] | None = None
+    extensions: Items[AgentExtension] | None = None
 
 
 class AgentSkill(Wire):
@@ -45,11 +50,18 @@ class AgentSkill(Wire):
     id: str = ""
     name: str = ""
     description: str = ""
-    tags: list[str] = []
-    examples: list[str] | None = None
-    input_modes: list[str] | None = None
-    output_modes: list[str] | None = None
-    security_requirements: list[dict[str, Json]] | None = None
+    tags: Items[str] = []
+    examples: Items[str] | None = None
+    input_modes: Items[str] | None = None
+    output_modes: Items[str] | None = None
+    security_requirements: Items[dict[str, Json]] | None = None
+
+
+def _first_error_only(value: Json) -> Json:
+    for name, member in value.items() if isinstance(value, dict) else ():
+        if not isinstance(member, dict):
+            raise PydanticCustomError("object", "{name} is not an object", {"name": name})
+    return value
 
 
 class AgentCard(Wire):
@@ -60,15 +72,15 @@ class AgentCard(Wire):
 
     name: str = ""
     description: str = ""
-    supported_interfaces: list[AgentInterface] = []
+    supported_interfaces: Items[AgentInterface] = []
     provider: AgentProvider | None = None
     version: str = ""
     documentation_url: str | None = None
     icon_url: str | None = None
     capabilities: AgentCapabilities = AgentCapabilities()
-    security_schemes: dict[str, dict[str, Json]] | None = None
-    security_requirements: list[dict[str, Json]] | None = None
-    default_input_modes: list[str] = []
-    default_output_modes: list[str] = []
-    skills: list[AgentSkill] = []
-    signatures: list[dict[str, Json]] | None = None
+    security_schemes: Annotated[dict[str, dict[str, Json]], BeforeValidator(_first_error_only)] | None = None
+    security_requirements: Items[dict[str, Json]] | None = None
+    default_input_modes: Items[str] = []
+    default_output_modes: Items[str] = []
+    skills: Items[AgentSkill] = []
+    signatures: Items[dict[str, Json]] | None = None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from inspector.protocol.model import Json
+if TYPE_CHECKING:  # a program that only says what went wrong starts without pydantic
+    from inspector.protocol.model import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,34 @@
 """The canonical objects: what every generation's wire is read into, shaped like A2A 1.0 (section 4).
 
 Reading is lenient about absence and strict about types: a member that the specification requires and the agent
-left out has a neutral default here (and a finding elsewhere), a member of the wrong type makes the object
-`Unreadable`. Members that no specification names stay in `model_extra` and are written back unchanged.
+left out has a neutral default here (and a finding elsewhere), a member of the wrong type (`"5"` for 5, 1 for true)
+makes the object `Unreadable`. Members that no specification names stay in `model_extra` and are written back unchanged.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, FailFast
 from pydantic.alias_generators import to_camel
 
 Json: TypeAlias = Any
 """Any JSON value as `json.loads` gives it."""
+
+
+class _FirstErrorOnly(FailFast):
+    """Ends the reading of a list at its first bad item: collecting millions of errors takes gigabytes.
+
+    Unlike its base it can be hashed, which `Items[Part] | None` asks of it.
+    """
+
+    __hash__ = object.__hash__
+
+
+ItemT = TypeVar("ItemT")
+Items: TypeAlias = Annotated[list[ItemT], _FirstErrorOnly()]
+"""A list that an agent sends."""
 
 
 class Wire(BaseModel):
@@ -23,6 +37,7 @@ class Wire(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="allow",
+        strict=True,
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
@@ -31,7 +46,7 @@ class Wire(BaseModel):
 
     def to_json(self) -> dict[str, Json]:
         """Return the members that were set, under their wire names, unknown ones included."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return self.model_dump(by_alias=True, exclude_unset=True)
 
 
 class Part(Wire):
@@ -48,8 +63,13 @@ class Part(Wire):
     @property
     def content(self) -> str:
         """Name the member that carries the content: `text`, `raw`, `url`, `data`, or `""` where none is set."""
-        present = self.model_fields_set
-        return next((name for name in ("text", "raw", "url", "data") if name in present), "")
+        if self.text is not None:
+            return "text"
+        if self.raw is not None:
+            return "raw"
+        if self.url is not None:
+            return "url"
+        return "data" if "data" in self.model_fields_set else ""
 
 
 class Message(Wire):
@@ -59,10 +79,10 @@ class Message(Wire):
     context_id: str | None = None
     task_id: str | None = None
     role: str = ""
-    parts: list[Part] = []
+    parts: Items[Part] = []
     metadata: dict[str, Json] | None = None
-    extensions: list[str] | None = None
-    reference_task_ids: list[str] | None = None
+    extensions: Items[str] | None = None
+    reference_task_ids: Items[str] | None = None
 
 
 class TaskStatus(Wire):
@@ -79,9 +99,9 @@ class Artifact(Wire):
     artifact_id: str = ""
     name: str | None = None
     description: str | None = None
-    parts: list[Part] = []
+    parts: Items[Part] = []
     metadata: dict[str, Json] | None = None
-    extensions: list[str] | None = None
+    extensions: Items[str] | None = None
 
 
 class Task(Wire):
@@ -90,8 +110,8 @@ class Task(Wire):
     id: str = ""
     context_id: str | None = None
     status: TaskStatus = TaskStatus()
-    artifacts: list[Artifact] | None = None
-    history: list[Message] | None = None
+    artifacts: Items[Artifact] | None = None
+    history: Items[Message] | None = None
     metadata: dict[str, Json] | None = None
 
 
@@ -136,7 +156,7 @@ class PushConfig(Wire):
 class SendConfiguration(Wire):
     """What the client asks of a send (1.0 section 3.2.2)."""
 
-    accepted_output_modes: list[str] | None = None
+    accepted_output_modes: Items[str] | None = None
     task_push_notification_config: PushConfig | None = None
     history_length: int | None = None
     return_immediately: bool | None = None
@@ -176,7 +196,7 @@ class ListTasksRequest(Wire):
 class TaskList(Wire):
     """One page of tasks (1.0 section 3.1.4)."""
 
-    tasks: list[Task] = []
+    tasks: Items[Task] = []
     next_page_token: str = ""
     page_size: int | None = None
     total_size: int | None = None
@@ -195,7 +215,7 @@ class PushConfigRequest(Wire):
 class PushConfigList(Wire):
     """One page of push configurations (1.0 section 3.1.9)."""
 
-    configs: list[PushConfig] = []
+    configs: Items[PushConfig] = []
     next_page_token: str | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from inspector.capture.records import Kind, Record
@@ -42,10 +43,14 @@ class Call:
 
 @dataclass(slots=True)
 class Exchange(Recorder):
-    """A call and what came of it: `answer` is the last thing that the agent said, `task_id` the task it is about."""
+    """A call and what came of it: `answer` is the last thing that the agent said, `task_id` the task it is about.
+
+    `on_answer` is called with each thing that the agent says, once it is recorded.
+    """
 
     call: Call
     tasks: Tasks
+    on_answer: Callable[[Answer], None] | None = field(default=None, init=False)
     answer: Answer | None = field(default=None, init=False)
     task_id: str = field(default="", init=False)
 
@@ -130,7 +135,7 @@ class Exchange(Recorder):
                 findings += (broken(self._unreadable_rule(kind), label),)
             case _:
                 pass
-        return self.journal.append(
+        record = self.journal.append(
             kind,
             at,
             exchange=self.number,
@@ -144,6 +149,9 @@ class Exchange(Recorder):
             raw=self.journal.redactor.body(raw),
             findings=findings,
         )
+        if self.on_answer is not None:
+            self.on_answer(answer)
+        return record
 
     def _unreadable_rule(self, kind: Kind) -> str:
         if kind is Kind.FRAME:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
+from inspector.protocol.operations import Operation
+from inspector.session.exchanges import Exchanges
 from inspector.session.lists import RecordList
+
+_PAGE = 1000
+_TURNS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 
 LABEL_LENGTH = 200
 """How many characters of a payload a record's label quotes."""
@@ -17,13 +23,16 @@ LABEL_LENGTH = 200
 class Journal:
     """A capture with those who follow it; everything is masked here or before, and nothing is appended elsewhere.
 
-    `found` holds, for every rule that was broken, the records in which it was.
+    `found` holds, for every rule that was broken, the records in which it was; `exchanges` sums up each exchange;
+    `turns` holds when each send began, by sequence number, so that times can be shown relative to it.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor) -> None:
         self.capture = capture
         self.redactor = redactor
         self.found: dict[str, list[int]] = {}
+        self.exchanges = Exchanges()
+        self.turns: list[tuple[int, float]] = []
         self._lists: list[RecordList] = []
         self._listeners: list[Callable[[], None]] = []
 
@@ -31,20 +40,33 @@ class Journal:
         """Append one fact and hand it to every list that follows; `members` are those of `Record`."""
         label = self.redactor.text(label[:LABEL_LENGTH])
         record = self.capture.append(kind, at, label=label, **members)
+        self.exchanges.take(record)
+        if kind is Kind.REQUEST and record.operation in _TURNS:
+            self.turns.append((record.seq, record.at))
         for follower in self._lists:
             follower.offer(record)
         for finding in record.findings:
             self.found.setdefault(finding.rule, []).append(record.seq)
         return record
 
+    def turn_of(self, seq: int) -> float | None:
+        """Return when the last send before this record began, or None where there was none."""
+        index = bisect_right(self.turns, seq, key=lambda turn: turn[0]) - 1
+        return self.turns[index][1] if index >= 0 else None
+
     def follow(self, followed: RecordList) -> None:
         """Fill a list with what is recorded so far and keep it filled."""
-        followed.rebuild(self.capture.select(), folded=followed.folded)
+        followed.rebuild(self._all(), folded=followed.folded)
         self._lists.append(followed)
 
     def refold(self, followed: RecordList, *, folded: bool) -> None:
         """Fold or unfold the runs of a list."""
-        followed.rebuild(self.capture.select(), folded=folded)
+        followed.rebuild(self._all(), folded=folded)
+
+    def _all(self) -> Iterator[Record]:
+        """Read every record by pages, so that a long capture is never in memory as a whole."""
+        for first in range(1, len(self.capture) + 1, _PAGE):
+            yield from self.capture.slice(first, first + _PAGE - 1)
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` whenever something may have changed; it has to be quick and to coalesce."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -21,13 +22,14 @@ class Row(NamedTuple):
 class RecordList:
     """The records that a view shows, as rows; a run of chunks of one artifact is one row when `folded`.
 
-    Keeps 32 bytes a row whatever the records hold, so that a hundred thousand events stay cheap.
+    Chunks that come by stream and by push at the same time make two runs that grow side by side; any other record ends
+    the runs. Keeps 32 bytes a row whatever the records hold, so that a hundred thousand events stay cheap.
     """
 
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
         self._accepts = accepts
         self.folded = folded
-        self._run: tuple[int, str, str] | None = None
+        self._runs: dict[tuple[Kind, str, str], int] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
 
     def __len__(self) -> int:
@@ -40,13 +42,17 @@ class RecordList:
         """Take in a record if it belongs here."""
         if not self._accepts(record):
             return
-        run = _run_of(record) if self.folded else None
-        if run is not None and run == self._run:
-            self._lasts[-1] = record.seq
-            self._counts[-1] += 1
-            self._sizes[-1] += record.size
-            return
-        self._run = run
+        if self.folded:
+            if not _is_chunk(record):
+                self._runs.clear()
+            else:
+                run = (record.kind, record.task, record.label)
+                index = self._runs.setdefault(run, len(self._firsts))
+                if index < len(self._firsts):
+                    self._lasts[index] = record.seq
+                    self._counts[index] += 1
+                    self._sizes[index] += record.size
+                    return
         self._firsts.append(record.seq)
         self._lasts.append(record.seq)
         self._counts.append(1)
@@ -55,29 +61,18 @@ class RecordList:
     def rebuild(self, records: Iterable[Record], *, folded: bool) -> None:
         """Start again from all records, folded or not."""
         self.folded = folded
-        self._run = None
+        self._runs.clear()
         for column in (self._firsts, self._lasts, self._counts, self._sizes):
             del column[:]
         for record in records:
             self.offer(record)
 
     def index_of(self, seq: int) -> int | None:
-        """Return the row that shows a record, or None where none does."""
-        low, high = 0, len(self._firsts)
-        while low < high:
-            middle = (low + high) // 2
-            if self._lasts[middle] < seq:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self._firsts) and self._firsts[low] <= seq else None
+        """Return the last row that begins at or before a record, which shows it in a list without runs."""
+        index = bisect_right(self._firsts, seq) - 1
+        return index if index >= 0 else None
 
 
-def _run_of(record: Record) -> tuple[int, str, str] | None:
-    """Return what consecutive chunks of one artifact have in common; None for any other record.
-
-    A chunk with a finding stands alone, so that folding hides nothing odd.
-    """
-    if record.kind is Kind.FRAME and record.event == "artifact" and not record.findings:
-        return record.exchange, record.task, record.label
-    return None
+def _is_chunk(record: Record) -> bool:
+    """Say whether a record may join a run; one with a finding stands alone, so that folding hides nothing odd."""
+    return record.event == "artifact" and not record.findings and record.kind in (Kind.FRAME, Kind.DELIVERY)

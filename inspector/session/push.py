@@ -58,11 +58,13 @@ class PushDesk:
         self.hooks.append(hook)
         return hook
 
-    def config_for(self, task_id: str) -> PushConfig:
-        """Make the configuration that goes with a message.
+    def config_for(self, task_id: str) -> PushConfig | None:
+        """Make the configuration that goes with a message, None for a task whose webhook is registered already.
 
         The token stands in both places that generations and SDKs know, because each of them sends only one back.
         """
+        if task_id and any(hook.task_id == task_id for hook in self.hooks):
+            return None  # a second registration would bring every update twice
         registration = self.register(task_id).registration
         return PushConfig(
             url=registration.url,

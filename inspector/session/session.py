@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.capture.records import Kind, Record
@@ -15,8 +15,9 @@ from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.model import PushConfig, Request, TaskRequest
+from inspector.protocol.model import Request, TaskRequest
 from inspector.protocol.operations import Operation
+from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
 from inspector.session.connection import Connection, look_for_card, read_card_file
 from inspector.session.draft import Draft
@@ -24,26 +25,11 @@ from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.outcome import fault_of
 from inspector.session.push import PushDesk
+from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks, text_of
 from inspector.wire.credentials import Credentials, origin
 from inspector.wire.discovery import normalise
-from inspector.wire.http import Client, Limits
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the user chose for a session: credentials, wishes for the interface, the receiver's address, limits."""
-
-    headers: Mapping[str, str] = field(default_factory=dict)
-    secret_headers: frozenset[str] = frozenset()
-    trusted: tuple[str, ...] = ()
-    transports: tuple[str, ...] = ()
-    generation: str = ""
-    insecure: bool = False
-    receiver_host: str = "127.0.0.1"
-    receiver_port: int = 0
-    public_url: str | None = None
-    limits: Limits = field(default_factory=Limits)
+from inspector.wire.http import Client
 
 
 class Turn:
@@ -61,9 +47,8 @@ class Turn:
         http = call.binding.encode(
             connection.interface.url, call.dialect, call.operation, self.request, call.request_id
         )
-        http = replace(http, headers={**http.headers, **session.credentials.for_url(http.url)})
         try:
-            async with aclosing(session.client.exchange(http)) as seen:
+            async with aclosing(session.client.exchange(session.credentials.sign(http))) as seen:
                 async for observation in seen:
                     records = exchange.take(observation)
                     session.journal.touch()
@@ -98,6 +83,7 @@ class Session:
             if name in self.settings.secret_headers:
                 redactor.add(value)
                 redactor.add(value.partition(" ")[2])
+        redactor.add(self.settings.api_key)
         self.journal = Journal(Capture.create(capture), redactor)
         self.tasks = Tasks()
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
@@ -145,6 +131,7 @@ class Session:
             headers = fetch.head.headers if fetch.head else ()
             choice = self._select(found.card)
             self.connection = Connection(reference, fetch.url, found, choice, tries, fetch.findings, headers)
+        self.credentials = self.credentials.with_key(self.settings.api_key, *key_place(self.connection.card))
         self._note_connection(self.connection)
         return self.connection
 
@@ -156,7 +143,7 @@ class Session:
             else "no interface that we speak"
         )
         self.note(f"connected to {connection.card.name}: {interface}")
-        if choice and self.credentials.headers and not self.credentials.for_url(choice.interface.url):
+        if choice and self.credentials and not self.credentials.are_for(choice.interface.url):
             self.note(
                 f"credentials are not sent to {origin(choice.interface.url)}: "
                 f"it is not the origin that you typed; --trust {origin(choice.interface.url)} allows it"
@@ -172,7 +159,7 @@ class Session:
         """
         choice = self.choice
         operation = Operation.STREAM if stream else Operation.SEND
-        config: PushConfig | None = self.push.config_for(draft.task_id) if self.push.on else None
+        config = self.push.config_for(draft.task_id) if self.push.on else None
         request = draft.request(tenant=choice.interface.tenant, push=config)
         label = text_of(request.message) or ", ".join(part.filename or part.content for part in draft.parts)
         return self._turn(operation, request, draft.task_id, draft.context_id, label)
@@ -190,10 +177,10 @@ class Session:
         """Prepare a SubscribeToTask, to pick up a task whose stream was lost."""
         return self._about(Operation.SUBSCRIBE, task_id)
 
-    def _about(self, operation: Operation, task_id: str, **members: int) -> Turn:
-        tenant = self.choice.interface.tenant
-        given = {"tenant": tenant} if tenant else {}
-        return self._turn(operation, TaskRequest(id=task_id, **given, **members), task_id)
+    def _about(self, operation: Operation, task_id: str, **members: Any) -> Turn:
+        if tenant := self.choice.interface.tenant:
+            members["tenant"] = tenant
+        return self._turn(operation, TaskRequest(id=task_id, **members), task_id)
 
     def _turn(
         self, operation: Operation, request: Request, task_id: str, context_id: str = "", label: str = ""

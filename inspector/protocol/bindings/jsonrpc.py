@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import dump
+from inspector.protocol.jsonvalue import dump, type_name
 from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
@@ -41,14 +41,14 @@ class Opened:
 def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
     """Take a response out of its envelope; one with both `result` and `error` is read as the error, which hurts."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"a JSON-RPC response is an object, this is {type(value).__name__}")
+        return Unreadable(value, f"a JSON-RPC response is an object, this is {type_name(value)}")
     error = value.get("error")
     if error is None:
         if "result" in value:
             return Opened(value["result"])
         return Unreadable(value, "neither result nor error: not a JSON-RPC response")
     if not isinstance(error, dict):
-        return Unreadable(value, "a JSON-RPC error is an object")
+        return Unreadable(value, f"a JSON-RPC error is an object, this is {type_name(error)}")
     code, message = error.get("code"), error.get("message")
     return ProtocolError(
         code=code if type(code) is int else None,

@@ -11,6 +11,10 @@ DIALECTS: dict[str, Dialect] = {dialect.generation: dialect for dialect in (v1_0
 """Every dialect by its generation, the newest first."""
 
 
+_LEGACY = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
+"""What a card says at its top until 0.3; 1.0 says it of each interface."""
+
+
 def for_version(version: str) -> Dialect | None:
     """Return the dialect for a declared `protocolVersion` (`1.0`, `0.3.0`), or None where we do not speak it.
 
@@ -25,8 +29,8 @@ def for_version(version: str) -> Dialect | None:
 def read_card(value: Json) -> tuple[AgentCard | Unreadable, Dialect]:
     """Read a card in whichever generation shaped it, and say which: 1.0 is known by its `supportedInterfaces`.
 
-    A card in neither shape is read as 1.0, so that what it lacks can be named.
+    A hybrid, which has both shapes, is read as 1.0; so is a card in neither, so that what it lacks can be named.
     """
-    legacy = isinstance(value, dict) and "supportedInterfaces" not in value and "url" in value
+    legacy = isinstance(value, dict) and not value.get("supportedInterfaces") and any(name in value for name in _LEGACY)
     dialect = v0_3.DIALECT if legacy else v1_0.DIALECT
     return dialect.decode_card(value), dialect

@@ -1,21 +1,23 @@
 """A2A 0.3 over JSON-RPC: `kind` discriminators, lowercase states, nested push configurations, `final`.
 
 Both directions work on JSON: 0.3 is rewritten into the canonical shape and read, or the canonical object is written
-and rewritten. Members that 0.3 does not name pass through unchanged either way.
+and rewritten. Members that 0.3 does not name pass through unchanged either way, all but a tenant, which is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3_card
 from inspector.protocol.dialects.base import Dialect, Result
-from inspector.protocol.jsonvalue import read
+from inspector.protocol.jsonvalue import brief, read, type_name
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
 from inspector.protocol.model import (
     Deleted,
     Event,
+    ExtendedCardRequest,
     Json,
     Message,
     PushConfig,
@@ -45,9 +47,7 @@ METHODS: Mapping[Operation, str] = {
 }
 
 _ROLES = {"user": "ROLE_USER", "agent": "ROLE_AGENT"}
-_ROLES_BACK = {canonical: spelled for spelled, canonical in _ROLES.items()}
-
-_STATES: dict[str, str] = {
+_STATES: Mapping[str, str] = {
     "submitted": State.SUBMITTED,
     "working": State.WORKING,
     "input-required": State.INPUT_REQUIRED,
@@ -58,152 +58,163 @@ _STATES: dict[str, str] = {
     "rejected": State.REJECTED,
     "unknown": State.UNSPECIFIED,
 }
-_STATES_BACK = {str(canonical): spelled for spelled, canonical in _STATES.items()}
+_FILE = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaType"}
+_PUSH_QUERY = {"id": "taskId", "pushNotificationConfigId": "id"}
+
+Change: TypeAlias = Callable[[Json], Json]
+"""Rewrites a value; one of the wrong type comes back as it is, for the model to refuse."""
 
 
-# ── reading: 0.3 JSON into canonical JSON. A value of the wrong type is left for the model to refuse. ──
+def _inverse(names: Mapping[str, str]) -> dict[str, str]:
+    return {str(canonical): spelled for spelled, canonical in names.items()}
 
 
-def _each(value: Json, change: Callable[[Json], Json]) -> Json:
-    return [change(item) for item in value] if isinstance(value, list) else value
+def _word(names: Mapping[str, str]) -> Change:
+    return lambda value: names.get(value, value) if isinstance(value, str) else value
 
 
-def _named(names: Mapping[str, str], value: Json) -> Json:
-    return names.get(value, value) if isinstance(value, str) else value
+def _each(change: Change) -> Change:
+    return lambda value: [change(item) for item in value] if isinstance(value, list) else value
+
+
+def _renamed(names: Mapping[str, str]) -> Change:
+    def rewrite(value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        return {names.get(name, name): member for name, member in value.items()}
+
+    return rewrite
+
+
+def _up(kind: str = "", /, **changes: Change) -> Change:
+    """Rewrite the named members of an object, and drop its kind where it is the expected one."""
+
+    def rewrite(value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        lifted = value.copy()
+        if kind and lifted.get("kind") == kind:
+            del lifted["kind"]
+        for name, change in changes.items():
+            if name in lifted:
+                lifted[name] = change(lifted[name])
+        return lifted
+
+    return rewrite
+
+
+def _down(kind: str = "", /, **changes: Change) -> Change:
+    """Rewrite the named members of an object, and say its kind unless it says one itself."""
+    rewrite = _up("", **changes)
+    return lambda value: {"kind": kind} | rewrite(value) if kind and isinstance(value, dict) else rewrite(value)
+
+
+def _kind_of(part: dict[str, Json]) -> str:
+    """Tell the kind of a part in canonical shape from its content."""
+    if part.get("raw") is not None or part.get("url") is not None:
+        return "file"
+    return "data" if "data" in part and part.get("text") is None else "text"
+
+
+# ── reading: 0.3 JSON into canonical JSON ──
 
 
 def _up_part(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
-    part = {name: member for name, member in value.items() if name != "kind"}
-    file = part.get("file")
-    if isinstance(file, dict):
-        names = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaType"}
-        known = {names[name]: member for name, member in file.items() if name in names and member is not None}
-        rest = {name: member for name, member in file.items() if name not in names}
-        del part["file"]
-        part |= known | ({"file": rest} if rest else {})
+    part = value.copy()
+    if isinstance(part.get("file"), dict):
+        file = part.pop("file")
+        part |= {_FILE[name]: member for name, member in file.items() if name in _FILE and member is not None}
+        if unknown := {name: member for name, member in file.items() if name not in _FILE}:
+            part["file"] = unknown
+    if part.get("kind") == _kind_of(part):
+        del part["kind"]
     return part
-
-
-def _up_message(value: Json) -> Json:
-    if not isinstance(value, dict):
-        return value
-    message = {name: member for name, member in value.items() if name != "kind"}
-    if "role" in message:
-        message["role"] = _named(_ROLES, message["role"])
-    if "parts" in message:
-        message["parts"] = _each(message["parts"], _up_part)
-    return message
-
-
-def _up_status(value: Json) -> Json:
-    if not isinstance(value, dict):
-        return value
-    status = dict(value)
-    if "state" in status:
-        status["state"] = _named(_STATES, status["state"])
-    if "message" in status:
-        status["message"] = _up_message(status["message"])
-    return status
-
-
-def _up_artifact(value: Json) -> Json:
-    if not isinstance(value, dict):
-        return value
-    return value | {"parts": _each(value["parts"], _up_part)} if "parts" in value else value
-
-
-def _up_event(value: dict[str, Json]) -> dict[str, Json]:
-    event = {name: member for name, member in value.items() if name != "kind"}
-    for name, change in (
-        ("status", _up_status),
-        ("artifact", _up_artifact),
-        ("artifacts", lambda items: _each(items, _up_artifact)),
-        ("history", lambda items: _each(items, _up_message)),
-    ):
-        if name in event:
-            event[name] = change(event[name])
-    return event
 
 
 def _up_push(value: Json) -> Json:
     """Read `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, as the flat form of 1.0."""
     if not isinstance(value, dict):
         return value
-    nested = value.get("pushNotificationConfig")
-    flat = {name: member for name, member in value.items() if name != "pushNotificationConfig"}
-    flat |= nested if isinstance(nested, dict) else {}
+    flat = value.copy()
+    if isinstance(flat.get("pushNotificationConfig"), dict):
+        outer_id = {"taskId": flat["taskId"]} if "taskId" in flat else {}
+        flat |= flat.pop("pushNotificationConfig") | outer_id
     authentication = flat.get("authentication")
     if isinstance(authentication, dict) and isinstance(authentication.get("schemes"), list):
-        schemes = authentication["schemes"]
-        flat["authentication"] = {name: member for name, member in authentication.items() if name != "schemes"}
-        flat["authentication"] |= {"scheme": schemes[0]} if schemes else {}
-        flat["authentication"] |= {"schemes": schemes} if len(schemes) > 1 else {}
+        authentication = authentication.copy()
+        first, *others = authentication["schemes"] or [""]
+        if not others:
+            del authentication["schemes"]
+        flat["authentication"] = authentication | {"scheme": first}
     return flat
 
 
-def _up_send(value: Json) -> Json:
+def _up_configuration(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
-    request = dict(value)
-    if "message" in request:
-        request["message"] = _up_message(request["message"])
-    if isinstance(request.get("configuration"), dict):
-        configuration = dict(request["configuration"])
-        if isinstance(configuration.get("blocking"), bool):
-            configuration["returnImmediately"] = not configuration.pop("blocking")
-        if "pushNotificationConfig" in configuration:
-            configuration["taskPushNotificationConfig"] = _up_push(configuration.pop("pushNotificationConfig"))
-        request["configuration"] = configuration
-    return request
+    configuration = value.copy()
+    blocking = configuration.pop("blocking", None)
+    if blocking is not None:
+        configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
+    if "pushNotificationConfig" in configuration:
+        configuration["taskPushNotificationConfig"] = _up_push(configuration.pop("pushNotificationConfig"))
+    return configuration
 
 
-_KINDS: Mapping[str, tuple[type[Event], Callable[[dict[str, Json]], Json]]] = {
-    "task": (Task, _up_event),
+_up_message = _up("message", role=_word(_ROLES), parts=_each(_up_part))
+_up_status = _up(state=_word(_STATES), message=_up_message)
+_up_artifact = _up(parts=_each(_up_part))
+_up_task = _up("task", status=_up_status, artifacts=_each(_up_artifact), history=_each(_up_message))
+_up_send = _up(message=_up_message, configuration=_up_configuration)
+
+_UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
+    "task": (Task, _up_task),
     "message": (Message, _up_message),
-    "status-update": (TaskStatusUpdateEvent, _up_event),
-    "artifact-update": (TaskArtifactUpdateEvent, _up_event),
+    "status-update": (TaskStatusUpdateEvent, _up("status-update", status=_up_status)),
+    "artifact-update": (TaskArtifactUpdateEvent, _up("artifact-update", artifact=_up_artifact)),
+}
+_UP_REQUESTS: Mapping[Operation, Change] = {
+    Operation.SEND: _up_send,
+    Operation.STREAM: _up_send,
+    Operation.SET_PUSH: _up_push,
+    Operation.GET_PUSH: _renamed(_PUSH_QUERY),
+    Operation.LIST_PUSH: _renamed(_PUSH_QUERY),
+    Operation.DELETE_PUSH: _renamed(_PUSH_QUERY),
 }
 
 
 def decode_event(value: Json) -> Event | Unreadable:
     """Read a stream item or the result of a send, told apart by `kind` (section 7.2.1)."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"an event is a JSON object, this is {type(value).__name__}")
+        return Unreadable(value, f"an event is an object, this is {type_name(value)}")
     kind = value.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        wrapped = [name for name in ("task", "message", "statusUpdate", "artifactUpdate") if name in value]
-        said = f", but the 1.0 wrapper {wrapped[0]!r}" if wrapped and kind is None else f" {kind!r}"
-        return Unreadable(value, f"no known kind{said if wrapped or kind is not None else ''}")
-    model, change = _KINDS[kind]
-    return read(model, change(value))
+    if isinstance(kind, str) and kind in _UP_EVENTS:
+        model, change = _UP_EVENTS[kind]
+        return read(model, value, change)
+    if kind is not None:
+        return Unreadable(value, f"no known kind: {brief(kind)}")
+    wrapped = [name for name in ("task", "message", "statusUpdate", "artifactUpdate") if name in value]
+    return Unreadable(value, "no kind" + (f", but the 1.0 wrapper {wrapped[0]!r}" if wrapped else ""))
 
 
 def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
     """Read the parameters of an operation."""
-    value = {} if value is None else value
-    if operation in (Operation.SEND, Operation.STREAM):
-        return read(SendRequest, _up_send(value))
-    if operation is Operation.SET_PUSH:
-        return read(PushConfig, _up_push(value))
-    if operation in (Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH) and isinstance(value, dict):
-        names = {"id": "taskId", "pushNotificationConfigId": "id"}
-        return read(PushConfigRequest, {names.get(name, name): member for name, member in value.items()})
-    return read(REQUESTS[operation], value)
+    return read(REQUESTS[operation], {} if value is None else value, _UP_REQUESTS.get(operation))
 
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     """Read the result of an operation."""
     match operation:
         case Operation.GET | Operation.CANCEL:
-            return read(Task, _up_event(value) if isinstance(value, dict) else value)
+            return _read_task(value)
         case Operation.SET_PUSH | Operation.GET_PUSH:
-            return read(PushConfig, _up_push(value))
+            return read(PushConfig, value, _up_push)
         case Operation.LIST_PUSH:
-            return read(PushConfigList, {"configs": _each(value, _up_push)})
+            return read(PushConfigList, value, lambda configs: {"configs": _each(_up_push)(configs)})
         case Operation.DELETE_PUSH:
-            return Deleted()
+            return Deleted() if value is None else read(Deleted, value)
         case Operation.EXTENDED_CARD:
             return v0_3_card.decode_card(value)
         case Operation.LIST:
@@ -214,130 +225,114 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
 
 def decode_push(value: Json) -> Event | Unreadable:
     """Read a webhook's body: a bare Task from the SDKs of this generation, which mark it with `kind` or not."""
-    if isinstance(value, dict) and "kind" not in value and "status" in value and "id" in value:
-        return read(Task, _up_event(value))
-    return decode_event(value)
+    bare = isinstance(value, dict) and "kind" not in value and "status" in value and "id" in value
+    return _read_task(value) if bare else decode_event(value)
+
+
+def _read_task(value: Json) -> Task | Unreadable:
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind not in (None, "task"):
+        return Unreadable(value, f"a task is due here, this is of kind {brief(kind)}")
+    return read(Task, value, _up_task)
 
 
 # ── writing: canonical JSON into 0.3 JSON ──
 
 
-def _down_part(value: dict[str, Json]) -> Json:
-    part = dict(value)
-    extra = part.pop("file", None)
-    rest = extra if isinstance(extra, dict) else {}
-    names = {"raw": "bytes", "url": "uri", "filename": "name", "mediaType": "mimeType"}
-    if "raw" in part or "url" in part:
-        file = {spelled: part.pop(name) for name, spelled in names.items() if name in part}
-        return {"kind": "file", "file": file | rest} | part
-    return {"kind": "data" if "data" in part else "text"} | part
+def _down_part(value: Json) -> Json:
+    part = {"kind": _kind_of(value)} | value
+    unknown = part.get("file", {})
+    if "file" in (part["kind"], _kind_of(value)) and isinstance(unknown, dict):
+        part["file"] = {spelled: part.pop(name) for spelled, name in _FILE.items() if name in part} | unknown
+    return part
 
 
-def _down_message(value: dict[str, Json]) -> Json:
-    message: dict[str, Json] = {"kind": "message"} | value
-    if "role" in message:
-        message["role"] = _named(_ROLES_BACK, message["role"])
-    if "parts" in message:
-        message["parts"] = [_down_part(part) for part in message["parts"]]
-    return message
-
-
-def _down_status(value: dict[str, Json]) -> Json:
-    status = dict(value)
-    if "state" in status:
-        status["state"] = _named(_STATES_BACK, status["state"])
-    if status.get("message") is not None:
-        status["message"] = _down_message(status["message"])
-    return status
-
-
-def _down_artifact(value: dict[str, Json]) -> Json:
-    return value | {"parts": [_down_part(part) for part in value.get("parts") or ()]}
-
-
-def _down_push(value: dict[str, Json]) -> Json:
-    config = {name: member for name, member in value.items() if name not in ("taskId", "tenant")}
-    authentication = config.get("authentication")
-    if isinstance(authentication, dict):
-        rest = {name: member for name, member in authentication.items() if name not in ("scheme", "schemes")}
-        first = [authentication["scheme"]] if authentication.get("scheme") else []
-        config["authentication"] = {"schemes": authentication.get("schemes", first)} | rest
+def _down_push(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    config = {name: member for name, member in value.items() if name != "tenant"}
+    if isinstance(config.get("authentication"), dict):
+        authentication = config["authentication"].copy()
+        scheme, schemes = authentication.pop("scheme", ""), authentication.get("schemes", [])
+        if scheme and not (isinstance(schemes, list) and schemes[:1] == [scheme]):
+            schemes = [scheme]
+        config["authentication"] = authentication | {"schemes": schemes}
     return config
 
 
-def _down_event(kind: str, value: dict[str, Json]) -> dict[str, Json]:
-    event: dict[str, Json] = {"kind": kind} | value
-    for name, change in (
-        ("status", _down_status),
-        ("artifact", _down_artifact),
-        ("artifacts", lambda items: [_down_artifact(item) for item in items]),
-        ("history", lambda items: [_down_message(item) for item in items]),
-    ):
-        if event.get(name) is not None:
-            event[name] = change(event[name])
-    return event
-
-
-def encode_event(event: Event) -> Json:
-    """Write an event under its kind; a status update says whether it is the last one of the stream (section 7.2.2)."""
-    match event:
-        case Task():
-            return _down_event("task", event.to_json())
-        case Message():
-            return _down_message(event.to_json())
-        case TaskStatusUpdateEvent():
-            state = event.status.state
-            return {"final": is_terminal(state) or is_interrupted(state)} | _down_event(
-                "status-update", event.to_json()
-            )
-        case TaskArtifactUpdateEvent():
-            return _down_event("artifact-update", event.to_json())
-
-
-def encode_request(operation: Operation, request: Request) -> Json:
-    """Write the parameters of an operation; a tenant, which 0.3 does not have, is left out."""
-    value = {name: member for name, member in request.to_json().items() if name != "tenant"}
-    match request:
-        case SendRequest():
-            value["message"] = _down_message(value["message"])
-            if "configuration" in value:
-                value["configuration"] = _down_configuration(value["configuration"])
-        case PushConfig():
-            return {"taskId": request.task_id, "pushNotificationConfig": _down_push(value)}
-        case PushConfigRequest():
-            chosen = {} if request.id is None else {"pushNotificationConfigId": request.id}
-            return {"id": request.task_id} | chosen
-        case _ if operation is Operation.EXTENDED_CARD:
-            return None
-        case _:
-            pass
-    return value
-
-
-def _down_configuration(value: dict[str, Json]) -> Json:
-    configuration = dict(value)
-    if "returnImmediately" in configuration:
-        configuration["blocking"] = not configuration.pop("returnImmediately")
+def _down_configuration(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    configuration = value.copy()
+    immediately = configuration.pop("returnImmediately", None)
+    if immediately is not None:
+        configuration["blocking"] = not immediately
     if "taskPushNotificationConfig" in configuration:
         configuration["pushNotificationConfig"] = _down_push(configuration.pop("taskPushNotificationConfig"))
     return configuration
 
 
+_down_message = _down("message", role=_word(_inverse(_ROLES)), parts=_each(_down_part))
+_down_status = _down(state=_word(_inverse(_STATES)), message=_down_message)
+_down_artifact = _down(parts=_each(_down_part))
+_down_send = _down(message=_down_message, configuration=_down_configuration)
+
+_DOWN_EVENTS: Mapping[type[Event], Change] = {
+    Task: _down("task", status=_down_status, artifacts=_each(_down_artifact), history=_each(_down_message)),
+    Message: _down_message,
+    TaskStatusUpdateEvent: _down("status-update", status=_down_status),
+    TaskArtifactUpdateEvent: _down("artifact-update", artifact=_down_artifact),
+}
+
+
+def encode_event(event: Event) -> Json:
+    """Write an event under its kind; a status update says whether it is the last one of the stream (section 7.2.2)."""
+    value = _DOWN_EVENTS[type(event)](event.to_json())
+    if isinstance(event, TaskStatusUpdateEvent):
+        state = event.status.state
+        value = {"final": is_terminal(state) or is_interrupted(state)} | value
+    return value
+
+
+def encode_request(operation: Operation, request: Request) -> Json:
+    """Write the parameters of an operation."""
+    value = {name: member for name, member in request.to_json().items() if name != "tenant"}
+    match request:
+        case SendRequest():
+            return _down_send(value)
+        case PushConfig():
+            return _nest_push(value)
+        case PushConfigRequest():
+            if request.id is None:
+                value.pop("id", None)
+            return _renamed(_inverse(_PUSH_QUERY))(value)
+        case ExtendedCardRequest():
+            return value or None
+        case _:
+            return value
+
+
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation."""
+    """Write the result of an operation; the pages of a list of push configurations are not known to 0.3."""
     match result:
         case PushConfig():
-            return {"taskId": result.task_id, "pushNotificationConfig": _down_push(result.to_json())}
+            return _nest_push(result.to_json())
         case PushConfigList():
-            return [encode_result(operation, config) for config in result.configs]
+            return [_nest_push(config.to_json()) for config in result.configs]
         case Deleted():
-            return None
+            return result.to_json() or None
         case AgentCard():
             return v0_3_card.encode_card(result)
         case TaskList():
-            return {"tasks": [encode_event(task) for task in result.tasks]}
+            return result.to_json() | {"tasks": [encode_event(task) for task in result.tasks]}
         case _:
             return encode_event(result)
+
+
+def _nest_push(value: dict[str, Json]) -> Json:
+    config = _down_push(value)
+    task = config.pop("taskId", None)
+    return ({} if task is None else {"taskId": task}) | {"pushNotificationConfig": config}
 
 
 DIALECT = Dialect(

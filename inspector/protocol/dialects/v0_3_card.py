@@ -15,107 +15,126 @@ _SCHEMES: Mapping[str, str] = {
     "openIdConnect": "openIdConnectSecurityScheme",
     "mutualTLS": "mtlsSecurityScheme",
 }
+_INTERFACE = {"transport": "protocolBinding"}
+_INTERFACE_BACK = {"protocolBinding": "transport"}
 _SCHEMES_BACK = {wrapper: kind for kind, wrapper in _SCHEMES.items()}
-_MOVED = (
-    "url",
-    "preferredTransport",
-    "additionalInterfaces",
-    "protocolVersion",
-    "supportsAuthenticatedExtendedCard",
-    "security",
-    "securitySchemes",
-)
 DEFAULT_TRANSPORT = "JSONRPC"
+DEFAULT_VERSION = "0.3.0"
 
 
 def decode_card(value: Json) -> AgentCard | Unreadable:
     """Read a 0.3 card into the shape of 1.0; the main url comes first, as the preferred interface."""
+    return read(AgentCard, value, _up_card)
+
+
+def _up_card(value: Json) -> Json:
     if not isinstance(value, dict):
-        return Unreadable(value, f"a card is a JSON object, this is {type(value).__name__}")
-    card = {name: member for name, member in value.items() if name not in _MOVED}
+        return value
+    moved = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
+    card = {name: member for name, member in _up_security(value).items() if name not in moved}
     card["supportedInterfaces"] = _interfaces(value)
-    if isinstance(value.get("capabilities"), dict) and "supportsAuthenticatedExtendedCard" in value:
-        card["capabilities"] = value["capabilities"] | {"extendedAgentCard": value["supportsAuthenticatedExtendedCard"]}
-    if isinstance(value.get("securitySchemes"), dict):
-        card["securitySchemes"] = {name: _up_scheme(scheme) for name, scheme in value["securitySchemes"].items()}
-    if "security" in value:
-        card["securityRequirements"] = _up_requirements(value["security"])
-    if isinstance(value.get("skills"), list):
-        card["skills"] = [_up_skill(skill) for skill in value["skills"]]
-    return read(AgentCard, card)
+    if "supportsAuthenticatedExtendedCard" in card and isinstance(card.get("capabilities"), dict | None):
+        extended = {"extendedAgentCard": card.pop("supportsAuthenticatedExtendedCard")}
+        card["capabilities"] = (card.get("capabilities") or {}) | extended
+    if isinstance(card.get("securitySchemes"), dict):
+        card["securitySchemes"] = {name: _up_scheme(scheme) for name, scheme in card["securitySchemes"].items()}
+    if isinstance(card.get("skills"), list):
+        card["skills"] = [_up_security(skill) for skill in card["skills"]]
+    return card
 
 
-def _interfaces(value: dict[str, Json]) -> list[Json]:
-    version = value.get("protocolVersion", "")
-    main = {"url": value.get("url"), "transport": value.get("preferredTransport", DEFAULT_TRANSPORT)}
-    others = value.get("additionalInterfaces")
-    declared = [main] if main["url"] is not None else []
-    declared += [other for other in others if isinstance(other, dict)] if isinstance(others, list) else []
-    seen: list[Json] = []
-    for one in declared:
-        interface = {
-            "url": one.get("url"),
-            "protocolBinding": one.get("transport"),
-            "protocolVersion": version,
-        }
-        if interface not in seen:
-            seen.append(interface)
-    return seen
+def _interfaces(value: dict[str, Json]) -> Json:
+    """List the main interface, then the additional ones, among which an agent may repeat the main one."""
+    others = value.get("additionalInterfaces") or []
+    if not isinstance(others, list):
+        return others
+    version = {} if value.get("protocolVersion") is None else {"protocolVersion": value["protocolVersion"]}
+    interfaces = [version | _spelled(one, _INTERFACE) if isinstance(one, dict) else one for one in others]
+    if value.get("url") is None:
+        return interfaces
+    main = version | {"url": value["url"], "protocolBinding": value.get("preferredTransport") or DEFAULT_TRANSPORT}
+    for place, one in enumerate(interfaces):
+        if isinstance(one, dict) and one == one | main:
+            return [interfaces.pop(place), *interfaces]
+    return [main, *interfaces]
+
+
+def _spelled(value: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+    return {names.get(name, name): member for name, member in value.items()}
 
 
 def _up_scheme(value: Json) -> Json:
-    if not isinstance(value, dict) or value.get("type") not in _SCHEMES:
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str) or value["type"] not in _SCHEMES:
         return value
-    scheme = {"location" if name == "in" else name: member for name, member in value.items() if name != "type"}
-    return {_SCHEMES[value["type"]]: scheme}
+    scheme = {name: member for name, member in value.items() if name != "type"}
+    return {_SCHEMES[value["type"]]: _spelled(scheme, {"in": "location"})}
 
 
-def _up_requirements(value: Json) -> Json:
-    if not isinstance(value, list):
-        return value
-    return [
-        {"schemes": {name: {"list": scopes} for name, scopes in choice.items()}} if isinstance(choice, dict) else choice
-        for choice in value
-    ]
-
-
-def _up_skill(value: Json) -> Json:
+def _up_security(value: Json) -> Json:
+    """Rename the `security` of a card or a skill, and wrap each choice in it."""
     if not isinstance(value, dict) or "security" not in value:
         return value
-    skill = {name: member for name, member in value.items() if name != "security"}
-    return skill | {"securityRequirements": _up_requirements(value["security"])}
+    renamed = value.copy()
+    choices = renamed.pop("security")
+    renamed["securityRequirements"] = [_up_choice(one) for one in choices] if isinstance(choices, list) else choices
+    return renamed
+
+
+def _up_choice(value: Json) -> Json:
+    return {"schemes": {name: {"list": scopes} for name, scopes in value.items()}} if isinstance(value, dict) else value
 
 
 def encode_card(card: AgentCard) -> Json:
-    """Write a card as 0.3 shapes it, with the first interface as the main one."""
-    value = card.to_json()
-    interfaces = value.pop("supportedInterfaces", [])
-    if interfaces:
-        value["url"] = interfaces[0]["url"]
-        value["preferredTransport"] = interfaces[0]["protocolBinding"]
-        value["protocolVersion"] = "0.3.0"
-        value["additionalInterfaces"] = [{"url": one["url"], "transport": one["protocolBinding"]} for one in interfaces]
-    capabilities = dict(value.get("capabilities", {}))
-    if "extendedAgentCard" in capabilities:
-        value["supportsAuthenticatedExtendedCard"] = capabilities.pop("extendedAgentCard")
-    value["capabilities"] = capabilities
-    if "securitySchemes" in value:
+    """Write a card as 0.3 shapes it, with the first interface as the main one; tenants are left out."""
+    value = _down_security(card.to_json())
+    if interfaces := value.pop("supportedInterfaces", []):
+        value |= _down_interfaces(interfaces)
+    value["capabilities"] = value.get("capabilities", {})
+    if "extendedAgentCard" in value["capabilities"]:
+        value["supportsAuthenticatedExtendedCard"] = value["capabilities"].pop("extendedAgentCard")
+    if value.get("securitySchemes"):
         value["securitySchemes"] = {name: _down_scheme(one) for name, one in value["securitySchemes"].items()}
-    if "securityRequirements" in value:
-        value["security"] = _down_requirements(value.pop("securityRequirements"))
-    for skill in value.get("skills", []):
-        if "securityRequirements" in skill:
-            skill["security"] = _down_requirements(skill.pop("securityRequirements"))
+    if "skills" in value:
+        value["skills"] = [_down_security(skill) for skill in value["skills"]]
     return value
+
+
+def _down_interfaces(interfaces: list[dict[str, Json]]) -> dict[str, Json]:
+    """Spread interfaces over a card; a version that is not the card's stays with its interface."""
+    spelled = [_spelled(one, _INTERFACE_BACK) | {"protocolVersion": _full_version(one)} for one in interfaces]
+    version = spelled[0]["protocolVersion"]
+    return {
+        "url": spelled[0].get("url", ""),
+        "preferredTransport": spelled[0].get("transport") or DEFAULT_TRANSPORT,
+        "protocolVersion": version,
+        "additionalInterfaces": [
+            {name: one[name] for name in one if name != "tenant" and (name, one[name]) != ("protocolVersion", version)}
+            for one in spelled
+        ],
+    }
+
+
+def _full_version(interface: dict[str, Json]) -> Json:
+    version = interface.get("protocolVersion")
+    return DEFAULT_VERSION if version in (None, "", "0.3") else version
 
 
 def _down_scheme(value: dict[str, Json]) -> Json:
     for wrapper, scheme in value.items():
         if wrapper in _SCHEMES_BACK and isinstance(scheme, dict):
-            spelled = {"in" if name == "location" else name: member for name, member in scheme.items()}
-            return {"type": _SCHEMES_BACK[wrapper]} | spelled
+            return {"type": _SCHEMES_BACK[wrapper]} | _spelled(scheme, {"location": "in"})
     return value
 
 
-def _down_requirements(value: list[dict[str, Json]]) -> Json:
-    return [{name: scopes.get("list", []) for name, scopes in choice.get("schemes", {}).items()} for choice in value]
+def _down_security(value: dict[str, Json]) -> dict[str, Json]:
+    if value.get("securityRequirements") is None:
+        return value
+    choices = value.pop("securityRequirements")
+    return value | {"security": [_down_choice(one) for one in choices]}
+
+
+def _down_choice(value: dict[str, Json]) -> Json:
+    schemes = value.get("schemes")
+    if not isinstance(schemes, dict):
+        return value
+    return {name: scopes.get("list", []) if isinstance(scopes, dict) else scopes for name, scopes in schemes.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect, Result
-from inspector.protocol.jsonvalue import read
+from inspector.protocol.jsonvalue import brief, read, type_name
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -45,14 +45,14 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 def decode_event(value: Json) -> Event | Unreadable:
     """Read a StreamResponse, which is also a SendMessageResponse and a webhook's body (section 3.2.3)."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"an event is a JSON object, this is {type(value).__name__}")
-    wrappers = [name for name in _EVENTS if name in value]
+        return Unreadable(value, f"an event is an object, this is {type_name(value)}")
+    wrappers = [name for name in _EVENTS if value.get(name) is not None]
     match wrappers:
         case [name]:
-            return read(_EVENTS[name], value[name])
+            event = read(_EVENTS[name], value[name])
+            return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
         case []:
-            kind = value.get("kind")
-            said = f", but the 0.3 member kind: {kind!r}" if isinstance(kind, str) else ""
+            said = f", but the 0.3 member kind: {brief(value['kind'])}" if "kind" in value else ""
             return Unreadable(value, f"none of {', '.join(sorted(_EVENTS))}{said}")
         case _:
             return Unreadable(value, f"more than one member of a one-of: {', '.join(sorted(wrappers))}")
@@ -74,11 +74,11 @@ def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; only what can be a task or a message is wrapped."""
+    """Write the result of an operation; what can be one of several things is wrapped."""
     match result:
         case Deleted():
-            return None
-        case Task() | Message() if operation in (Operation.SEND, Operation.STREAM):
+            return result.to_json() or None
+        case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent() if operation not in _RESULTS:
             return encode_event(result)
         case _:
             return result.to_json()
@@ -86,9 +86,13 @@ def encode_result(operation: Operation, result: Result) -> Json:
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     """Read the result of an operation."""
-    if operation in _RESULTS:
-        return read(_RESULTS[operation], value)
-    return Deleted() if operation is Operation.DELETE_PUSH else decode_event(value)
+    if operation is Operation.DELETE_PUSH:
+        return Deleted() if value is None else read(Deleted, value)
+    if operation not in _RESULTS:
+        return decode_event(value)
+    if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
+        return Unreadable(value, "a bare task is due here, this one is wrapped in 'task'")
+    return read(_RESULTS[operation], value)
 
 
 def decode_card(value: Json) -> AgentCard | Unreadable:

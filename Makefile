@@ -1,0 +1,52 @@
+# Everything runs in `.venv`, made on first use from pyproject.toml with pip as it is configured here.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/complete
+BENCH_READY := .venv/complete-bench
+
+.DEFAULT_GOAL := demo
+.PHONY: demo test lint types bench screenshots interop clean .venv
+
+demo: $(READY)
+	@$(BIN)/a2a-inspect demo
+
+test: $(READY)
+	@echo "interop tests are left out: make interop runs them"
+	@$(BIN)/pytest -n auto --dist loadgroup -m "not interop"
+
+lint: $(READY)
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/lint-imports --no-logo
+
+types: $(READY)
+	@$(BIN)/mypy
+
+interop: $(READY)
+	@$(BIN)/python tests/interop/environments.py
+	@$(BIN)/pytest tests/interop -m interop
+
+bench: $(BENCH_READY)
+	@$(BIN)/python -m benchmarks
+
+screenshots: $(READY)
+	@$(BIN)/python -m screenshots
+
+clean:
+	rm -rf .venv .interop build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv: $(READY)
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+	  "a2a-inspect needs Python 3.11 or newer, $(PYTHON) is %d.%d: try make PYTHON=python3.11" % sys.version_info[:2])'
+	@echo "making .venv ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --editable '.[dev]'
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	@$(BIN)/python -m pip install -qq --editable '.[bench]'
+	@touch $@

@@ -1,0 +1,5 @@
+"""Runs the program as `python -m inspector`."""
+
+from inspector.cli.main import main
+
+raise SystemExit(main())

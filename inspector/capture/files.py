@@ -1,0 +1,109 @@
+"""Files that only their owner may read, and sentences about what went wrong with them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+
+COMPANIONS = ("-wal", "-shm", "-journal")
+"""What SQLite appends to a database's name for the files that it keeps beside it."""
+
+_REASONS = {
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file is larger than this system allows",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.ELOOP: "it is a symbolic link",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.EMFILE: "too many files are open",
+}
+
+_SQLITE_REASONS = {
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_READONLY": "the file is read-only",
+    "SQLITE_CANTOPEN": "the file or its folder cannot be opened",
+    "SQLITE_PERM": "no permission",
+    "SQLITE_BUSY": "another program has locked it",
+    "SQLITE_CORRUPT": "it is damaged or truncated",
+    "SQLITE_NOTADB": "it is not a capture of a2a-inspect",
+    "SQLITE_IOERR": "the disk refused to read or write it",
+    "SQLITE_TOOBIG": "a record is too large for SQLite",
+}
+
+
+class CaptureError(Exception):
+    """A capture, or a file beside it, cannot be made, opened or read; `str` of it is a sentence for the user."""
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Tell whether another connection holds a lock that was asked for."""
+    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+
+
+def reason(error: Exception) -> str:
+    """Say in a few words why a file could not be used."""
+    if isinstance(error, OSError):
+        return _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
+    if isinstance(error, sqlite3.Error):
+        name = getattr(error, "sqlite_errorname", "")
+        main = next((known for known in _SQLITE_REASONS if name.startswith(known)), "")
+        return _SQLITE_REASONS.get(main, str(error))
+    return f"{type(error).__name__}: {error}"
+
+
+def companions(path: Path) -> list[Path]:
+    """List where SQLite keeps its own files beside a database, whether they exist or not."""
+    return [path.with_name(path.name + ending) for ending in COMPANIONS]
+
+
+def remove(path: Path) -> None:
+    """Delete a capture and what SQLite keeps beside it."""
+    for file in (path, *companions(path)):
+        file.unlink(missing_ok=True)
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder and the missing ones above it, each 0700; those that exist stay as they are."""
+    try:
+        missing = [place for place in (folder, *folder.parents) if not place.exists()]
+        for place in reversed(missing):
+            place.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise CaptureError(f"Cannot make the folder {folder}: {reason(error)}.") from error
+
+
+def claim(path: Path) -> None:
+    """Make an empty file, 0600, or take over one that is empty; never follow a link, never touch other content."""
+    try:
+        _refuse_taken(path)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            if sys.platform != "win32":
+                os.fchmod(handle, 0o600)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise CaptureError(f"Cannot make the capture {path}: {reason(error)}.") from error
+
+
+def _refuse_taken(path: Path) -> None:
+    # Looked at by name, not by opening it: closing a file drops the locks that SQLite may hold on it in this process.
+    if any(os.path.lexists(companion) for companion in companions(path)):
+        raise CaptureError(f"The capture {path} exists already, or another left files of its name behind.")
+    try:
+        there = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(there.st_mode):
+        raise CaptureError(f"{path} is a symbolic link; name the file itself.")
+    if not stat.S_ISREG(there.st_mode):
+        raise CaptureError(f"{path} is not a file.")
+    if there.st_size:
+        raise CaptureError(f"The capture {path} exists already; choose another name.")

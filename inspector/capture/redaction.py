@@ -1,0 +1,236 @@
+"""Redaction: secrets are masked before anything is recorded, so that no record, export or log can hold one.
+
+Known secrets (`Redactor.add`) are masked wherever they stand and however JSON or a URL spells them; unknown ones where
+their place says what they are: headers by name, query parameters and members by name, userinfo.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote, quote_plus, unquote_plus
+
+MASK = "****"
+"""What stands for a secret, in text and in bytes alike."""
+
+_MASK = MASK.encode()
+_SHORTEST = 4
+_LITERALS = ("true", "false", "null")
+"""Masking one of these, or a part of it, would only break JSON."""
+
+_SECRET_HEADERS = frozenset({"cookie", "set-cookie"})
+_SECRET_IN_HEADER = ("authorization", "api-key", "api_key", "apikey", "token", "secret")
+_URL_HEADERS = frozenset({"location", "content-location", "referer"})
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]{0,19})[ \t]+(?=\S)")
+
+_SECRET_PARAMETERS = frozenset({"key", "pwd", "passwd", "sig", "code", "auth", "authorization", "credentials", "jwt"})
+_SECRET_PARAMETER_ENDINGS = ("token", "secret", "apikey", "password", "signature")
+_OPEN_PARAMETERS = frozenset({"pagetoken", "nextpagetoken", "validationtoken"})
+"""Parts of A2A itself that are called tokens and are no secrets: list pages, and the echo that proves a webhook."""
+_USERINFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?[^/?#\\]*@")
+_SEPARATOR = re.compile(r"([?&#;])")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`]+")
+
+_STRING = rb'"(?:[^"\\]|\\.)*+(?:"|\Z)'
+_NUMBER = rb"-?[0-9][0-9.eE+-]*+"
+_STRING_OR_NUMBER = re.compile(_STRING + rb"|[0-9.eE+-]++", re.DOTALL)
+_NUMERIC = re.compile(r"[0-9.eE+-]*[0-9][0-9.eE+-]*")
+_ESCAPE = re.compile(rb'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_ESCAPED_ASCII = re.compile(rb"\\(?:u00[0-7]|/)")
+_SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+
+_MEMBERS = b"access_token|refresh_token|client_secret|password"
+_MEMBER_MARKS = (b"_token", b"client_secret", b"password")
+_PUSH_MEMBERS = b"token|credentials"
+_PUSH_MARK = b"ushNotificationConfig"
+
+
+class Redactor:
+    """Masks the secrets that it was told of, and those that their place gives away."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets: set[str] = set()
+        for secret in secrets:
+            self._take(secret)
+        self._prepare()
+
+    def add(self, secret: str) -> None:
+        """Mask this secret from now on; one shorter than four characters stays, it would mask half of everything."""
+        if self._take(secret):
+            self._prepare()
+
+    def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """Mask the values of headers that carry secrets, down to the scheme word, and known secrets in all others."""
+        return tuple((name, self._header(name, value)) for name, value in pairs)
+
+    def url(self, url: str) -> str:
+        """Mask userinfo, the values of parameters whose names speak of secrets, and known secrets."""
+        return _mask_parameters(_USERINFO.sub(rf"\1{MASK}@", self._known(url), count=1))
+
+    def text(self, text: str) -> str:
+        """Mask known secrets in a text, and what `url` masks in the URLs that stand in it."""
+        text = self._known(text)
+        return _URL.sub(lambda found: self.url(found[0]), text) if "://" in text else text
+
+    def body(self, raw: bytes, *, push: bool = False) -> bytes:
+        """Mask known secrets and members that hold secrets, leaving all other bytes as they are and JSON valid.
+
+        `token` and `credentials` are masked in a body that has a push notification config in it, which it shows by
+        that word, or which the caller knows (`push`): 1.0 sends the config bare.
+        """
+        if self._forms and _may_hold(raw, self._forms):
+            raw = self._words().sub(_mask_found, raw)
+        if self._numbers and _may_hold(raw, self._numbers):
+            raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
+        if push or _PUSH_MARK in raw:
+            return _PUSH_MEMBER.sub(_mask_member, raw)
+        for mark in _MEMBER_MARKS:
+            if mark in raw:
+                return _MEMBER.sub(_mask_member, raw)
+        return raw
+
+    def _take(self, secret: str) -> bool:
+        if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):
+            return False
+        self._secrets.add(secret)
+        return True
+
+    def _prepare(self) -> None:
+        # The longest first, so that a secret which begins like another one goes as a whole.
+        secrets = sorted(self._secrets, key=len, reverse=True)
+        numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]
+        others = [secret for secret in secrets if not _NUMERIC.fullmatch(secret)]
+        spellings = {secret: _spellings(secret) for secret in secrets}
+        self._texts = [form for secret in secrets for form in spellings[secret]]
+        self._forms = [_encode(form) for secret in others for form in spellings[secret]]
+        self._numbers = [_encode(secret) for secret in numeric]
+        # Compiled when a secret is first met, which for most of them is never.
+        self._words = functools.cache(lambda: _any_of(others, spellings))
+        self._digits = functools.cache(lambda: _any_of(numeric, spellings))
+
+    def _header(self, name: str, value: str) -> str:
+        known = name.strip().lower()
+        if known in _SECRET_HEADERS or any(part in known for part in _SECRET_IN_HEADER):
+            scheme = _SCHEME.match(value) if "authorization" in known else None
+            hidden = f"{self._known(scheme[1])} {MASK}" if scheme else MASK
+            return hidden if value.strip() else value
+        return self.url(value) if known in _URL_HEADERS else self.text(value)
+
+    def _known(self, text: str) -> str:
+        for form in self._texts:
+            if form in text:
+                text = text.replace(form, MASK)
+        return text
+
+    def _mask_numeric(self, found: re.Match[bytes]) -> bytes:
+        """Mask secrets that could be a number: in a string they are cut out, a bare number goes as a whole."""
+        token = found[0]
+        if token.startswith(b'"'):
+            return self._digits().sub(_mask_found, token)
+        return b'"' + _MASK + b'"' if any(number in token for number in self._numbers) else token
+
+
+def _may_hold(raw: bytes, forms: list[bytes]) -> bool:
+    """Tell whether one of the forms is in the bytes, or escapes are that could spell one in another way."""
+    for form in forms:  # not `any`: a generator costs more than the search, and this runs for every frame
+        if form in raw:
+            return True
+    return _ESCAPED_ASCII.search(raw) is not None
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _spellings(secret: str) -> list[str]:
+    """List how a secret is usually written: as it is, in JSON, and in a URL; the longest first."""
+    quoted = quote(secret, safe="", errors="surrogatepass")
+    escaped = json.dumps(secret)[1:-1]
+    forms = {
+        secret,
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        escaped,
+        re.sub(r"\\u[0-9a-f]{4}", lambda found: "\\u" + found[0][2:].upper(), escaped),
+        quoted,
+        re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), quoted),
+        quote_plus(secret, errors="surrogatepass"),
+    }
+    return sorted(forms, key=len, reverse=True)
+
+
+def _any_of(secrets: list[str], spellings: dict[str, list[str]]) -> re.Pattern[bytes]:
+    """Match these secrets in their usual spellings, and in all those that JSON allows, character by character."""
+    ways: list[bytes] = []
+    for secret in secrets:
+        ways += (re.escape(_encode(form)) for form in spellings[secret])
+        ways.append(b"".join(map(_character_pattern, secret)))
+    return re.compile(b"|".join(ways))
+
+
+def _character_pattern(character: str) -> bytes:
+    units = character.encode("utf-16-be", "surrogatepass")
+    escape = b"".join(b"\\\\u(?i:%s)" % units[at : at + 2].hex().encode() for at in range(0, len(units), 2))
+    ways = [escape, re.escape(_encode(character))]
+    if character in _SHORT_ESCAPES:
+        ways.insert(0, re.escape(f"\\{_SHORT_ESCAPES[character]}".encode()))
+    return b"(?:" + b"|".join(ways) + b")"
+
+
+def _mask_found(found: re.Match[bytes]) -> bytes:
+    r"""Mask what was found, but for the end of a JSON escape that begins before it: `\nsecret` keeps its `n`."""
+    raw, start = found.string, found.start()
+    backslash = raw.rfind(b"\\", max(0, start - 5), start)
+    escape = _ESCAPE.match(raw, backslash) if backslash >= 0 else None
+    if escape is None or escape.end() <= start or not _begins_escape(raw, backslash):
+        return _MASK
+    if escape.end() >= found.end():
+        return bytes(found[0])  # one character's escape that only looks like the secret
+    return raw[start : escape.end()] + _MASK
+
+
+def _begins_escape(raw: bytes, backslash: int) -> bool:
+    """Tell whether a backslash is not itself escaped by one before it."""
+    before = backslash
+    while before >= 0 and raw[before] == 0x5C:
+        before -= 1
+    return (backslash - before) % 2 == 1
+
+
+def _mask_parameters(url: str) -> str:
+    first, *pieces = _SEPARATOR.split(url)
+    masked = [first]
+    hiding = False
+    for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
+        if hiding and separator in "?;":
+            continue  # these may stand in a value, so they do not end a hidden one
+        name, _, value = piece.partition("=")
+        hiding = bool(value) and _is_secret_parameter(name)
+        masked += [separator, f"{name}={MASK}" if hiding else piece]
+    return "".join(masked)
+
+
+def _is_secret_parameter(name: str) -> bool:
+    known = "".join(filter(str.isalnum, unquote_plus(name))).lower()
+    if known in _OPEN_PARAMETERS:
+        return False
+    return known in _SECRET_PARAMETERS or known.endswith(_SECRET_PARAMETER_ENDINGS)
+
+
+def _member_pattern(names: bytes) -> re.Pattern[bytes]:
+    """Match the value of a member in JSON, in JSON inside of a JSON string, and in a form or a query."""
+    plain = rb'(?P<key>"(?:%s)"\s*:\s*)(?:"(?P<text>(?:[^"\\]|\\.)++)|%s)' % (names, _NUMBER)
+    inner = rb'(?P<inner>\\"(?:%s)\\"\s*:\s*\\")(?:[^"\\]|\\[^"\\]|\\\\(?:\\\\|\\"|[^"\\]))++' % names
+    field = rb"(?P<field>(?:^|[?&])(?:%s)=)[^&\s\"'<>\\]++" % names
+    return re.compile(b"|".join((plain, inner, field)), re.DOTALL)
+
+
+def _mask_member(found: re.Match[bytes]) -> bytes:
+    if found["key"] is None:
+        return bytes(found["inner"] or found["field"]) + _MASK
+    return bytes(found["key"]) + b'"' + _MASK + (b"" if found["text"] else b'"')
+
+
+_MEMBER = _member_pattern(_MEMBERS)
+_PUSH_MEMBER = _member_pattern(_MEMBERS + b"|" + _PUSH_MEMBERS)

@@ -1,0 +1,305 @@
+"""The capture: an append-only store of records in one SQLite file, written by one thread of its own."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from inspector.capture import format as capture_format
+from inspector.capture.files import CaptureError, reason
+from inspector.capture.format import COLUMNS, NOTHING, Row, record_of, storable_text
+from inspector.capture.records import Kind, Record
+from inspector.capture.writer import Writer
+from inspector.findings.finding import Finding
+
+RECENT_COUNT = 2_048
+RECENT_BYTES = 32 * 2**20
+"""Records that are in the file stay in memory as well while they are among the newest so many, or so many bytes."""
+
+READ_COUNT = 2_048
+READ_BYTES = 16 * 2**20
+"""Records that were read from the file are kept up to so many, or so many bytes."""
+
+_RECORD_BYTES = 600
+"""About what a record takes in memory beside its bytes and its text."""
+_SHARED_TEXTS = 4_096
+_SHARED_LENGTH = 256
+"""Equal texts up to this length are one object, of up to so many different texts."""
+
+
+class Capture:
+    """An append-only sequence of records that lives in a file, its newest part in memory too.
+
+    `append` never waits for the disk: a thread commits what was appended within about 0.2 s. All methods belong to
+    one thread. `get`, `slice` and `select` see every record at once, committed or not, and raise `CaptureError` with
+    a sentence when the file cannot be read. `meta` goes through JSON: tuples come back as lists.
+    """
+
+    def __init__(self, path: Path, reader: sqlite3.Connection, writer: Writer | None, last: int) -> None:
+        self.path = path
+        self._reader = reader
+        self._writer = writer
+        self._closed = False
+        self._last = last
+        self._at = 0.0
+        # The newest records, `_floor` to `_last` without a gap; what is older is in the file, or lost.
+        self._recent: dict[int, Record] = {}
+        self._recent_bytes = 0
+        self._floor = last + 1
+        self._read: OrderedDict[int, tuple[Record, int]] = OrderedDict()
+        self._read_bytes = 0
+        self._shared: dict[str, str] = {}
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """Make a new capture at `path` (0600, missing folders 0700) that can be appended to."""
+        connection = capture_format.make(path)
+        try:
+            reader = capture_format.read(path)
+        except CaptureError:
+            connection.close()
+            raise
+        return cls(path, reader, Writer(connection, path), last=0)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open an existing capture for reading, as it is at this moment."""
+        reader = capture_format.read(path)
+        try:
+            (last,) = reader.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
+        except sqlite3.Error as error:
+            reader.close()
+            raise CaptureError(f"Cannot read the capture {path}: {reason(error)}.") from error
+        return cls(path, reader, None, last)
+
+    def append(
+        self,
+        kind: Kind,
+        at: float,
+        *,
+        exchange: int = 0,
+        operation: str = "",
+        event: str = "",
+        task: str = "",
+        context: str = "",
+        state: str = "",
+        label: str = "",
+        size: int = 0,
+        raw: bytes = b"",
+        meta: Mapping[str, Any] | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> Record:
+        """Add a fact and return its record; `meta` must not be changed afterwards.
+
+        `at` is raised to that of the record before if it would fall; a request outside of an exchange opens its own.
+        """
+        writer = self._writer
+        if writer is None or self._closed:
+            raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
+        seq = self._last + 1
+        if not at > self._at:  # not `<=`, which NaN would slip through
+            at = self._at
+        if exchange == 0 and kind is Kind.REQUEST:
+            exchange = seq
+        record = Record(
+            seq,
+            at,
+            kind,
+            exchange,
+            self._share(operation),
+            event,
+            self._share(task),
+            self._share(context),
+            self._share(state),
+            label,
+            size,
+            raw,
+            meta or NOTHING,
+            tuple(findings),
+        )
+        self._last = seq
+        self._at = at
+        self._recent[seq] = record
+        self._recent_bytes += len(raw) + len(label) + _RECORD_BYTES
+        writer.put(record)
+        self._trim(writer)
+        return record
+
+    def __len__(self) -> int:
+        """Return how many records were appended, which is the `seq` of the newest."""
+        return self._last
+
+    def get(self, seq: int) -> Record:
+        """Return the record with this `seq`; `LookupError` if there is none, or if it is lost (see `failure`)."""
+        found = self._recent.get(seq)
+        if found is None:
+            records = self.slice(seq, seq)
+            if not records:
+                raise LookupError(f"no record {seq} in {self.path}")
+            found = records[0]
+        return found
+
+    def slice(self, first: int, last: int) -> list[Record]:
+        """Return the records from `first` to `last`, both included, as far as there are such."""
+        self._trim(self._writer)
+        first, last = max(first, 1), min(last, self._last)
+        return [
+            *self._old(first, min(last, self._floor - 1)),
+            *(self._recent[seq] for seq in range(max(first, self._floor), last + 1)),
+        ]
+
+    def select(
+        self,
+        *,
+        kinds: Collection[Kind] | None = None,
+        exchange: int | None = None,
+        task: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Record]:
+        """Return the records, in order, that pass every filter given: at most `limit` of those behind `after`."""
+        self._trim(self._writer)
+        most = math.inf if limit is None else max(limit, 0)
+        wanted = frozenset(Kind if kinds is None else kinds)
+        found = self._select_old(wanted, exchange, task, after, limit) if most and wanted else []
+        for seq in range(max(after + 1, self._floor), self._last + 1):
+            if len(found) >= most:
+                break
+            record = self._recent[seq]
+            if (
+                record.kind in wanted
+                and (exchange is None or record.exchange == exchange)
+                and (task is None or record.task == task)
+            ):
+                found.append(record)
+        return found
+
+    @property
+    def backlog(self) -> int:
+        """How many records are appended and not yet in the file; 0 after a failure, when none ever will be."""
+        writer = self._writer
+        return self._last - writer.committed if writer is not None and writer.failure is None else 0
+
+    @property
+    def failure(self) -> str | None:
+        """Why the capture is not written any more and what is lost by it, in sentences; None while all is well."""
+        writer = self._writer
+        if writer is None or writer.failure is None:
+            return None
+        kept = writer.committed
+        sentences = [f"Nothing more is written to {self.path}: {writer.failure}."]
+        sentences.append(f"Records 1 to {kept} were written before." if kept else "No record was written before.")
+        if self._floor > kept + 1:
+            sentences.append(f"Records {kept + 1} to {self._floor - 1} are lost.")
+        if self._last > kept:
+            sentences.append(
+                f"Records {max(self._floor, kept + 1)} to {self._last} are in memory only and end with this program."
+            )
+        return " ".join(sentences)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that was appended is in the file; False when `timeout` seconds passed or writing failed."""
+        done = self._writer is None or self._writer.flush(timeout)
+        self._trim(self._writer)
+        return done
+
+    def close(self) -> None:
+        """Write what is waiting and let go of the file; `failure` then tells whether all of it got there."""
+        if self._closed:
+            return
+        self._closed = True
+        self._reader.close()
+        if self._writer is not None:
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _share(self, text: str) -> str:
+        """Return one and the same object for equal texts, of which a stream repeats a few in every event."""
+        shared = self._shared
+        if len(text) > _SHARED_LENGTH:
+            return text
+        if len(shared) > _SHARED_TEXTS:
+            shared.clear()
+        return shared.setdefault(text, text)
+
+    def _trim(self, writer: Writer | None) -> None:
+        """Let go of recent records that are in the file, and after a failure of the oldest, beyond the bounds."""
+        recent = self._recent
+        while len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
+            if writer is None or (self._floor > writer.committed and writer.failure is None):
+                return
+            record = recent.pop(self._floor)
+            self._recent_bytes -= len(record.raw) + len(record.label) + _RECORD_BYTES
+            self._floor += 1
+
+    def _old(self, first: int, last: int) -> list[Record]:
+        """Return records that are not in memory as recent ones, from the file or from what was read of it before."""
+        found: dict[int, Record] = {}
+        missing = []
+        for seq in range(first, last + 1):
+            if seq in self._read:
+                found[seq] = self._read[seq][0]
+                self._read.move_to_end(seq)
+            else:
+                missing.append(seq)
+        if missing:
+            query = f"SELECT {COLUMNS} FROM record WHERE seq BETWEEN ? AND ?"  # noqa: S608 - constants only
+            for row in self._query(query, [missing[0], missing[-1]]):
+                found[row[0]] = self._remember(row)
+        return [found[seq] for seq in sorted(found)]
+
+    def _select_old(
+        self, kinds: frozenset[Kind], exchange: int | None, task: str | None, after: int, limit: int | None
+    ) -> list[Record]:
+        """Do what `select` does among the records that are not in memory as recent ones."""
+        if after >= self._floor - 1:
+            return []
+        index, tests = "", "seq > ? AND seq < ?"
+        values: list[int | str | bytes] = [after, self._floor]
+        if task is not None:
+            index, tests, values = "record_by_task", f"task = ? AND {tests}", [storable_text(task), *values]
+        if exchange is not None:
+            index, tests, values = "record_by_exchange", f"exchange = ? AND {tests}", [exchange, *values]
+        if not index and len(kinds) == len(Kind):
+            query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
+        else:
+            # SQLite merges the arms, each of which its index gives in the order of `seq`: nothing is sorted, and no
+            # more is read than the limit asks for.
+            arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
+            query = " UNION ALL ".join([arm] * len(kinds))
+            values = [value for kind in sorted(kinds) for value in (str(kind), *values)]
+        rows = self._query(f"{query} ORDER BY seq LIMIT ?", [*values, -1 if limit is None else limit])
+        return [record_of(row) for row in rows]
+
+    def _query(self, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
+        if self._closed:
+            raise CaptureError(f"The capture {self.path} is closed.")
+        try:
+            return self._reader.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.") from error
+
+    def _remember(self, row: Row) -> Record:
+        """Keep a record that was read, and let go of those that were not asked for the longest time."""
+        kept = self._read
+        record = record_of(row)
+        size = _RECORD_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))
+        if record.seq not in kept:
+            kept[record.seq] = (record, size)
+            self._read_bytes += size
+        while len(kept) > 1 and (len(kept) > READ_COUNT or self._read_bytes > READ_BYTES):
+            _, (_, freed) = kept.popitem(last=False)
+            self._read_bytes -= freed
+        return record

@@ -1,0 +1,141 @@
+"""The thread that writes a capture: it takes records as they come and commits them in batches."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import sqlite3
+import threading
+from collections import deque
+from pathlib import Path
+
+from inspector.capture.files import CaptureError, reason
+from inspector.capture.format import COLUMN_COUNT, Row, row_of, storable
+from inspector.capture.records import Record
+
+BATCH = 2_000
+"""At most so many rows are committed at once."""
+LINGER = 0.1
+"""Seconds to let records gather after the first one, so that a busy stream costs few commits."""
+
+_ROW = f"({','.join('?' * COLUMN_COUNT)})"
+_CLOSING_PATIENCE_MS = 100
+
+
+class Writer:
+    """Commits what `put` is given, in its order; after its first failure it takes nothing more and says why.
+
+    All methods belong to one thread (the event loop's); the connection belongs to the thread inside until `close`.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.committed = 0
+        """The `seq` of the newest record that is in the file."""
+        self.failure: str | None = None
+        """Why nothing is written any more, in a few words."""
+        self._connection = connection
+        self._path = path
+        self._identity = _identity(path)
+        self._waiting: deque[Record] = deque()
+        self._newest = 0
+        self._work = threading.Event()
+        self._hurry = threading.Event()
+        self._closing = False
+        self._progress = threading.Condition()
+        limit = connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+        self._rows_per_statement = min(BATCH, limit // COLUMN_COUNT)
+        # A daemon, so that a program which forgets to close still ends; `atexit` then writes what is waiting.
+        self._thread = threading.Thread(target=self._run, name="capture-writer", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    def put(self, record: Record) -> None:
+        """Hand a record over, without waiting."""
+        if self.failure is not None:
+            return
+        self._newest = record.seq
+        self._waiting.append(record)
+        if not self._work.is_set():
+            self._work.set()
+
+    def flush(self, timeout: float | None) -> bool:
+        """Wait until all that was put is in the file; False when the time ran out or the writer failed."""
+        newest = self._newest
+        self._hurry.set()
+        self._work.set()
+        with self._progress:
+            self._progress.wait_for(lambda: self.committed >= newest or self.failure is not None, timeout)
+        return self.failure is None and self.committed >= newest
+
+    def close(self) -> None:
+        """Write what is waiting, end the thread and leave one file that can be read from anywhere."""
+        atexit.unregister(self.close)
+        if self._closing:
+            return
+        self._closing = True
+        self._hurry.set()
+        self._work.set()
+        self._thread.join()
+        if self.failure is None:
+            # Without its write-ahead log a capture can be read from a read-only place. Somebody else who reads it
+            # now prevents that, which does no harm: the log then stays beside it.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._connection.execute(f"PRAGMA busy_timeout={_CLOSING_PATIENCE_MS}")
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+        self._connection.close()
+
+    def _run(self) -> None:
+        try:
+            while not self._closing or self._waiting:
+                self._work.wait()
+                self._hurry.wait(LINGER)
+                # Cleared before the queue is emptied: what comes later sets them again.
+                self._work.clear()
+                if not self._closing:
+                    self._hurry.clear()
+                self._drain()
+            self._check_file()
+        except Exception as error:  # noqa: BLE001 - whatever ends this thread is kept and shown, it must not end unseen
+            self._fail(error)
+
+    def _drain(self) -> None:
+        while self._waiting:
+            rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, len(self._waiting)))]
+            try:
+                self._commit(rows)
+            except UnicodeEncodeError:
+                self._connection.execute("ROLLBACK")
+                self._commit([storable(row) for row in rows])
+            self._check_file()
+            with self._progress:
+                self.committed = rows[-1][0]
+                self._progress.notify_all()
+
+    def _commit(self, rows: list[Row]) -> None:
+        # One statement takes many rows: `executemany` gives the GIL away once a row, and a busy event loop hands it
+        # back only every 5 ms.
+        self._connection.execute("BEGIN IMMEDIATE")
+        for start in range(0, len(rows), self._rows_per_statement):
+            part = rows[start : start + self._rows_per_statement]
+            values = [value for row in part for value in row]
+            self._connection.execute(f"INSERT INTO record VALUES {','.join([_ROW] * len(part))}", values)  # noqa: S608
+        self._connection.execute("COMMIT")
+
+    def _check_file(self) -> None:
+        """Raise when the file is not under its name any more: SQLite itself goes on writing to a deleted file."""
+        if _identity(self._path) != self._identity:
+            raise CaptureError("the file was deleted or replaced, and what was in it with it")
+
+    def _fail(self, error: Exception) -> None:
+        with self._progress:
+            self.failure = str(error) if isinstance(error, CaptureError) else reason(error)
+            self._waiting.clear()
+            self._progress.notify_all()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        there = path.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return there.st_dev, there.st_ino

@@ -1,0 +1,120 @@
+"""`card get`: an agent's card, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.output import Output
+from inspector.cli.running import Run, run
+from inspector.findings.finding import Finding, Severity
+from inspector.protocol.card import AgentCard, AgentSkill
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.security import requirements_in_words
+from inspector.protocol.selection import options
+from inspector.session.connection import Connection
+
+
+def get(invocation: Invocation, out: Output) -> int:
+    """Show the card of an agent."""
+    return run(invocation, out, _get)
+
+
+async def _get(current: Run) -> None:
+    connection, out = await current.connect(), current.out
+    validate = current.invocation.given.validate
+    if out.json:
+        out.document(parse(connection.found.raw))
+    else:
+        _CardPrinter(out, verbose=current.invocation.verbose).print(connection)
+        if not validate:
+            out.field("Findings", _count(connection.findings))
+    if validate:
+        _list_findings(out, connection.findings)
+        _judge(connection)
+
+
+def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
+    for one in findings:
+        if out.json:
+            out.remark({"rule": one.rule, "severity": one.severity, "pointer": one.pointer, "seen": one.seen})
+        else:
+            out.field("Finding", f"{one.severity.value} {one.rule} {one.pointer or '/'}: {one.seen}")
+    if not findings and not out.json:
+        out.field("Findings", "none")
+
+
+def _judge(connection: Connection) -> None:
+    """Raise `FaultError` where the card breaks a MUST: that it is valid is what was asked for."""
+    errors = [one for one in connection.findings if one.severity is Severity.ERROR]
+    if errors:
+        seen = f"The card is not valid: {_count(tuple(errors))}, the first {errors[0].rule} ({errors[0].seen})."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen))
+
+
+def _count(findings: tuple[Finding, ...]) -> str:
+    counted = Counter(one.severity.value for one in findings)
+    said = [f"{count} {name}{'s' if count > 1 else ''}" for name, count in counted.items()]
+    return ", ".join(said) or "none"
+
+
+class _CardPrinter:
+    """Prints a card as fields."""
+
+    def __init__(self, out: Output, *, verbose: bool) -> None:
+        self._out = out
+        self._verbose = verbose
+
+    def print(self, connection: Connection) -> None:
+        """Print who the agent is, how it is reached, what it can do and what it asks for."""
+        card = connection.card
+        self._say("Name", card.name)
+        self._say("Description", card.description)
+        if card.provider is not None:
+            self._say("Provider", " ".join(filter(None, (card.provider.organization, card.provider.url))))
+        self._say("Version", card.version)
+        self._say("Card", connection.url or connection.reference)
+        self._say("Documentation", card.documentation_url or "")
+        self._interfaces(connection)
+        self._say("Capabilities", _capabilities(card))
+        for extension in card.capabilities.extensions or ():
+            self._say("Extension", f"{extension.uri}{' (required)' if extension.required else ''}")
+        self._say("Security", requirements_in_words(card))
+        self._say("Input", ", ".join(card.default_input_modes))
+        self._say("Output", ", ".join(card.default_output_modes))
+        for skill in card.skills:
+            self._skill(skill)
+
+    def _say(self, label: str, text: str) -> None:
+        if text:
+            self._out.say(label, text)
+
+    def _interfaces(self, connection: Connection) -> None:
+        used = connection.choice
+        for option in options(connection.card):
+            one = option.interface
+            note = f"not usable: {option.reason}" if not option.usable else "usable"
+            if used is not None and one is used.interface:
+                note = f"in use: {used.reason}"
+            spoken = f"{one.protocol_binding or '?'} {one.protocol_version or '?'}"
+            self._say("Interface", f"{one.url} {spoken} ({note})")
+
+    def _skill(self, skill: AgentSkill) -> None:
+        self._say("Skill", f"{skill.id}: {skill.name}")
+        self._say("Description", skill.description)
+        if self._verbose:
+            self._say("Tags", ", ".join(skill.tags))
+            self._say("Input", ", ".join(skill.input_modes or ()))
+            self._say("Output", ", ".join(skill.output_modes or ()))
+        for example in skill.examples or ():
+            self._say("Example", example)
+
+
+def _capabilities(card: AgentCard) -> str:
+    declared = (
+        ("streaming", card.capabilities.streaming),
+        ("push notifications", card.capabilities.push_notifications),
+        ("extended card", card.capabilities.extended_agent_card),
+    )
+    return ", ".join(name for name, given in declared if given) or "none declared"

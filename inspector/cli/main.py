@@ -1,0 +1,146 @@
+"""The program `a2a-inspect`: tells the screen from the commands, starts one of them and never ends in a trace.
+
+Nothing heavy is imported before it is known what is wanted: the screen and each command are loaded by name.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from inspector import __version__
+from inspector.cli.arguments import PROGRAM, Invocation, invocation
+from inspector.cli.commands import COMMANDS, FIRST_WORDS, find, main_parser
+from inspector.cli.failure import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
+from inspector.cli.output import Output, OutputLostError
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+
+_SCREEN = "inspector.tui.launch:run"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line (`sys.argv` where none is given) and return the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _prepare_streams()
+    out = Output(sys.stdout, sys.stderr, json=_wants_json(words))
+    try:
+        return _guarded(words, out)
+    except OutputLostError as lost:
+        # Nobody reads there any more, and the interpreter's own last flush must not complain about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), lost.stream.fileno())
+        if isinstance(lost.error, BrokenPipeError):
+            return BROKEN_PIPE
+        if lost.stream is sys.stdout:
+            sys.stderr.write(f"Error: The output could not be written: {lost}.\n")
+        return FAILURE
+
+
+def _guarded(words: list[str], out: Output) -> int:
+    """Run a command line and turn whatever ends it early into words and an exit code."""
+    try:
+        code = _dispatch(words, out)
+        out.flush()
+        return code
+    except FaultError as error:
+        out.fail(error.fault)
+        return exit_code(error.fault)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as ended:  # argparse, after --help
+        return ended.code if isinstance(ended.code, int) else OK
+    except OutputLostError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the last one to know: a program that ends in a trace helps nobody
+        return _report_bug(error, words, out)
+
+
+def _report_bug(error: Exception, words: Sequence[str], out: Output) -> int:
+    debug = "--debug" in words
+    if debug:
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            out.tell("debug", line)
+    hint = "Please report this." if debug else "--debug shows where; please report this."
+    out.fail(Fault(Whose.OURS, FaultCode.INTERNAL, f"The inspector failed: {type(error).__name__}: {error}.", hint))
+    return FAILURE
+
+
+def _dispatch(words: list[str], out: Output) -> int:
+    if not words or words[0] not in FIRST_WORDS:
+        return _open_agent(words, out)
+    if words[0] == "help":
+        return _help(words[1:], out)
+    command = find(words)
+    if command is None:
+        known = ", ".join(one.name for one in COMMANDS.values() if one.words[0] == words[0])
+        raise usage(f"{' '.join(words[:2])} is no command.", f"There is {known}; {PROGRAM} --help lists them all.")
+    given = command.parser().read(words[len(command.words) :], os.environ)
+    if not command.code:
+        return _open_screen(invocation(given), demo=True)
+    run: Callable[[Invocation, Output], int] = _load(command.code)
+    return run(invocation(given), out)
+
+
+def _open_agent(words: list[str], out: Output) -> int:
+    parser = main_parser()
+    given = parser.read(words, os.environ)
+    if given.version:
+        out.write(f"{PROGRAM} {__version__}\n")
+        return OK
+    return _open_screen(invocation(given), demo=False)
+
+
+def _open_screen(typed: Invocation, *, demo: bool) -> int:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise usage(
+            "The inspector's screen needs a terminal, and this is none.",
+            f"Without one there are card get, send, task get and the others: {PROGRAM} --help lists them.",
+        )
+    run: Callable[[Any], int] = _load(_SCREEN)
+    return run(replace(typed.options, demo=demo))
+
+
+def _help(words: list[str], out: Output) -> int:
+    command = find(words)
+    if words and command is None and not (words[0] in FIRST_WORDS and len(words) == 1):
+        raise usage(f"There is no command {' '.join(words)!r}.", f"{PROGRAM} --help lists them.")
+    out.write((command.parser() if command else main_parser()).format_help())
+    return OK
+
+
+def _load(place: str) -> Callable[..., int]:
+    module, _, name = place.partition(":")
+    loaded: Callable[..., int] = getattr(import_module(module), name)
+    return loaded
+
+
+def _wants_json(words: Sequence[str]) -> bool:
+    """Say whether errors are due in JSON, also of a command line that cannot be read."""
+    wanted = os.environ.get("A2ACLI_OUTPUT", "")
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word in ("-o", "--output"):
+            wanted = after
+        elif word.startswith("--output="):
+            wanted = word.partition("=")[2]
+        elif word.startswith("-o"):
+            wanted = word[2:]
+    return wanted == "json"
+
+
+def _prepare_streams() -> None:
+    """Make both streams take any character, whatever the locale says, and be there at all."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole run
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,150 @@
+"""Tasks, messages and events as fields and blocks (section 11.2), the labels always the same."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+
+from inspector.cli.output import Output, dump
+from inspector.protocol.lifecycle import short
+from inspector.protocol.model import (
+    Artifact,
+    Event,
+    Json,
+    Message,
+    Part,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+
+_ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
+
+
+class Presenter:
+    """Prints what an agent said; with `verbose` every member of it, each part by itself."""
+
+    def __init__(self, out: Output, *, verbose: bool) -> None:
+        self._out = out
+        self._verbose = verbose
+
+    def event(self, event: Event) -> None:
+        """Print whatever a stream or an answer carries."""
+        match event:
+            case Task():
+                self.task(event)
+            case Message():
+                self.message(event)
+            case TaskStatusUpdateEvent():
+                self._status(event.status)
+                self._rest(event.metadata, event.model_extra)
+            case TaskArtifactUpdateEvent():
+                self._artifact(event.artifact, self._chunk(event))
+                self._rest(event.metadata, event.model_extra)
+        self._out.flush()
+
+    def task(self, task: Task) -> None:
+        """Print a task: who it is and how it stands, then its outputs and its history."""
+        self.standing(task.id, task.context_id or "", task.status.state)
+        self._status(task.status, known=True)
+        for artifact in task.artifacts or ():
+            self._artifact(artifact)
+        for message in task.history or ():
+            self.message(message, past=True)
+        self._rest(task.metadata, task.model_extra)
+
+    def standing(self, task_id: str, context_id: str, state: str) -> None:
+        """Print what every command that touches a task reports (section 8.2)."""
+        self._out.field("Task", task_id)
+        self._out.field("Context", context_id)
+        self._out.field("State", short(state))
+
+    def message(self, message: Message, *, past: bool = False) -> None:
+        """Print a message; one of the `past` stands within its task, whose ids need no repeating."""
+        role = _ROLES.get(message.role, message.role)
+        self._out.field("Message", f"{message.message_id} ({role})" if role else message.message_id)
+        if message.context_id and not past:
+            self._out.field("Context", message.context_id)
+        if message.task_id and not past:
+            self._out.field("Task", message.task_id)
+        self._parts(message.parts)
+        self._rest(message.metadata, message.model_extra)
+
+    def _status(self, status: TaskStatus, *, known: bool = False) -> None:
+        if not known:
+            self._out.field("State", short(status.state))
+        if self._verbose and status.timestamp:
+            self._out.field("Since", status.timestamp)
+        if status.message is not None:
+            texts = [part.text for part in status.message.parts if part.text is not None]
+            if texts and not self._verbose:
+                self._out.say("Status message", " ".join(texts))
+            elif self._verbose:
+                self._out.field("Status message", status.message.message_id)
+            self._parts([part for part in status.message.parts if self._verbose or part.text is None])
+
+    def _chunk(self, event: TaskArtifactUpdateEvent) -> str:
+        said = ("appended" if event.append else "", "last chunk" if event.last_chunk else "")
+        return ", ".join(filter(None, said))
+
+    def _artifact(self, artifact: Artifact, chunk: str = "") -> None:
+        name = artifact.name or artifact.artifact_id
+        self._out.field("Artifact", f"{name} ({chunk})" if chunk else name)
+        if self._verbose:
+            self._out.field("Artifact id", artifact.artifact_id)
+        if artifact.description and (self._verbose or not chunk):
+            self._out.say("Description", artifact.description)
+        self._parts(artifact.parts)
+        self._rest(artifact.metadata, artifact.model_extra)
+
+    def _parts(self, parts: Iterable[Part]) -> None:
+        """Print parts, neighbouring texts as one, because agents cut a text where they like."""
+        texts: list[str] = []
+        for number, part in enumerate(parts, 1):
+            if not self._verbose and part.content == "text" and part.text is not None:
+                texts.append(part.text)
+                continue
+            self._flush_texts(texts)
+            if self._verbose:
+                self._out.field("Part", " ".join(filter(None, (str(number), part.media_type, part.filename))))
+            self._part(part)
+        self._flush_texts(texts)
+
+    def _flush_texts(self, texts: list[str]) -> None:
+        if texts:
+            self._out.block("Text", "".join(texts))
+            texts.clear()
+
+    def _part(self, part: Part) -> None:
+        """Print all the content of a part, of which there should be one kind, and may be several or none."""
+        if part.text is not None:
+            self._out.block("Text", part.text)
+        if part.raw is not None:
+            self._out.field("File", ", ".join((*_named(part), _size(part.raw))))
+        if part.url is not None:
+            self._out.field("File", ", ".join((*_named(part), f"at {part.url}")))
+        if "data" in part.model_fields_set:
+            self._out.block("Data", dump(part.data, 2))
+        if not part.content:
+            self._out.block("Unknown part", dump(part.to_json(), 2))
+        elif self._verbose:
+            self._rest(part.metadata, part.model_extra)
+
+    def _rest(self, metadata: Json, unknown: Json) -> None:
+        if self._verbose and metadata:
+            self._out.block("Metadata", dump(metadata, 2))
+        if self._verbose and unknown:
+            self._out.block("Unknown members", dump(unknown, 2))
+
+
+def _named(part: Part) -> tuple[str, str]:
+    return part.filename or "without a name", part.media_type or "without a media type"
+
+
+def _size(content: str) -> str:
+    try:
+        return f"{len(base64.b64decode(content, validate=True)):,} bytes"
+    except (binascii.Error, ValueError):
+        return f"{len(content):,} characters that are no base64"

@@ -1,0 +1,145 @@
+"""`send`: a message to an agent, and what comes of it: at once, when the task has ended, or live (section 10.2)."""
+
+from __future__ import annotations
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.failure import usage
+from inspector.cli.output import Output
+from inspector.cli.parts import make_parts
+from inspector.cli.present import Presenter
+from inspector.cli.running import Run, run
+from inspector.cli.waiting import conclude, is_settled, wait_for
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.dialects.v1_0 import encode_event
+from inspector.protocol.errors import Fault, FaultError, ProtocolError
+from inspector.protocol.lifecycle import short
+from inspector.protocol.model import (
+    Event,
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+    Unreadable,
+)
+from inspector.session.draft import Draft
+
+
+def send(invocation: Invocation, out: Output) -> int:
+    """Send a message and show what comes of it."""
+    given = invocation.given
+    if given.stream and given.no_wait:
+        raise usage("--stream follows the task, and --async does not wait for it.", "Leave one of them out.")
+    if given.wait and given.no_wait:
+        raise usage("--wait and --async are opposites.", "Leave one of them out.")
+    parts = make_parts(getattr(given, "parts", ()))
+    draft = Draft(
+        parts,
+        task_id=given.task_id or "",
+        context_id=given.context_id or "",
+        blocking=not given.no_wait,
+        history_length=given.history,
+        metadata=given.metadata,
+    )
+    out.lines = out.json and given.stream
+
+    async def work(current: Run) -> None:
+        await _Sending(current).send(draft)
+
+    return run(invocation, out, work)
+
+
+class _Sending:
+    """One message on its way."""
+
+    def __init__(self, current: Run) -> None:
+        self._run = current
+        self._out = current.out
+        self._given = current.invocation.given
+        self._presenter = Presenter(current.out, verbose=current.invocation.verbose)
+        self._odd = ""
+
+    async def send(self, draft: Draft) -> None:
+        """Send the message in the way that was asked for, or in the one that the agent knows."""
+        connection = await self._run.connect()
+        self._run.check_interface()
+        if self._run.invocation.verbose and not self._out.json:
+            self._presenter.message(draft.request().message)
+        if not self._given.stream:
+            await self._wait(draft)
+        elif connection.card.capabilities.streaming:
+            await self._follow(draft)
+        else:
+            self._out.warn("the card does not declare streaming, so the message is sent without it")
+            await self._wait(draft)
+
+    async def _wait(self, draft: Draft) -> None:
+        """Send without a stream; an agent that answers before the task has ended is asked again until it has."""
+        answer = await self._run.call(self._run.session.send(draft, stream=False))
+        if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
+            raise TypeError(f"SendMessage was answered with {type(answer).__name__}")
+        if not isinstance(answer, Task):
+            self._print(answer)
+            return
+        task = answer
+        if self._given.stream:
+            self._print(task)
+        if not self._given.no_wait and not is_settled(task.status.state):
+            self._say_waiting(task.id, task.status.state)
+            task = await wait_for(self._run, task, self._print if self._given.stream else _ignore)
+        if not self._given.stream:
+            self._print(task)
+        conclude(self._run, task.status.state)
+
+    async def _follow(self, draft: Draft) -> None:
+        """Send and print every event as it comes; a stream that ends before its task is made up for by asking."""
+        turn = self._run.session.send(draft, stream=True)
+        turn.exchange.on_answer = self._take
+        fault = await turn.finish()
+        tracked = self._run.session.tasks.get(turn.exchange.task_id)
+        if fault is not None and (tracked is None or isinstance(turn.exchange.answer, ProtocolError)):
+            raise FaultError(self._run.explain(fault))
+        if tracked is None or (isinstance(turn.exchange.answer, Message) and not tracked.answered.state):
+            return
+        now = tracked.answered
+        task = Task(id=tracked.id, context_id=now.context_id or None, status=now.status)
+        if not is_settled(now.state):
+            self._warn_of_break(fault, now.state)
+            task = await wait_for(self._run, task, self._print)
+        elif fault is not None:
+            self._out.warn(f"the task had ended, but not the stream in order: {fault.seen}")
+        if not self._out.json:
+            self._presenter.standing(task.id, task.context_id or "", task.status.state)
+        conclude(self._run, task.status.state)
+
+    def _warn_of_break(self, fault: Fault | None, state: str) -> None:
+        why = fault.seen if fault else f"The stream ended while the task was {short(state) or 'in no state'}."
+        self._out.warn(f"{why} The task is asked for from time to time instead.")
+
+    def _take(self, answer: Answer) -> None:
+        """Print an event; what is none is told when something follows it, because the last one is the failure."""
+        if self._odd:
+            self._out.warn(self._odd)
+        self._odd = ""
+        match answer:
+            case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
+                self._print(answer)
+            case ProtocolError():
+                self._odd = f"the stream carried an error and went on: {answer.name}: {answer.message}"
+            case Unreadable():
+                self._odd = f"an event could not be read: {answer.why}"
+            case _:
+                raise TypeError(f"a stream carried {type(answer).__name__}")
+
+    def _print(self, event: Event) -> None:
+        if self._out.json:
+            self._out.document(encode_event(event))
+        else:
+            self._presenter.event(event)
+
+    def _say_waiting(self, task_id: str, state: str) -> None:
+        if not self._out.json:
+            self._out.tell("Waiting", f"task {task_id} is {short(state)}")
+
+
+def _ignore(_: Task) -> None:
+    return

@@ -1,0 +1,48 @@
+"""`task get` and `task cancel`: how a task stands, once or until it ends, and its end on demand."""
+
+from __future__ import annotations
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.output import Output
+from inspector.cli.present import Presenter
+from inspector.cli.running import Run, run
+from inspector.cli.waiting import conclude, get_task, wait_for
+from inspector.protocol.model import Task
+
+
+def get(invocation: Invocation, out: Output) -> int:
+    """Show a task, at once or when it has ended."""
+    return run(invocation, out, _get)
+
+
+def cancel(invocation: Invocation, out: Output) -> int:
+    """Cancel a task and show what became of it."""
+    return run(invocation, out, _cancel)
+
+
+async def _get(current: Run) -> None:
+    await current.connect()
+    current.check_interface()
+    given = current.invocation.given
+    task = await get_task(current, given.id)
+    if given.wait:
+        task = await wait_for(current, task, lambda _: None)
+    _report(current, task)
+
+
+async def _cancel(current: Run) -> None:
+    await current.connect()
+    current.check_interface()
+    answer = await current.call(current.session.cancel(current.invocation.given.id))
+    if not isinstance(answer, Task):
+        raise TypeError(f"CancelTask was answered with {type(answer).__name__}")
+    _report(current, answer)
+
+
+def _report(current: Run, task: Task) -> None:
+    out = current.out
+    if out.json:
+        out.document(task.to_json())
+    else:
+        Presenter(out, verbose=current.invocation.verbose).event(task)
+    conclude(current, task.status.state)

@@ -1,0 +1,59 @@
+"""What `--debug` shows: every record of the session as a line on stderr, secrets already masked."""
+
+from __future__ import annotations
+
+from inspector.capture.records import Kind, Record
+from inspector.cli.output import Output
+from inspector.protocol.lifecycle import short
+from inspector.session.journal import Journal
+
+_MOST = 4000
+"""How many characters of a payload a line shows."""
+
+
+class Trace:
+    """Follows a journal and prints what is new in it."""
+
+    def __init__(self, journal: Journal, out: Output) -> None:
+        self._journal = journal
+        self._out = out
+        self._last = 0
+        journal.listen(self._show)
+
+    def end(self) -> None:
+        """Print what is left and stop."""
+        self._journal.unlisten(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        for record in self._journal.capture.select(after=self._last):
+            self._last = record.seq
+            for line in _lines(record):
+                self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
+
+
+def _lines(record: Record) -> list[str]:
+    meta = record.meta
+    match record.kind:
+        case Kind.REQUEST:
+            lines = [f"{record.operation}: {meta['method']} {meta['url']}"]
+            lines += [f"> {name}: {value}" for name, value in meta["headers"]]
+            lines += [f"> {_text(record)}"] if record.raw else []
+        case Kind.RESPONSE:
+            lines = [f"< {meta['http']} {record.label}"]
+            lines += [f"< {name}: {value}" for name, value in meta["headers"]]
+        case Kind.END:
+            lines = [f"{record.label} after {meta['seconds']:.3f} s, {meta['events']} events, {meta['bytes']:,} bytes"]
+        case Kind.NOTE:
+            lines = [record.label]
+        case _:
+            said = (record.kind.value, record.event, short(record.state), record.label)
+            lines = [f"{' '.join(filter(None, said))}, {record.size:,} bytes"]
+            lines += [f"< {_text(record)}"] if record.raw else []
+    lines += [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
+    return lines
+
+
+def _text(record: Record) -> str:
+    text = record.raw.decode("utf-8", "replace").strip()
+    return text if len(text) <= _MOST else f"{text[:_MOST]} … {len(text) - _MOST:,} more characters"

@@ -1,0 +1,98 @@
+"""Values as people type them on a command line, read or refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+from argparse import ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TOKEN_MARKS = frozenset("!#$%&'*+-.^_`|~")
+SHORTEST = 0.01
+"""Seconds; what is asked more often than this is a busy loop."""
+
+
+def duration(text: str) -> float:
+    """Read `2s`, `500ms`, `1m`, `1h` or plain seconds."""
+    number = text.strip().rstrip("hms")
+    unit = text.strip()[len(number) :] or "s"
+    try:
+        seconds = float(number) * _UNITS[unit]
+    except (KeyError, ValueError):
+        raise ArgumentTypeError(f"{text!r} is no duration; write it as 2s, 500ms or 1m") from None
+    if not math.isfinite(seconds) or seconds < SHORTEST:
+        raise ArgumentTypeError(f"{text!r} is too short or has no end; the shortest is {SHORTEST:g}s")
+    return seconds
+
+
+def header(text: str) -> tuple[str, str]:
+    """Read `Name: value`; the refusal does not repeat the value, which may be a secret."""
+    name, colon, value = (piece.strip() for piece in text.partition(":"))
+    if not colon or not name or not all((one.isascii() and one.isalnum()) or one in _TOKEN_MARKS for one in name):
+        raise ArgumentTypeError("not a name and a value with a colon between")
+    return name, secret(value)
+
+
+def secret(text: str) -> str:
+    """Read what goes into a header: printable ASCII, which a newline from a file is not."""
+    text = text.strip()
+    if not text.isascii() or not text.isprintable():
+        raise ArgumentTypeError("the value has characters that no header can carry")
+    return text
+
+
+def natural(text: str) -> int:
+    """Read a whole number from 0."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise ArgumentTypeError(f"{text!r} is no number from 0")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Read a whole number from 1."""
+    if natural(text) == 0:
+        raise ArgumentTypeError("0 is too few")
+    return natural(text)
+
+
+def port(text: str) -> int:
+    """Read the number of a port; 0 takes a free one."""
+    if natural(text) > 65535:
+        raise ArgumentTypeError(f"{text} is no port; ports go from 0 to 65535")
+    return natural(text)
+
+
+def pace(text: str) -> float:
+    """Read by how much the mock agent's pauses are stretched; 0 is no pause."""
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = math.nan
+    if not 0 <= factor <= 1000:
+        raise ArgumentTypeError(f"{text!r} is no number from 0 to 1000")
+    return factor
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Read a JSON object."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentTypeError(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ArgumentTypeError("JSON, but not an object")
+    return value
+
+
+def identifier(text: str) -> str:
+    """Read an id that an agent gave out."""
+    if not text.strip():
+        raise ArgumentTypeError("an empty id names nothing")
+    return text
+
+
+def file(text: str) -> Path:
+    """Read the path of a file."""
+    return Path(text).expanduser()

@@ -1,0 +1,76 @@
+"""What the user chose for a session, made from the plain options of a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from inspector.options import Options
+from inspector.wire.http import Limits
+
+_PLAIN_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-language",
+        "a2a-extensions",
+        "a2a-version",
+        "content-type",
+        "traceparent",
+        "tracestate",
+        "user-agent",
+        "x-a2a-extensions",
+        "x-request-id",
+    }
+)
+"""Headers whose value is no secret; a service parameter may carry a credential, so every other one is masked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user chose for a session: credentials, wishes for the interface, the receiver's address, limits.
+
+    `secret_headers` names those of `headers` whose values are masked wherever they stand; `api_key` goes where the
+    card says that it belongs.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secret_headers: frozenset[str] = frozenset()
+    api_key: str = field(default="", repr=False)
+    trusted: tuple[str, ...] = ()
+    transports: tuple[str, ...] = ()
+    generation: str = ""
+    insecure: bool = False
+    receiver_host: str = "127.0.0.1"
+    receiver_port: int = 0
+    public_url: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def settings_of(options: Options) -> Settings:
+    """Make the settings of a session; a header that is given more than once has all its values (RFC 9110 5.3)."""
+    bearer = [("Authorization", f"Bearer {options.bearer}")] if options.bearer else []
+    headers = _joined((*options.svc_params, *options.headers))
+    if not any(name.lower() == "authorization" for name in headers):
+        headers |= dict(bearer)
+    return Settings(
+        headers=headers,
+        secret_headers=frozenset(name for name in headers if name.lower() not in _PLAIN_HEADERS),
+        api_key=options.api_key,
+        trusted=options.trust,
+        transports=options.transports,
+        generation=options.a2a_version,
+        insecure=options.insecure,
+        receiver_host=options.receiver_host,
+        receiver_port=options.receiver_port,
+        public_url=options.public_url,
+        limits=Limits(read_seconds=options.timeout),
+    )
+
+
+def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    spelled: dict[str, str] = {}
+    joined: dict[str, str] = {}
+    for name, value in pairs:
+        first = spelled.setdefault(name.lower(), name)
+        joined[first] = f"{joined[first]}, {value}" if first in joined else value
+    return joined

@@ -1,0 +1,189 @@
+"""The app: one session at a time, the screens over it, and what they have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import work
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+from textual.screen import Screen
+
+from inspector.tui import clipboard, engine
+from inspector.tui.render.content import plain
+from inspector.tui.render.glyphs import ASCII, UNICODE
+from inspector.tui.render.outfilter import CleanOutput, OutputFilter
+from inspector.tui.screens.connect import DEMO, ConnectScreen
+from inspector.tui.screens.help import HelpScreen
+from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.themes import fallback_variables, load_themes
+from inspector.tui.widgets.placetabs import PLACES
+
+if TYPE_CHECKING:
+    from inspector.options import Options
+    from inspector.protocol.errors import Fault
+    from inspector.session.session import Session
+
+DEFAULT_THEME = "dusk"
+
+
+class InspectorApp(App[int]):
+    """The inspector in a terminal."""
+
+    TITLE = "a2a-inspect"
+    CSS_PATH = "app.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - as App spells it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "quit", id="app.quit", tooltip="Leave the inspector", show=False, priority=True),
+        Binding("f1", "help", "help", id="app.help", tooltip="What the keys do here", show=False),
+    ]
+
+    def __init__(self, options: Options) -> None:
+        self._filter = OutputFilter()
+        super().__init__()
+        self.options = options
+        self.glyphs = ASCII if options.ascii else UNICODE
+        self.session: Session | None = None
+        self._reference = ""
+        self._stop_demo: Callable[[], None] | None = None
+        self._demo_url = ""
+        self.error_console.push_render_hook(CleanOutput())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Clean what leaves the app before any other filter changes its colours."""
+        return [self._filter, *super().get_line_filters()]
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Give our meanings a colour in themes that do not know them."""
+        return fallback_variables(self.current_theme)
+
+    async def on_mount(self) -> None:
+        """Take up the themes, and show the first screen."""
+        themes, problems = load_themes()
+        for theme in themes:
+            self.register_theme(theme)
+        self.theme = DEFAULT_THEME
+        wanted = self.options.theme
+        if wanted and wanted in self.available_themes:
+            self.theme = wanted
+        elif wanted:
+            self.notify(plain(f"There is no theme {wanted}; ctrl+p shows those there are.").plain, markup=False)
+        for problem in problems:
+            self.notify(plain(f"{problem.file}: {problem.sentence}").plain, severity="warning", markup=False)
+        if self.options.demo:
+            self.open(DEMO)
+        elif self.options.reference:
+            self.open(self.options.reference)
+        else:
+            await self.push_screen(ConnectScreen())
+            self.call_after_refresh(self._warm_up)
+
+    @work(thread=True, group="load")
+    def _warm_up(self) -> None:
+        """Load what a session needs while the user chooses."""
+        engine.load()
+
+    # Sessions
+
+    def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
+        """Connect to the agent that was chosen."""
+        self.open(event.reference)
+
+    def open(self, reference: str) -> None:
+        """Show the workbench and look for an agent, behind the first paint."""
+        self._reference = reference
+        workbench = next((screen for screen in self.screen_stack if isinstance(screen, WorkbenchScreen)), None)
+        if workbench is None:
+            workbench = WorkbenchScreen(self.glyphs)
+            self.switch_screen(workbench) if isinstance(self.screen, ConnectScreen) else self.push_screen(workbench)
+        else:
+            while self.screen is not workbench:
+                self.pop_screen()
+        workbench.call_after_refresh(self._connect, workbench, reference)
+
+    @work(group="connect", exclusive=True)
+    async def _connect(self, workbench: WorkbenchScreen, reference: str) -> None:
+        await asyncio.to_thread(engine.load)
+        from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - likewise
+
+        if reference == DEMO:
+            reference = await asyncio.to_thread(self._demo)
+        await self._end_session()
+        try:
+            self.session = engine.open_session(self.options, reference)
+        except CaptureError as error:
+            self.exit(1, message=str(error))
+            return
+        workbench.attach(self.session, reference)
+        try:
+            connection = await self.session.connect(reference)
+        except FaultError as error:
+            workbench.show_fault(error.fault)
+            return
+        workbench.show_connection(connection)
+        if reference != self._demo_url:
+            problem = engine.remember(self.session, connection)
+            if problem:
+                self.notify(plain(problem).plain, severity="warning", markup=False)
+        await asyncio.to_thread(engine.tidy_captures)
+
+    def _demo(self) -> str:
+        """Start the built-in agent, once; it ends with the app."""
+        if self._stop_demo is None:
+            self._demo_url, self._stop_demo = engine.start_demo()
+        return self._demo_url
+
+    async def _end_session(self) -> None:
+        if self.session is not None:
+            session, self.session = self.session, None
+            self.workers.cancel_group(self, "turns")
+            await session.close()
+
+    async def on_unmount(self) -> None:
+        """End the session and the built-in agent with the app."""
+        await self._end_session()
+        if self._stop_demo is not None:
+            await asyncio.to_thread(self._stop_demo)
+
+    def on_agent_place_refresh_wanted(self) -> None:
+        """Fetch the card again."""
+        self.open(self._reference)
+
+    def on_agent_place_other_wanted(self) -> None:
+        """Choose another agent."""
+        self.push_screen(ConnectScreen(can_go_back=True))
+
+    # What every screen may ask for
+
+    def tell(self, fault: Fault) -> None:
+        """Say what went wrong where no record could tell it."""
+        self.notify(plain(fault.sentence()).plain, severity="error", markup=False)
+
+    def copy(self, text: str) -> None:
+        """Copy a text, by the system's clipboard where there is one and by the terminal's else."""
+        if not text:
+            self.notify("Nothing is selected.", severity="warning", markup=False)
+            return
+        way = clipboard.copy(text, self.copy_to_clipboard)
+        self.notify(f"Copied {len(text):,} characters {way}.", markup=False)
+
+    def action_help(self) -> None:
+        """Show what the keys do where the focus is."""
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen, self.glyphs))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Put every key's action and every place into the palette."""
+        yield from super().get_system_commands(screen)
+        if isinstance(screen, WorkbenchScreen):
+            for place, name in PLACES:
+                yield SystemCommand(f"Go to {name}", f"The place {name}", lambda place=place: screen.action_go(place))
+            yield SystemCommand("Push on or off", "Register a webhook with every message", screen.action_push)
+            yield SystemCommand("Copy", "Copy what is selected", screen.action_copy)
+        yield SystemCommand(
+            "Connect", "Connect to another agent", lambda: self.push_screen(ConnectScreen(can_go_back=True))
+        )

@@ -1,0 +1,139 @@
+"""Agent: the card as a person reads it, or as it was served."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import ContentSwitcher, Static
+
+from inspector.capture.records import Kind
+from inspector.tui.places.base import Place
+from inspector.tui.render.card import CardLines
+from inspector.tui.render.content import plain
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.widgets.cardview import CardView
+from inspector.tui.widgets.jsonview import JsonView
+
+if TYPE_CHECKING:
+    from inspector.protocol.errors import Fault
+    from inspector.session.connection import Connection
+
+
+class AgentPlace(Place):
+    """Shows who the agent is; until there is one, what is being tried, or why it failed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "raw", "raw", id="agent.raw", tooltip="The card as it was served, or as a person reads it"),
+        Binding("R", "again", "refresh", id="agent.refresh", tooltip="Fetch the card again"),
+        Binding("o", "other", "other agent", id="agent.other", tooltip="Connect to another agent"),
+    ]
+
+    class RefreshWanted(Message):
+        """The card is to be fetched again."""
+
+    class OtherWanted(Message):
+        """The user wants to connect to another agent."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__("agent", glyphs)
+        self._reference = ""
+
+    def compose(self) -> ComposeResult:
+        """Make the three faces of the place."""
+        with ContentSwitcher(initial="connecting"):
+            with Vertical(id="connecting"):
+                yield Static(id="connecting-text")
+            yield CardView(id="card")
+            yield JsonView(id="card-raw")
+
+    def show_connecting(self, reference: str) -> None:
+        """Show that a card is being looked for."""
+        self._reference = reference
+        self.query_one(ContentSwitcher).current = "connecting"
+        self._show_tries([Content.styled("looking for its card", "$text-soft")])
+
+    def show_connection(self, connection: Connection) -> None:
+        """Show the card that was found."""
+        self.query_one(CardView).show(CardLines(connection, self.glyphs))
+        self.query_one(JsonView).show_bytes(connection.found.raw)
+        self.query_one(ContentSwitcher).current = "card"
+        if self.screen.focused is None or self.has_focus_within:
+            self.focus_first()
+
+    def show_fault(self, fault: Fault) -> None:
+        """Show why there is no agent: whose fault it is, what was seen and what to do next."""
+        self.query_one(ContentSwitcher).current = "connecting"
+        lines = [
+            Content.assemble(("it failed, and it is up to ", "$text-soft"), (fault.whose.value, "bold $state-bad")),
+            Content(""),
+            plain(fault.seen),
+        ]
+        lines += [Content(""), plain(fault.hint)] if fault.hint else []
+        keys = Content.styled(
+            "R tries again   o connects to another agent   5 shows what crossed the wire", "$text-soft"
+        )
+        self._show_tries([*lines, Content(""), keys])
+
+    def refresh_view(self) -> None:
+        """Show the tries as they come."""
+        if self.session is not None and self.session.connection is None and self._reference:
+            looking = self.query_one(ContentSwitcher).current == "connecting"
+            if looking and self.session.journal.exchanges.open:
+                self._show_tries([Content.styled("looking for its card", "$text-soft")])
+
+    def _show_tries(self, lines: list[Content]) -> None:
+        title = Content.assemble(("AGENT   ", "bold"), plain(self._reference))
+        self.query_one("#connecting-text", Static).update(
+            Content("\n").join([title, Content(""), *self._tries(), *lines])
+        )
+
+    def _tries(self) -> list[Content]:
+        if self.session is None:
+            return []
+        journal = self.session.journal
+        tries: list[Content] = []
+        for record in journal.capture.select(kinds=(Kind.REQUEST,)):
+            summary = journal.exchanges.get(record.seq)
+            if summary is not None and summary.operation == "GetAgentCard":
+                outcome = str(summary.status) if summary.status else summary.how or "waiting"
+                tries.append(
+                    Content.assemble(
+                        (f"{self.glyphs.sent} ", "$wire-sent"), plain(summary.url), (f"   {outcome}", "$text-soft")
+                    )
+                )
+        return [*tries, Content("")] if tries else []
+
+    def focus_first(self) -> None:
+        """Go to the face that is seen."""
+        current = self.query_one(ContentSwitcher).current
+        if current and current != "connecting":
+            self.screen.set_focus(self.query_one(f"#{current}"))
+
+    def action_raw(self) -> None:
+        """Change between the card as served and as read."""
+        switcher = self.query_one(ContentSwitcher)
+        if switcher.current != "connecting":
+            switcher.current = "card-raw" if switcher.current == "card" else "card"
+            self.focus_first()
+
+    def action_again(self) -> None:
+        """Ask for the card to be fetched again."""
+        self.post_message(self.RefreshWanted())
+
+    def action_other(self) -> None:
+        """Ask for another agent."""
+        self.post_message(self.OtherWanted())
+
+    def selected_text(self) -> str:
+        """Return the example under the cursor, or what is selected of the served card."""
+        if self.query_one(ContentSwitcher).current == "card-raw":
+            return self.query_one(JsonView).value
+        example = self.query_one(CardView).example
+        if example or self.session is None or self.session.connection is None:
+            return example
+        return self.session.connection.found.raw.decode("utf-8", "replace")

@@ -1,0 +1,35 @@
+"""A place that is a feed of records with the detail of the selected one beside it."""
+
+from __future__ import annotations
+
+from textual.widgets import Static
+
+from inspector.capture.records import Record
+from inspector.tui.places.base import Place
+from inspector.tui.widgets.detailpane import DetailPane
+
+
+class RecordsPlace(Place):
+    """What Webhooks and Traffic have in common: a detail pane that is a second page on a narrow screen."""
+
+    def show_record(self, record: Record | None) -> None:
+        """Show a record in full."""
+        self.query_one(DetailPane).show(record)
+
+    def open_detail(self) -> None:
+        """Go to the detail."""
+        self.add_class("-second")
+        self.query_one(DetailPane).focus_body()
+
+    def action_back(self) -> None:
+        """Go back to the list."""
+        self.remove_class("-second")
+        self.focus_first()
+
+    def set_title(self, title: object) -> None:
+        """Show a title over the list."""
+        self.query_one("#list-title", Static).update(title)  # type: ignore[arg-type]
+
+    def selected_text(self) -> str:
+        """Return the payload of the selected record, or the value under the cursor."""
+        return self.query_one(DetailPane).selected_text()

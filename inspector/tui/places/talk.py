@@ -1,0 +1,240 @@
+"""Talk: the timeline, the artifact that grows beside it, the detail of the selected record, and the composer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from inspector.capture.records import Kind, Record
+from inspector.protocol.lifecycle import INTERRUPTED, is_terminal, short
+from inspector.tui.places.base import Place
+from inspector.tui.render.content import plain
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.rows import SHORT_ID, relative
+from inspector.tui.render.sources import TaskRows, TimelineRows
+from inspector.tui.widgets.artifactpane import ArtifactPane
+from inspector.tui.widgets.composer import Aim, Composer
+from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.feed import Column, Feed
+
+if TYPE_CHECKING:
+    from inspector.session.lists import RecordList
+    from inspector.session.session import Session
+    from inspector.session.tasks import TrackedTask
+
+COLUMNS = (
+    Column("time", 8, "right"),
+    Column("way", 1),
+    Column("kind", 10, min_total_width=40),
+    Column("what"),
+    Column("note", 13, "right", min_total_width=50),
+    Column("mark", 1),
+)
+TASK_COLUMNS = (
+    Column("state", 16),
+    Column("id", 8),
+    Column("context", 8, min_total_width=999),
+    Column("age", 6, "right", min_total_width=999),
+    Column("last", 6, "right"),
+    Column("artifacts", 2, "right", min_total_width=999),
+    Column("message"),
+)
+"""As the table of the Tasks place, in a narrow column: what has no room there is never shown."""
+
+
+def belongs(record: Record) -> bool:
+    """Say whether a record is part of the conversation: all but card fetches, good heads and ends without news."""
+    if record.operation == "GetAgentCard":
+        return False
+    match record.kind:
+        case Kind.RESPONSE:
+            return bool(record.meta["status"] >= 300)
+        case Kind.END:
+            return record.meta["how"] != "complete" or bool(record.findings)
+        case _:
+            return True
+
+
+class Talk(Place):
+    """The place where people live."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
+        Binding("ctrl+k", "cancel_task", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
+        Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
+        Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline", show=False),
+        Binding("s", "subscribe", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False),
+    ]
+
+    class CancelWanted(Message):
+        """The user wants a task to be canceled."""
+
+        def __init__(self, task_id: str) -> None:
+            super().__init__()
+            self.task_id = task_id
+
+    class SubscribeWanted(Message):
+        """The user wants to listen to a task again."""
+
+        def __init__(self, task_id: str) -> None:
+            super().__init__()
+            self.task_id = task_id
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__("talk", glyphs)
+        self._list: RecordList | None = None
+        self._rows: TimelineRows | None = None
+        self._tasks: TaskRows | None = None
+        self._task_id = ""
+
+    def compose(self) -> ComposeResult:
+        """Make the columns and the composer."""
+        with Horizontal(id="panes"):
+            with Vertical(id="timeline-pane"):
+                yield Static("TIMELINE", id="timeline-title", classes="pane-title")
+                yield Feed(COLUMNS, id="timeline", empty="Nothing yet. Write a message below; enter sends it.")
+            with Vertical(id="right-pane"):
+                yield ArtifactPane(self.glyphs, id="artifact")
+                yield DetailPane(self.glyphs, id="detail")
+            with Vertical(id="tasks-pane"):
+                yield Static("TASKS", classes="pane-title")
+                yield Feed(TASK_COLUMNS, id="task-column", follow=False, empty="No task yet.")
+        yield Composer(id="composer")
+
+    def attach(self, session: Session) -> None:
+        """Show another session."""
+        from inspector.session.lists import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
+
+        super().attach(session)
+        self._list = RecordList(belongs, folded=True)
+        session.journal.follow(self._list)
+        self._rows = TimelineRows(session.journal, self._list, self.glyphs)
+        self._tasks = TaskRows(session.tasks.all, self.glyphs)
+        self._task_id = ""
+        self.query_one("#timeline", Feed).show_rows(self._rows)
+        self.query_one("#task-column", Feed).show_rows(self._tasks)
+        self.query_one(DetailPane).show(None)
+        self.query_one(ArtifactPane).show(None)
+        self.query_one(Composer).aim = Aim()
+
+    def refresh_view(self) -> None:
+        """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
+        if self.session is None or self._tasks is None:
+            return
+        self.query_one("#timeline", Feed).refresh_rows()
+        self._tasks.refresh()
+        self.query_one("#task-column", Feed).refresh_rows()
+        self._show_title()
+        self.query_one(ArtifactPane).show(self.shown_task)
+        self.query_one(Composer).push_on = self.session.push.on
+
+    @property
+    def shown_task(self) -> TrackedTask | None:
+        """Return the task that is shown: the one chosen, else none."""
+        return self.session.tasks.get(self._task_id) if self.session else None
+
+    def follow_task(self, task_id: str) -> None:
+        """Show another task: its artifact, its state, and aim the composer."""
+        if task_id and task_id != self._task_id:
+            self._task_id = task_id
+        self.aim_at_task()
+        self.refresh_view()
+
+    def aim_at_task(self) -> None:
+        """Aim the composer: at the task where it waits for an answer, else at its context."""
+        task = self.shown_task
+        if task is None:
+            return
+        account = task.now
+        composer = self.query_one(Composer)
+        if account.state in INTERRUPTED:
+            message = account.status.message
+            question = " ".join(part.text for part in message.parts if part.text) if message else ""
+            composer.aim = Aim(task.id, account.context_id, question or f"({short(account.state)}, without a word)")
+        else:
+            composer.aim = Aim("", account.context_id)
+
+    def _show_title(self) -> None:
+        title = self.query_one("#timeline-title", Static)
+        pieces: list[Content | tuple[str, str]] = [("TIMELINE", "bold")]
+        task = self.shown_task
+        if task is not None and task.now.moves:
+            account = task.now
+            style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
+            style = "$state-warning" if account.state in INTERRUPTED else style
+            seconds = account.updated - account.moves[0].at
+            pieces += [("   ", ""), plain(task.id[:SHORT_ID])]
+            pieces += [(f" {self.glyphs.state_glyph(account.state)} {short(account.state)}", style)]
+            pieces += [(f"  {relative(seconds)} s", "$text-soft")]
+        unseen = self.query_one("#timeline", Feed).unseen
+        if unseen:
+            pieces += [(f"   {unseen:,} new below, end follows", "$wire-received")]
+        title.update(Content.assemble(*pieces))
+
+    def focus_first(self) -> None:
+        """Go to the composer."""
+        self.action_compose()
+
+    def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
+        """Show the selected record, or the selected task."""
+        if event.feed.id == "timeline" and self._rows and 0 <= event.index < len(self._rows):
+            self.query_one(DetailPane).show(self._rows.record(event.index))
+
+    def on_feed_opened(self, event: Feed.Opened) -> None:
+        """Go to the detail of the row, or to the task."""
+        if event.feed.id == "timeline":
+            self.add_class("-second")
+            self.query_one(DetailPane).focus_body()
+        elif self._tasks is not None:
+            self.follow_task(self._tasks.tasks[event.index].id)
+
+    def on_composer_left(self) -> None:
+        """Go to the timeline."""
+        self.screen.set_focus(self.query_one("#timeline"))
+
+    def action_back(self) -> None:
+        """Go back to the timeline."""
+        self.remove_class("-second")
+        self.screen.set_focus(self.query_one("#timeline"))
+
+    def action_compose(self) -> None:
+        """Go to the composer."""
+        self.remove_class("-second")
+        self.screen.set_focus(self.query_one("#text"))
+
+    def action_fold(self) -> None:
+        """Fold the runs of chunks, or unfold them."""
+        if self.session is not None and self._list is not None:
+            self.session.journal.refold(self._list, folded=not self._list.folded)
+            self.query_one("#timeline", Feed).refresh_rows()
+
+    def action_cancel_task(self) -> None:
+        """Ask for the task to be canceled."""
+        if self.shown_task is not None:
+            self.post_message(self.CancelWanted(self.shown_task.id))
+
+    def action_subscribe(self) -> None:
+        """Ask to listen to the task again."""
+        if self.shown_task is not None:
+            self.post_message(self.SubscribeWanted(self.shown_task.id))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what cannot be done to the task as it is now."""
+        if action in ("cancel_task", "subscribe"):
+            running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
+            return True if running else None
+        if action == "back":
+            return self.has_class("-second") or None
+        return super().check_action(action, parameters)
+
+    def selected_text(self) -> str:
+        """Return the payload of the selected record, the value under the cursor, or the artifact's text."""
+        if self.query_one(ArtifactPane).has_focus_within:
+            return self.query_one(ArtifactPane).selected_text()
+        return self.query_one(DetailPane).selected_text()

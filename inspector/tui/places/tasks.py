@@ -1,0 +1,129 @@
+"""Tasks: every task that the session has heard of, and the states that the selected one passed through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Static
+
+from inspector.protocol.lifecycle import is_terminal
+from inspector.tui.places.base import Place
+from inspector.tui.render import detail
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.source import Line
+from inspector.tui.render.sources import TaskRows
+from inspector.tui.widgets.detailpane import FactView, FixedLines
+from inspector.tui.widgets.feed import Column, Feed
+
+if TYPE_CHECKING:
+    from inspector.session.session import Session
+    from inspector.session.tasks import TrackedTask
+
+COLUMNS = (
+    Column("state", 16),
+    Column("id", 8),
+    Column("context", 8, min_total_width=60),
+    Column("age", 6, "right", min_total_width=70),
+    Column("last", 6, "right"),
+    Column("artifacts", 3, "right", min_total_width=60),
+    Column("message"),
+)
+
+
+class TasksPlace(Place):
+    """A row a task, the lane of its states below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "get", "update", id="tasks.get", tooltip="Ask the agent for the task (GetTask)"),
+        Binding("c", "cancel", "cancel", id="tasks.cancel", tooltip="Cancel the task"),
+        Binding("s", "subscribe", "resubscribe", id="tasks.subscribe", tooltip="Listen to the task again"),
+    ]
+
+    class Wanted(Message):
+        """The user wants something of a task: `open`, `get`, `cancel` or `subscribe`."""
+
+        def __init__(self, what: str, task_id: str) -> None:
+            super().__init__()
+            self.what = what
+            self.task_id = task_id
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__("tasks", glyphs)
+        self._rows: TaskRows | None = None
+
+    def compose(self) -> ComposeResult:
+        """Make the table and the lane."""
+        yield Static("TASKS", classes="pane-title")
+        yield Feed(COLUMNS, id="task-table", follow=False, empty="No task yet. Press 2 and send a message.")
+        yield FactView(id="lane")
+
+    def attach(self, session: Session) -> None:
+        """Show another session."""
+        super().attach(session)
+        self._rows = TaskRows(session.tasks.all, self.glyphs)
+        self.query_one(Feed).show_rows(self._rows)
+
+    def refresh_view(self) -> None:
+        """Show the tasks as they are now."""
+        if self._rows is None:
+            return
+        self._rows.refresh()
+        self.query_one(Feed).refresh_rows()
+        self._show_lane()
+
+    @property
+    def selected(self) -> TrackedTask | None:
+        """Return the task under the cursor."""
+        index = self.query_one(Feed).cursor
+        return self._rows.tasks[index] if self._rows and 0 <= index < len(self._rows) else None
+
+    def _show_lane(self) -> None:
+        task = self.selected
+        lines: list[Line] = []
+        if task is not None:
+            account = task.now
+            lines = [
+                [("task     ", "line--soft"), (task.id, "line--text")],
+                [("context  ", "line--soft"), (account.context_id, "line--text")],
+                [("states   ", "line--soft"), *detail.lane([(m.state, m.at) for m in account.moves], self.glyphs)],
+            ]
+        self.query_one(FactView).show(FixedLines(lines))
+
+    def on_feed_highlighted(self) -> None:
+        """Show the lane of the task under the cursor."""
+        self._show_lane()
+
+    def on_feed_opened(self) -> None:
+        """Talk about the task."""
+        self._want("open")
+
+    def action_get(self) -> None:
+        """Ask the agent for the task."""
+        self._want("get")
+
+    def action_cancel(self) -> None:
+        """Cancel the task."""
+        self._want("cancel")
+
+    def action_subscribe(self) -> None:
+        """Listen to the task again."""
+        self._want("subscribe")
+
+    def _want(self, what: str) -> None:
+        if self.selected is not None:
+            self.post_message(self.Wanted(what, self.selected.id))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what cannot be done to the task under the cursor."""
+        if action in ("cancel", "subscribe"):
+            return True if self.selected is not None and not is_terminal(self.selected.now.state) else None
+        if action == "get":
+            return True if self.selected is not None else None
+        return super().check_action(action, parameters)
+
+    def selected_text(self) -> str:
+        """Return the id of the task."""
+        return self.selected.id if self.selected else ""

@@ -1,0 +1,102 @@
+"""Row sources for feeds: they read records when a row is drawn and keep none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from inspector.capture.records import Record
+from inspector.tui.render import rows
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.rows import Cells
+
+if TYPE_CHECKING:
+    from inspector.session.journal import Journal
+    from inspector.session.lists import RecordList
+    from inspector.session.tasks import TrackedTask
+
+
+class TimelineRows:
+    """The rows of a timeline."""
+
+    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs) -> None:
+        self._journal = journal
+        self._records = records
+        self._glyphs = glyphs
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one row."""
+        row = self._records[index]
+        record = self._journal.capture.get(row.last)
+        return rows.timeline_row(record, row, self._journal.turn_of(row.first), self._glyphs)
+
+    def record(self, index: int) -> Record:
+        """Return the last record of a row."""
+        return self._journal.capture.get(self._records[index].last)
+
+
+class DeliveryRows(TimelineRows):
+    """The rows of the webhook table."""
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one delivery."""
+        return rows.delivery_row(self.record(index), self._glyphs)
+
+
+class ExchangeRows:
+    """One row for each exchange."""
+
+    def __init__(self, journal: Journal, requests: RecordList, glyphs: Glyphs) -> None:
+        self._journal = journal
+        self._requests = requests
+        self._glyphs = glyphs
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def number(self, index: int) -> int:
+        """Return the number of the exchange in a row."""
+        return self._requests[index].first
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one exchange."""
+        summary = self._journal.exchanges.get(self.number(index))
+        if summary is None:
+            raise LookupError(f"record {self.number(index)} opened no exchange")
+        return rows.exchange_row(summary, self._glyphs)
+
+
+class ExchangeRecordRows(TimelineRows):
+    """The records of one exchange, with times since its request."""
+
+    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs, began: float) -> None:
+        super().__init__(journal, records, glyphs)
+        self._began = began
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one record."""
+        return rows.record_row(self.record(index), self._began, self._glyphs)
+
+
+class TaskRows:
+    """One row for each task, as it is now; the list is asked for anew at each refresh."""
+
+    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs) -> None:
+        self._ask = tasks
+        self._glyphs = glyphs
+        self.tasks = tasks()
+
+    def refresh(self) -> None:
+        """Take over the tasks as they are now."""
+        self.tasks = self._ask()
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one task."""
+        return rows.task_row(self.tasks[index], time.time(), self._glyphs)

@@ -1,0 +1,18 @@
+"""Quantities as people say them."""
+
+from __future__ import annotations
+
+_UNITS = ("kB", "MB", "GB", "TB")
+
+
+def size(count: int) -> str:
+    """Return a number of bytes with two or three digits and a unit: `812 B`, `1.2 kB`, `31 kB`, `4.0 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    value, unit = count / 1000, _UNITS[0]
+    for bigger in _UNITS[1:]:
+        # 999.5 would be rounded to four digits.
+        if value < 999.5:
+            break
+        value, unit = value / 1000, bigger
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"

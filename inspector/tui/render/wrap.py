@@ -1,0 +1,147 @@
+"""Text as rows that fit a width: it grows at its end, and only its last row is ever laid out again."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, get_character_cell_size
+
+from inspector.tui.render.sanitise import Cleaner
+from inspector.tui.render.source import Line
+
+LIMIT = 4_000_000
+"""How many characters one text shows, about; more would make a resize slow, and nobody scrolls that far."""
+
+_UNKNOWN_WIDTH = 80
+"""The width of rows until a view says how wide it is."""
+
+_STEP = 65_536
+"""How many characters are taken in at once."""
+
+
+class WrappedText:
+    """A sanitised text in rows, broken between words or, without `words`, anywhere.
+
+    Rows put together are the text again: a row keeps the space or the line break that ends it. `head` is a line of ours
+    above the text. What exceeds `limit` characters is counted and not kept, and a last line says so.
+    """
+
+    def __init__(self, text: str = "", *, words: bool = True, style: str, head: str = "", limit: int = LIMIT) -> None:
+        self._words = words
+        self._style = style
+        self._head = head
+        self._limit = limit
+        self._width = _UNKNOWN_WIDTH
+        self._cleaner = Cleaner(newlines=True)
+        self._rows: list[str] = []
+        self._taken = 0
+        self._missing = 0
+        self.append(text)
+
+    @property
+    def text(self) -> str:
+        """The text that is shown, clean."""
+        return "".join(self._rows)
+
+    @property
+    def missing(self) -> int:
+        """How many characters are not shown."""
+        return self._missing
+
+    def append(self, text: str) -> None:
+        """Add text at the end; only the last row is wrapped again."""
+        at = 0
+        while at < len(text) and self._taken < self._limit:
+            # Tokens make text longer than it came, so the limit is looked at often.
+            piece = text[at : at + min(_STEP, self._limit - self._taken)]
+            at += len(piece)
+            clean = self._cleaner.feed(piece)
+            self._taken += len(clean)
+            if self._rows and not self._rows[-1].endswith("\n"):
+                clean = self._rows.pop() + clean
+            self._wrap(clean)
+        self._missing += len(text) - at
+
+    def skip(self, count: int) -> None:
+        """Count text that was never given."""
+        self._missing += count
+
+    def layout(self, width: int, keep: int) -> int:
+        """Wrap everything at `width` cells and return the row that now has the beginning of the row `keep`."""
+        width = max(1, width)
+        if width == self._width:
+            return keep
+        first = 1 if self._head else 0
+        before = sum(map(len, self._rows[: max(0, keep - first)]))
+        text, self._rows, self._width = self.text, [], width
+        self._wrap(text)
+        row = 0
+        while row < len(self._rows) and before >= len(self._rows[row]):
+            before -= len(self._rows[row])
+            row += 1
+        return row + first if keep >= first else keep
+
+    def __len__(self) -> int:
+        return bool(self._head) + len(self._rows) + bool(self._missing)
+
+    def row(self, index: int) -> str:
+        """Return one line as part of the whole text: with the line break, if it ends with one."""
+        if self._head:
+            if index == 0:
+                return self._head + "\n"
+            index -= 1
+        if index < len(self._rows):
+            return self._rows[index]
+        return f"… {self._missing:,} more characters are not shown"
+
+    def line(self, index: int) -> Line:
+        """Return one line to draw."""
+        body = range(bool(self._head), bool(self._head) + len(self._rows))
+        return [(self.row(index).rstrip(" \n"), self._style if index in body else "line--note")]
+
+    def _wrap(self, text: str) -> None:
+        start = 0
+        while start < len(text):
+            stop = text.find("\n", start)
+            stop = len(text) if stop < 0 else stop + 1
+            self._wrap_paragraph(text[start:stop])
+            start = stop
+
+    def _wrap_paragraph(self, text: str) -> None:
+        """Cut one paragraph into rows; each cut depends only on what stands before it, so text may come in pieces."""
+        start, end = 0, len(text) - text.endswith("\n")
+        while (cut := _reach(text, start, end, self._width)) < end:
+            if self._words:
+                cut = _between_words(text, start, cut)
+            self._rows.append(text[start:cut])
+            start = cut
+        if 0 < start == end:
+            self._rows[-1] += text[end:]
+        else:
+            self._rows.append(text[start:])
+
+
+def _between_words(text: str, start: int, cut: int) -> int:
+    """Return the last place to break a row at or before `cut`; a space behind the edge hangs over it, unseen."""
+    if text[cut] == " ":
+        return cut + 1
+    if not text.isascii() and 2 in {get_character_cell_size(text[cut]), get_character_cell_size(text[cut - 1])}:
+        return cut  # Chinese and Japanese break between any two letters.
+    return text.rfind(" ", start, cut) + 1 or cut
+
+
+def _reach(text: str, start: int, end: int, width: int) -> int:
+    """Return how far `text[start:end]` fits the width: one letter with its marks at least."""
+    if text.isascii():
+        return min(end, start + width)
+    at = min(end, start + width)
+    cells = cell_len(text[start:at])
+    if cells > width:
+        # No letter has more than two cells, so this many fit for certain.
+        at = start + width // 2
+        cells = cell_len(text[start:at])
+    while at < end:
+        size = get_character_cell_size(text[at])
+        if cells and cells + size > width:
+            break
+        cells += size
+        at += 1
+    return at

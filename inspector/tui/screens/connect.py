@@ -1,0 +1,104 @@
+"""Connect: which agent is it to be? The demo for a new user, recent agents, or a url."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from inspector.capture import recent
+from inspector.tui.render.content import plain
+from inspector.tui.render.rows import ago
+
+DEMO = "demo"
+"""What stands for the built-in agent where a reference is expected."""
+
+
+class ConnectScreen(Screen[None]):
+    """A field for a reference, and a list of those known."""
+
+    CSS_PATH = "connect.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "to_list", "list", id="connect.list", tooltip="Go to the list", show=False),
+        Binding("escape", "back", "back", id="connect.back", tooltip="Back to the agent that is connected"),
+    ]
+
+    class Chosen(Message):
+        """An agent was chosen: a reference, or `DEMO`."""
+
+        def __init__(self, reference: str) -> None:
+            super().__init__()
+            self.reference = reference
+
+    def __init__(self, *, can_go_back: bool = False) -> None:
+        super().__init__()
+        self._can_go_back = can_go_back
+        self._references: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        """Make the field and the list."""
+        with Vertical(id="connect"):
+            yield Static(
+                Content.assemble(("a2a-inspect", "bold $bar"), ("   which agent?", "$text-soft")), id="connect-title"
+            )
+            yield Input(placeholder="base url, card url, or path of a card file", id="reference", compact=True)
+            yield Static(id="connect-problem")
+            yield OptionList(id="agents", compact=True)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """List the agents that are known."""
+        agents, problem = recent.load()
+        options = self.query_one(OptionList)
+        options.add_option(Option(_row("demo", "the built-in mock agent, started for you", "")))
+        self._references = [DEMO]
+        for agent in agents:
+            age = f"{ago(time.time() - agent.last_seen)} ago"
+            options.add_option(Option(_row(agent.name, f"{agent.url}   {agent.generation}", age)))
+            self._references.append(agent.url)
+        options.highlighted = 0
+        if problem:
+            self.show_problem(problem)
+        self.query_one(Input).focus()
+
+    def show_problem(self, sentence: str) -> None:
+        """Say what is wrong, below the field."""
+        self.query_one("#connect-problem", Static).update(plain(sentence))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Connect to what was typed, or to the marked agent where nothing was."""
+        reference = event.value.strip()
+        self.post_message(self.Chosen(reference or self._marked()))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Connect to an agent of the list."""
+        self.post_message(self.Chosen(self._references[event.option_index]))
+
+    def _marked(self) -> str:
+        return self._references[self.query_one(OptionList).highlighted or 0]
+
+    def action_to_list(self) -> None:
+        """Go from the field to the list."""
+        self.query_one(OptionList).focus()
+
+    def action_back(self) -> None:
+        """Go back to the workbench."""
+        self.app.pop_screen()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the way back only where there is one."""
+        if action == "back":
+            return self._can_go_back
+        return super().check_action(action, parameters)
+
+
+def _row(name: str, what: str, age: str) -> Content:
+    return Content.assemble(plain(f"{name:<24.24}"), (" ", ""), plain(what), ("   " + age, ""))

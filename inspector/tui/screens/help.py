@@ -1,0 +1,75 @@
+"""Help: what every key does where the focus is, and what the signs mean."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+from inspector.protocol.lifecycle import State, short
+from inspector.tui.render.glyphs import Glyphs
+
+_KEY = 14
+
+
+class HelpScreen(ModalScreen[None]):
+    """The keys of the screen below, those of the focused widget first."""
+
+    CSS_PATH = "help.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f1,question_mark", "dismiss_help", "close", id="help.close", tooltip="Close the help"),
+    ]
+
+    def __init__(self, below: Screen[Any], glyphs: Glyphs) -> None:
+        super().__init__()
+        self._below = below
+        self._glyphs = glyphs
+
+    def compose(self) -> ComposeResult:
+        """Make the list."""
+        with VerticalScroll(id="help"):
+            yield Static(Content("\n").join([*self._keys(), Content(""), *self._signs()]))
+
+    def _keys(self) -> list[Content]:
+        lines = [Content.styled("KEYS", "bold $bar")]
+        seen: set[str] = set()
+        for key, active in self._below.active_bindings.items():
+            binding = active.binding
+            if not (binding.tooltip or binding.description) or binding.action in seen or binding.system:
+                continue
+            seen.add(binding.action)
+            shown = self.app.get_key_display(binding) if hasattr(self.app, "get_key_display") else key
+            style = "$foreground" if active.enabled else "$wire-quiet"
+            lines.append(
+                Content.assemble(
+                    (f"{shown:<{_KEY}}", "$wire-sent" if active.enabled else "$wire-quiet"),
+                    (binding.tooltip or binding.description, style),
+                )
+            )
+        return lines
+
+    def _signs(self) -> list[Content]:
+        glyphs = self._glyphs
+        ways = [
+            (glyphs.sent, "sent", "$wire-sent"),
+            (glyphs.received, "received", "$wire-received"),
+            (glyphs.pushed, "pushed to our webhook", "$wire-pushed"),
+            (glyphs.quiet, "keep-alive, note, end", "$wire-quiet"),
+        ]
+        lines = [Content.styled("SIGNS", "bold $bar")]
+        lines += [Content.assemble((f"{sign:<{_KEY}}", style), name) for sign, name, style in ways]
+        lines += [Content.assemble((f"{glyphs.states[state]:<{_KEY}}", "$foreground"), short(state)) for state in State]
+        severities = [
+            Content.assemble((f"{sign:<{_KEY}}", "$state-warning"), f"finding: {severity.value}")
+            for severity, sign in glyphs.severities.items()
+        ]
+        return [*lines, *severities]
+
+    def action_dismiss_help(self) -> None:
+        """Close the help."""
+        self.dismiss(None)

@@ -1,0 +1,254 @@
+"""The workbench: the status, the six places, and the footer; it drives the session for whatever is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widgets import ContentSwitcher, Footer
+
+from inspector.tui.pacer import Pacer
+from inspector.tui.places.agent import AgentPlace
+from inspector.tui.places.base import Place
+from inspector.tui.places.findings import FindingsPlace
+from inspector.tui.places.talk import Talk
+from inspector.tui.places.tasks import TasksPlace
+from inspector.tui.places.traffic import TrafficPlace
+from inspector.tui.places.webhooks import WebhooksPlace
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.widgets.cardview import CardView
+from inspector.tui.widgets.composer import Composer
+from inspector.tui.widgets.placetabs import PLACES, PlaceTabs
+from inspector.tui.widgets.statusbar import Status, StatusBar
+
+if TYPE_CHECKING:
+    from inspector.protocol.errors import Fault
+    from inspector.session.connection import Connection
+    from inspector.session.session import Session, Turn
+
+
+class WorkbenchScreen(Screen[None]):
+    """One session on the screen."""
+
+    CSS_PATH = "workbench.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(
+                f"{number},alt+{number}",
+                f"go('{place}')",
+                name,
+                id=f"place.{place}",
+                tooltip=f"Go to {name}",
+                show=False,
+            )
+            for number, (place, name) in enumerate(PLACES, 1)
+        ),
+        Binding("p", "push", "push", id="push.toggle", tooltip="Register a webhook with every message, or stop to"),
+        Binding("y", "copy", "copy", id="copy", tooltip="Copy what is selected"),
+        Binding("backslash", "zoom", "zoom", id="zoom", tooltip="The focused pane alone, and back", show=False),
+        Binding("question_mark", "app.help", "help", id="help.short", tooltip="What the keys do here"),
+        Binding("q", "app.quit", "quit", id="quit.short", tooltip="Leave the inspector", show=False),
+    ]
+
+    place: reactive[str] = reactive("agent")
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._glyphs = glyphs
+        self.session: Session | None = None
+        self._pacer = Pacer(self, self.refresh_view)
+        self._doing = ("busy", "starting")
+
+    def compose(self) -> ComposeResult:
+        """Make the frame and the places."""
+        glyphs = self._glyphs
+        yield StatusBar(glyphs)
+        yield PlaceTabs()
+        with ContentSwitcher(initial="agent", id="places"):
+            yield AgentPlace(glyphs)
+            yield Talk(glyphs)
+            yield TasksPlace(glyphs)
+            yield WebhooksPlace(glyphs)
+            yield TrafficPlace(glyphs)
+            yield FindingsPlace(glyphs)
+        yield Footer(show_command_palette=False, compact=True)
+
+    # What the app tells
+
+    def attach(self, session: Session, reference: str) -> None:
+        """Show another session, which is about to look for an agent."""
+        if self.session is not None:
+            self.session.journal.unlisten(self._pacer.poke)
+        self.session = session
+        session.journal.listen(self._pacer.poke)
+        for place in self.query(Place):
+            place.attach(session)
+        self._doing = ("busy", "connecting")
+        self.query_one(AgentPlace).show_connecting(reference)
+        self.refresh_view()
+
+    def show_connection(self, connection: Connection) -> None:
+        """Show the agent that was found."""
+        self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
+        self.query_one(AgentPlace).show_connection(connection)
+        streams = connection.card.capabilities.streaming is not False
+        self.query_one(Composer).stream = streams
+        self.refresh_view()
+
+    def show_fault(self, fault: Fault) -> None:
+        """Show why there is no agent."""
+        self._doing = ("bad", "no agent")
+        self.query_one(AgentPlace).show_fault(fault)
+        self.refresh_view()
+
+    # What is seen
+
+    def refresh_view(self) -> None:
+        """Bring the place that is seen and the status up to date."""
+        if not self.is_mounted:
+            return
+        self.query_one(f"#{self.place}", Place).refresh_view()
+        self._show_status()
+
+    def _show_status(self) -> None:
+        session = self.session
+        light, doing = self._doing
+        if session is None:
+            self.query_one(StatusBar).show(Status(light=light, doing=doing))
+            return
+        journal, push, connection = session.journal, session.push, session.connection
+        choice = connection.choice if connection else None
+        address = ":".join(map(str, push.receiver.address)) if push.receiver.running else ""
+        self.query_one(StatusBar).show(
+            Status(
+                agent=connection.card.name if connection else "",
+                interface=f"{choice.dialect.generation} · {choice.binding.name}" if choice else "",
+                light=light,
+                doing=doing,
+                push=f"push {address} {self._glyphs.check}" if push.on else "",
+                records=len(journal.capture),
+                findings=sum(map(len, journal.found.values())),
+                failure=journal.capture.failure or "",
+            )
+        )
+
+    def watch_place(self, place: str) -> None:
+        """Show another place and give it the keys."""
+        if not self.is_mounted:
+            return
+        self.query_one(PlaceTabs).current = place
+        self.query_one("#places", ContentSwitcher).current = place
+        shown = self.query_one(f"#{place}", Place)
+        shown.refresh_view()
+        shown.focus_first()
+
+    # What the user wants
+
+    def action_go(self, place: str) -> None:
+        """Go to a place."""
+        self.place = place
+
+    def on_place_tabs_chosen(self, event: PlaceTabs.Chosen) -> None:
+        """Go to the place that was clicked."""
+        self.place = event.place
+
+    def action_copy(self) -> None:
+        """Copy what is selected in the place that is seen."""
+        selected = self.screen.get_selected_text()
+        self.app.copy(selected or self.query_one(f"#{self.place}", Place).selected_text())  # type: ignore[attr-defined]
+
+    def action_zoom(self) -> None:
+        """Give the whole screen to the focused pane, or give it back."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.focused is not None:
+            self.maximize(self.focused)
+
+    @work(group="push", exclusive=True)
+    async def action_push(self) -> None:
+        """Turn push on, starting the receiver, or off."""
+        if self.session is None:
+            return
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+
+        push = self.session.push
+        if push.on:
+            push.turn_off()
+            self.session.note("push off: new messages register no webhook")
+            return
+        try:
+            await push.turn_on()
+        except FaultError as error:
+            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            return
+        host, port = push.receiver.address
+        self.session.note(f"push on: the receiver listens on {host}:{port}")
+
+    def on_card_view_tried(self, event: CardView.Tried) -> None:
+        """Write an example into the composer."""
+        self.place = "talk"
+        self.query_one(Composer).fill(event.example)
+
+    def on_composer_sent(self, event: Composer.Sent) -> None:
+        """Send what was written."""
+        if self.session is None:
+            return
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.draft import text_draft  # noqa: PLC0415 - likewise
+
+        draft = text_draft(event.text, task_id=event.aim.task_id, context_id=event.aim.context_id)
+        try:
+            turn = self.session.send(draft, stream=event.stream)
+        except FaultError as error:
+            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            return
+        self.query_one(Composer).fill("")
+        self._drive(turn)
+
+    @work(group="turns")
+    async def _drive(self, turn: Turn) -> None:
+        """Drive a call to its end, with the task that it is about in view."""
+        talk = self.query_one(Talk)
+        known = ""
+        async for _ in turn:
+            if turn.exchange.task_id != known:
+                known = turn.exchange.task_id
+                talk.follow_task(known)
+        talk.follow_task(known)
+        self.refresh_bindings()
+
+    def on_talk_cancel_wanted(self, event: Talk.CancelWanted) -> None:
+        """Cancel the task that is shown."""
+        self._call("cancel", event.task_id)
+
+    def on_talk_subscribe_wanted(self, event: Talk.SubscribeWanted) -> None:
+        """Listen again to the task that is shown."""
+        self._call("subscribe", event.task_id)
+
+    def on_tasks_place_wanted(self, event: TasksPlace.Wanted) -> None:
+        """Do to a task what the table was asked for."""
+        if event.what == "open":
+            self.query_one(Talk).follow_task(event.task_id)
+            self.place = "talk"
+        else:
+            self._call(event.what, event.task_id)
+
+    def _call(self, what: str, task_id: str) -> None:
+        if self.session is None:
+            return
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+
+        calls = {"cancel": self.session.cancel, "get": self.session.get, "subscribe": self.session.subscribe}
+        try:
+            self._drive(calls[what](task_id))
+        except FaultError as error:
+            self.app.tell(error.fault)  # type: ignore[attr-defined]
+
+    def on_findings_place_record_wanted(self, event: FindingsPlace.RecordWanted) -> None:
+        """Go to a record."""
+        self.place = "traffic"
+        self.query_one(TrafficPlace).show_seq(event.seq)

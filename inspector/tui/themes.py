@@ -1,0 +1,239 @@
+"""Themes: one TOML file each, read and checked as a whole before Textual sees it, and what our colours mean."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+MEANINGS: Mapping[str, str] = {
+    "wire-sent": "what we sent",
+    "wire-received": "what the agent answered",
+    "wire-pushed": "what the agent posted to our webhook",
+    "wire-quiet": "keep-alives, times and other background noise",
+    "state-good": "completed, valid, sound",
+    "state-warning": "worth a look, or waiting for someone",
+    "state-bad": "failed, refused, broken",
+    "rule": "the thin line between panes",
+    "cursor": "the background of the row under the cursor",
+    "bar": "the bar at that row and the title of the focused pane",
+    "text-soft": "text of second rank: labels, ids, units",
+    "json-key": "member names in JSON",
+    "json-string": "strings in JSON",
+    "json-number": "numbers, true, false and null in JSON",
+    "json-punct": "braces, commas and colons in JSON",
+}
+"""The CSS variables of our own; every theme gives each of them one opaque colour."""
+
+READABLE = 4.5
+"""The least contrast of text on its background (WCAG 2.2, 1.4.3, level AA)."""
+
+_PALETTE = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "success",
+    "warning",
+    "error",
+)
+_WIRE_ON_DARK = {"wire-sent": "#e5a35a", "wire-received": "#a9d0ff", "wire-pushed": "#bd82f2"}
+_WIRE_ON_LIGHT = {"wire-sent": "#733408", "wire-received": "#0d5cd6", "wire-pushed": "#740f86"}
+_ON_TERMINAL_COLOURS = {
+    "wire-sent": "ansi_yellow",
+    "wire-received": "ansi_blue",
+    "wire-pushed": "ansi_magenta",
+    "wire-quiet": "ansi_default",
+    "state-good": "ansi_green",
+    "state-warning": "ansi_yellow",
+    "state-bad": "ansi_red",
+    "rule": "ansi_default",
+    "bar": "ansi_cyan",
+    "text-soft": "ansi_default",
+    "json-key": "ansi_cyan",
+    "json-string": "ansi_green",
+    "json-number": "ansi_magenta",
+    "json-punct": "ansi_default",
+}
+_TEXT_STYLES = frozenset({"none", "bold", "dim", "italic", "reverse", "strike", "underline"})
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeProblem:
+    """One reason why a theme file cannot be used: the file's name and a sentence for its author."""
+
+    file: str
+    sentence: str
+
+
+def load_themes(
+    folder: Traversable | None = None, extra: Traversable | None = None
+) -> tuple[list[Theme], list[ThemeProblem]]:
+    """Read every `*.toml` of `folder` (the themes that ship, if None) and of the user's `extra` folder, if it exists.
+
+    A theme is called like its file; one of `extra` replaces one of `folder`. A file with a problem yields no theme.
+    """
+    themes: dict[str, Theme] = {}
+    problems: list[ThemeProblem] = []
+    for place in (resources.files("inspector.themes") if folder is None else folder, extra):
+        if place is None:
+            continue
+        try:
+            files = [file for file in place.iterdir() if file.name.endswith(".toml")] if place.is_dir() else []
+        except OSError as error:
+            problems.append(ThemeProblem(place.name, f"The folder cannot be read: {error.strerror}."))
+            continue
+        for file in sorted(files, key=lambda file: file.name):
+            theme, sentences = _read(file)
+            problems.extend(ThemeProblem(file.name, sentence) for sentence in sentences)
+            if theme is not None:
+                themes[theme.name] = theme
+    return list(themes.values()), problems
+
+
+def _read(file: Traversable) -> tuple[Theme | None, list[str]]:
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        return None, [f"The file cannot be read: {error.strerror}."]
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+        return None, [f"The file is not TOML: {error}."]
+    return parse_theme(Path(file.name).stem, document)
+
+
+def parse_theme(name: str, document: Mapping[str, Any]) -> tuple[Theme | None, list[str]]:
+    """Return the theme that a TOML document describes, or None and all that is wrong with it, a sentence each."""
+    sentences: list[str] = []
+    if not _NAME.fullmatch(name):
+        sentences.append(f"{name!r} is no name for a theme: lower-case letters, digits and hyphens, please.")
+    if not isinstance(document.get("dark"), bool):
+        sentences.append("`dark` must say true or false.")
+    sentences += [f"`{key}` is unknown." for key in document if key not in {"dark", "palette", "meaning", "variables"}]
+    palette: dict[str, Any] = _colours(document, "palette", _PALETTE, sentences)
+    meaning = _colours(document, "meaning", MEANINGS, sentences)
+    if sentences:
+        return None, sentences
+    theme = Theme(name=name, dark=document["dark"], **palette)
+    variables = dict(_textual_variables(document.get("variables", {}), theme, sentences))
+    theme.variables = {**variables, **meaning}
+    return (None, sentences) if sentences else (theme, [])
+
+
+def _colours(document: Mapping[str, Any], table: str, names: Collection[str], sentences: list[str]) -> dict[str, str]:
+    values = document.get(table, {})
+    if not isinstance(values, dict):
+        sentences.append(f"`{table}` must be a table.")
+        return {}
+    sentences += [f"`{table}.{name}` is missing." for name in names if name not in values]
+    sentences += [f"`{table}.{name}` is unknown." for name in values if name not in names]
+    colours = {}
+    for name in names:
+        if name not in values:
+            continue
+        colour = _colour(values[name])
+        if colour is None:
+            sentences.append(f"`{table}.{name}` is not a colour: {values[name]!r}.")
+        elif colour.a != 1:
+            sentences.append(f"`{table}.{name}` must be opaque: {values[name]!r}.")
+        else:
+            colours[name] = colour.hex
+    return colours
+
+
+def _textual_variables(values: object, theme: Theme, sentences: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield those of Textual's own variables that can do no harm: a plain colour or text style fits everywhere."""
+    if not isinstance(values, dict):
+        sentences.append("`variables` must be a table.")
+        return
+    known = theme.to_color_system().generate()
+    for name, value in values.items():
+        if name not in known:
+            sentences.append(f"`variables.{name}` is no variable of Textual's.")
+        elif "-style" in name:
+            words = value.split() if isinstance(value, str) else []
+            if not words or not _TEXT_STYLES.issuperset(words):
+                sentences.append(f"`variables.{name}` is not a text style: {value!r}.")
+            else:
+                yield name, " ".join(words)
+        elif (colour := _colour(value)) is None:
+            sentences.append(f"`variables.{name}` is not a colour: {value!r}.")
+        else:
+            yield name, colour.hex
+
+
+def _colour(value: object) -> Color | None:
+    """Return a colour that has red, green and blue, which `auto` and the terminal's own colours have not."""
+    if not isinstance(value, str):
+        return None
+    try:
+        colour = Color.parse(value)
+    except ColorParseError:
+        return None
+    return None if colour.auto or colour.ansi is not None else colour
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Return the contrast ratio of two opaque colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def fallback_variables(theme: Theme) -> dict[str, str]:
+    """Return a value for each of `MEANINGS`, made of the palette of a theme that knows nothing of us.
+
+    `App.get_theme_variable_defaults` returns it; what a theme says itself wins.
+    """
+    if theme.ansi:
+        # Nobody knows what the terminal's colours look like; its own black or white is the safest ground for them.
+        return {**_ON_TERMINAL_COLOURS, "cursor": "ansi_black" if theme.dark else "ansi_white"}
+    known = {name: Color.parse(value) for name, value in theme.to_color_system().generate().items() if name in _PALETTE}
+    ground, ink = known["background"], known["foreground"]
+    cursor = ground.blend(known["primary"], 0.12, alpha=1)
+    faint = ink.blend(ground, 0.35, alpha=1)
+    colours = {
+        # Most palettes have no three colours that everybody can tell apart, so the wire's are the same everywhere.
+        **{name: Color.parse(value) for name, value in (_WIRE_ON_DARK if theme.dark else _WIRE_ON_LIGHT).items()},
+        "wire-quiet": faint,
+        "state-good": known["success"],
+        "state-warning": known["warning"],
+        "state-bad": known["error"],
+        "bar": known["accent"],
+        "text-soft": ink.blend(ground, 0.2, alpha=1),
+        "json-key": known["primary"],
+        "json-string": known["success"],
+        "json-number": known["warning"],
+        "json-punct": faint,
+    }
+    return {
+        **{name: _readable(colour, ground, cursor).hex for name, colour in colours.items()},
+        "rule": ground.blend(ink, 0.25, alpha=1).hex,
+        "cursor": cursor.hex,
+    }
+
+
+def _readable(colour: Color, ground: Color, cursor: Color) -> Color:
+    """Return the colour, moved towards black or white as far as it takes to be read on both backgrounds."""
+    extreme = ground.get_contrast_text(1.0)
+    shades = (colour.blend(extreme, step / 20, alpha=1) for step in range(20))
+    return next(
+        (shade for shade in shades if min(contrast(shade, ground), contrast(shade, cursor)) > READABLE), extreme
+    )

@@ -1,0 +1,184 @@
+"""The feed: a long list of events in columns, drawn line by line, with a cursor and a tail to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+
+from rich.cells import cell_len
+from textual.message import Message
+
+from inspector.tui.render.sanitise import clean_line
+from inspector.tui.render.source import Line, Piece
+from inspector.tui.widgets.cursor import CursorView
+
+GAP = 2
+"""Cells between two columns."""
+
+Cell: TypeAlias = tuple[str, str]
+"""A text, not yet sanitised, and one of `Feed.COMPONENT_CLASSES`."""
+
+Row: TypeAlias = Sequence[Cell]
+"""A cell for each column, in their order."""
+
+
+class Column(NamedTuple):
+    """One column: its width in cells, or None for the one that takes what the others leave.
+
+    It is hidden while the feed has fewer than `min_total_width` cells.
+    """
+
+    name: str
+    width: int | None = None
+    align: Literal["left", "right"] = "left"
+    min_total_width: int = 0
+
+
+class RowSource(Protocol):
+    """Rows, made one at a time when they are drawn."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are now."""
+        ...
+
+    def row(self, index: int) -> Row:
+        """Return one row; `index` is within the length."""
+        ...
+
+
+class _Table:
+    """The rows of a source as lines: cells in columns, sanitised, cut and padded to their widths."""
+
+    def __init__(self, columns: Sequence[Column], rows: RowSource) -> None:
+        self._columns = columns
+        self._rows = rows
+        self._widths = [0] * len(columns)
+
+    def layout(self, width: int, keep: int) -> int:
+        """Give every column its width, 0 to those that have no place, and return `keep`."""
+        shown = [column.min_total_width <= width for column in self._columns]
+        fixed = [column.width or 0 for column, visible in zip(self._columns, shown, strict=True) if visible]
+        rest = max(0, width - sum(fixed) - GAP * (len(fixed) - 1))
+        self._widths = []
+        for column, visible in zip(self._columns, shown, strict=True):
+            wanted = rest if column.width is None else column.width
+            self._widths.append(max(0, min(wanted, width)) if visible else 0)
+            width -= self._widths[-1] + GAP if self._widths[-1] else 0
+        return keep
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def line(self, index: int) -> Line:
+        """Return one row as a line; each piece reaches to the next column."""
+        pieces: list[Piece] = []
+        for (raw, style), column, width in zip(self._rows.row(index), self._columns, self._widths, strict=True):
+            if width:
+                text = clean_line(raw, width)
+                space = " " * (width - cell_len(text))
+                pieces.append(((space + text if column.align == "right" else text + space) + " " * GAP, style))
+        if pieces:
+            text, style = pieces[-1]
+            pieces[-1] = (text[:-GAP], style)
+        return pieces
+
+
+class _NoRows:
+    def __len__(self) -> int:
+        return 0
+
+    def row(self, index: int) -> Row:
+        raise IndexError(index)
+
+
+class Feed(CursorView):
+    """Draws rows in columns, only those that are seen, however many there are."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS = """
+    Feed {
+        overflow-x: hidden;
+        & > .feed--text { color: $foreground; }
+        & > .feed--muted { color: $text-soft; }
+        & > .feed--quiet { color: $wire-quiet; }
+        & > .feed--sent { color: $wire-sent; }
+        & > .feed--received { color: $wire-received; }
+        & > .feed--pushed { color: $wire-pushed; }
+        & > .feed--good { color: $state-good; }
+        & > .feed--warning { color: $state-warning; }
+        & > .feed--bad { color: $state-bad; }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "feed--text",
+        "feed--muted",
+        "feed--quiet",
+        "feed--sent",
+        "feed--received",
+        "feed--pushed",
+        "feed--good",
+        "feed--warning",
+        "feed--bad",
+    }
+
+    class Highlighted(Message):
+        """The cursor is on another row."""
+
+        def __init__(self, feed: Feed, index: int) -> None:
+            super().__init__()
+            self.feed = feed
+            self.index = index
+
+        @property
+        def control(self) -> Feed:
+            """The feed."""
+            return self.feed
+
+        def can_replace(self, message: Message) -> bool:
+            """Let a later row stand for an earlier one, so that a burst is one message."""
+            return isinstance(message, Feed.Highlighted) and message.feed is self.feed
+
+    class Opened(Message):
+        """The row under the cursor is to be opened."""
+
+        def __init__(self, feed: Feed, index: int) -> None:
+            super().__init__()
+            self.feed = feed
+            self.index = index
+
+        @property
+        def control(self) -> Feed:
+            """The feed."""
+            return self.feed
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        rows: RowSource | None = None,
+        *,
+        follow: bool = True,
+        empty: str = "",
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        classes: str | None = None,
+        disabled: bool = False,
+    ) -> None:
+        self._columns = tuple(columns)
+        table = _Table(self._columns, _NoRows() if rows is None else rows)
+        super().__init__(table, follow=follow, empty=empty, name=name, id=id, classes=classes, disabled=disabled)
+
+    def show_rows(self, rows: RowSource) -> None:
+        """Draw the rows of another source, from the last one if the feed follows, else from the first."""
+        self.show(_Table(self._columns, rows))
+
+    def refresh_rows(self) -> None:
+        """Draw again what is seen, because rows came or changed."""
+        self.refresh_source()
+
+    def _highlighted(self) -> None:
+        self.post_message(self.Highlighted(self, self.cursor))
+
+    def _opened(self) -> None:
+        self.post_message(self.Opened(self, self.cursor))

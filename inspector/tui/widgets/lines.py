@@ -1,0 +1,394 @@
+"""A view of many lines: it draws those that can be seen, and follows the tail until somebody looks elsewhere."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive, reactive, var
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from inspector.tui.render.sanitise import clean
+from inspector.tui.render.source import LineSource
+from inspector.tui.render.wrap import WrappedText
+
+_CACHED = 1024
+"""How many drawn lines are kept: some screens around the one that is seen."""
+
+_LONGEST = 4096
+"""How many characters of one piece of a line are drawn."""
+
+_COPIED = 100_000
+"""How many lines a selection copies at most."""
+
+
+class LineView(ScrollView, can_focus=True):
+    """Draws the lines of a source, each only when it is seen.
+
+    With `follow`, the view stays at the end while the source grows; it lets go when the user moves up and takes hold
+    again at the end, and meanwhile counts in `unseen` the lines that came below.
+    """
+
+    ALLOW_SELECT = True
+
+    DEFAULT_CSS = """
+    LineView {
+        background: $background;
+        color: $foreground;
+        overflow-x: auto;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
+        & > .line--text { color: $foreground; }
+        & > .line--soft { color: $text-soft; }
+        & > .line--quiet { color: $wire-quiet; }
+        & > .line--note { color: $text-soft; text-style: italic; }
+        & > .line--empty { color: $text-soft; }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "line--text",
+        "line--soft",
+        "line--quiet",
+        "line--note",
+        "line--empty",
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "line_up", "Up", show=False, id="lines.up", tooltip="One line up"),
+        Binding("down,j", "line_down", "Down", show=False, id="lines.down", tooltip="One line down"),
+        Binding("pageup", "page_up", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
+        Binding("pagedown", "page_down", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
+        Binding("home,g", "first", "First", show=False, id="lines.first", tooltip="To the first line"),
+        Binding("end,G", "last", "Last", show=False, id="lines.last", tooltip="To the last line, and follow it"),
+        Binding("left,shift+left", "aside(-8)", "Left", show=False, id="lines.left", tooltip="Scroll to the left"),
+        Binding("right,shift+right", "aside(8)", "Right", show=False, id="lines.right", tooltip="Scroll to the right"),
+    ]
+
+    virtual_size = Reactive(Size(0, 0))
+    """How much there is to scroll; unlike that of other widgets, it grows without a layout of the whole screen."""
+
+    following: var[bool] = var(False, init=False)
+    """Whether the view stays at the end while the source grows."""
+
+    unseen: var[int] = var(0, init=False)
+    """How many lines came below what has been seen since the view let go of the tail."""
+
+    empty: reactive[str] = reactive("")
+    """The sentence that is shown while there are no lines."""
+
+    class UnseenChanged(Message):
+        """The number of lines that came below the view is another now."""
+
+        def __init__(self, view: LineView, count: int) -> None:
+            super().__init__()
+            self.view = view
+            self.count = count
+
+        @property
+        def control(self) -> LineView:
+            """The view."""
+            return self.view
+
+        def can_replace(self, message: Message) -> bool:
+            """Let a later number stand for an earlier one."""
+            return isinstance(message, LineView.UnseenChanged) and message.view is self.view
+
+    def __init__(
+        self,
+        source: LineSource | None = None,
+        *,
+        follow: bool = False,
+        empty: str = "",
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        classes: str | None = None,
+        disabled: bool = False,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+        self._source: LineSource = WrappedText(style="line--text") if source is None else source
+        self._follow = follow
+        self._seen = 0
+        self._laid_out = 0
+        self._top: int | None = None
+        self._strips: LRUCache[int, Strip] = LRUCache(_CACHED)
+        self.set_reactive(LineView.following, follow)
+        self.set_reactive(LineView.empty, empty)
+
+    @property
+    def source(self) -> LineSource:
+        """What is drawn."""
+        return self._source
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return len(self._source)
+
+    def show(self, source: LineSource) -> None:
+        """Draw another source from its beginning or, with `follow`, from its end."""
+        self._source = source
+        self._laid_out = 0
+        self._seen = 0
+        self._top = None
+        if self.is_attached:
+            self.virtual_size = Size(0, 0)
+            self.scroll_to(0, 0, animate=False, force=True)
+        self.following = self._follow
+        self.refresh_source()
+
+    def refresh_source(self) -> None:
+        """Draw again what is seen, because the source grew or changed."""
+        self._strips.clear()
+        if not self.is_attached:
+            return
+        self._fit()
+        self._resize_content()
+        if self.following:
+            self._to_end()
+        self._settle()
+        self.refresh()
+
+    # Where the view stands
+
+    @property
+    def _body_width(self) -> int:
+        """How many cells a line may take; one stays free, so that no text touches the scrollbar."""
+        return max(0, self.scrollable_size.width - 1)
+
+    def _fit(self) -> None:
+        """Lay the source out for the width of the view, and remember where the line at the top went."""
+        width = self._body_width
+        if width > 0 and width != self._laid_out:
+            self._laid_out = width
+            self._strips.clear()
+            self._top = self._source.layout(width, self.scroll_offset.y)
+
+    def _resize_content(self) -> None:
+        size = Size(self.virtual_size.width, self.line_count)
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    def _holds_tail(self) -> bool:
+        """Say whether being at the end means following it."""
+        return True
+
+    def _to_end(self) -> None:
+        self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+
+    def _settle(self) -> None:
+        """Find out anew whether the view follows the tail and how much has not been seen."""
+        at_end = self.scroll_y >= self.max_scroll_y
+        self.following = self._follow and at_end and self._holds_tail()
+        bottom = self.virtual_size.height if at_end else self.scroll_offset.y + self.size.height
+        self._seen = min(max(self._seen, bottom), self.line_count)
+        self.unseen = self.line_count - self._seen if self._follow else 0
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Fit the scrollbars; a layout is needed only if the view is as large as what it shows."""
+        styles = self.styles
+        if styles.overflow_x == "auto":
+            self.show_horizontal_scrollbar = size.width > self.scrollable_size.width
+        if styles.overflow_y == "auto":
+            self.show_vertical_scrollbar = size.height > self.size.height
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = size.height
+        if styles.auto_dimensions:
+            self.refresh(layout=True)
+
+    def watch_unseen(self, count: int) -> None:
+        """Tell whoever shows the number."""
+        self.post_message(self.UnseenChanged(self, count))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Let go of the tail, or take hold of it again."""
+        super().watch_scroll_y(old_value, new_value)
+        self._settle()
+
+    def on_mount(self) -> None:
+        """Say how much there is before the first layout asks."""
+        self._resize_content()
+
+    def on_show(self) -> None:
+        """Catch up with what happened while the view was hidden and had no size."""
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width; what was at the top stays there, or what was at the end."""
+        following = self.following
+        unseen = self.unseen
+        self._fit()
+        self._resize_content()
+        # Lines may have been wrapped anew; those that had not been seen are still about as many.
+        self._seen = max(0, self.line_count - unseen)
+        if following:
+            self._to_end()
+        elif self._top is not None:
+            self.scroll_to(y=self._top, animate=False, force=True)
+        self._top = None
+        self._settle()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Forget what was drawn in other colours."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    # Keys
+
+    def action_line_up(self) -> None:
+        """Move up by one line."""
+        self.scroll_to(y=self.scroll_offset.y - 1, animate=False)
+
+    def action_line_down(self) -> None:
+        """Move down by one line."""
+        self.scroll_to(y=self.scroll_offset.y + 1, animate=False)
+
+    def action_page_up(self) -> None:
+        """Move up by one page."""
+        self.scroll_to(y=self.scroll_offset.y - self._page, animate=False)
+
+    def action_page_down(self) -> None:
+        """Move down by one page."""
+        self.scroll_to(y=self.scroll_offset.y + self._page, animate=False)
+
+    def action_first(self) -> None:
+        """Move to the first line."""
+        self.scroll_to(y=0, animate=False)
+
+    def action_last(self) -> None:
+        """Move to the last line, where the tail is followed."""
+        self._to_end()
+        self._settle()
+
+    def action_aside(self, cells: int) -> None:
+        """Move sideways."""
+        self.scroll_to(x=self.scroll_offset.x + cells, animate=False)
+
+    @property
+    def _page(self) -> int:
+        return max(1, self.size.height - 1)
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the screen."""
+        # A frame may be drawn before the view hears that it has another size.
+        self._fit()
+        index = self.scroll_offset.y + y
+        if self.line_count == 0:
+            return self._draw_empty(y)
+        if index >= self.line_count or self._body_width <= 0:
+            return Strip.blank(self.size.width, self.visual_style.rich_style)
+        return self._draw(index)
+
+    def _draw(self, index: int) -> Strip:
+        """Draw one line of the source as wide as the view."""
+        style = self.visual_style.rich_style
+        return Strip(self._segments(index, style, self.size.width), self.size.width)
+
+    def _segments(self, index: int, style: Style, total: int) -> list[Segment]:
+        """Draw the part of one line that is scrolled into the view, and `style` on to `total` cells."""
+        strip = self._strip(index)
+        left, width = self.scroll_offset.x, self._laid_out
+        letters = 0
+        selection = self.text_selection if self.ALLOW_SELECT else None
+        if selection is not None and (span := selection.get_span(index)) is not None:
+            strip = self._select(strip, *span)
+        if left:
+            letters = len(strip.crop(0, left).text)
+            strip = strip.crop(left)
+        segments = list(strip)
+        cells = strip.cell_length
+        if cells > width:
+            segments = [*strip.crop(0, width - 1), Segment("…", self.style_of("line--quiet"))]
+            cells = width
+        segments.append(Segment(" " * max(1, total - cells), style))
+        segments = list(Segment.apply_style(segments, style))
+        if self.ALLOW_SELECT:
+            segments = list(Strip(segments).apply_offsets(letters, index))
+        return segments
+
+    def _strip(self, index: int) -> Strip:
+        """Return one line in full, in the colours of its pieces."""
+        strip = self._strips.get(index)
+        if strip is None:
+            segments = [
+                Segment(clean(text, limit=_LONGEST), self.style_of(style)) for text, style in self._source.line(index)
+            ]
+            strip = Strip([segment for segment in segments if segment.text])
+            self._strips[index] = strip
+            if strip.cell_length > max(self.virtual_size.width, self._laid_out):
+                self.call_next(self._widen, strip.cell_length)
+        return strip
+
+    def _widen(self, cells: int) -> None:
+        """Make room to scroll sideways as far as the widest line that was drawn."""
+        width = cells + self.scrollable_size.width - self._body_width
+        if width > self.virtual_size.width:
+            self.virtual_size = Size(width, self.virtual_size.height)
+
+    def style_of(self, component: str) -> Style:
+        """Return what a component class says itself: its colour, and a background only if it names one."""
+        return self.get_component_rich_style(component, partial=True)
+
+    def _select(self, strip: Strip, start: int, end: int) -> Strip:
+        """Mark the letters from `start` to `end` (-1: all to the right) as selected."""
+        text = strip.text
+        left = cell_len(text[:start])
+        right = strip.cell_length if end < 0 else cell_len(text[:end])
+        if left >= right:
+            return strip
+        selected = Strip(
+            Segment.apply_style(
+                strip.crop(left, right), post_style=self.screen.get_component_rich_style("screen--selection")
+            )
+        )
+        return Strip.join([strip.crop(0, left), selected, strip.crop(right)])
+
+    def _draw_empty(self, y: int) -> Strip:
+        """Draw one line of the sentence that stands in the middle of an empty view."""
+        width, height = self.size
+        text = WrappedText(self.empty, style="line--empty")
+        text.layout(min(width - 4, 60), 0)
+        row = y - max(0, (height - len(text)) // 2)
+        if not 0 <= row < len(text):
+            return Strip.blank(width, self.visual_style.rich_style)
+        segments = [Segment(piece, self.style_of(style)) for piece, style in text.line(row) if piece]
+        strips = Strip.align([Strip(segments)], self.visual_style.rich_style, width, 1, "center", "top")
+        return next(iter(strips)).crop_extend(0, width, None).apply_style(self.visual_style.rich_style)
+
+    # Selecting with the mouse
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - it is read when drawn
+        """Draw the selection."""
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text and what stands between it and that of the next widget."""
+        start = 0 if selection.start is None else selection.start.y
+        stop = self.line_count if selection.end is None else min(selection.end.y + 1, self.line_count)
+        parts: list[str] = []
+        for index in range(start, min(stop, start + _COPIED)):
+            span = selection.get_span(index)
+            if span is not None:
+                text = self._text(index)
+                whole = span[1] < 0
+                parts.append(text[span[0] :] if whole else text[span[0] : span[1]])
+        if stop > start + _COPIED:
+            parts.append(f"… {stop - start - _COPIED:,} more lines are not copied")
+        return "".join(parts).removesuffix("\n"), "\n"
+
+    def _text(self, index: int) -> str:
+        """Return one line as it is copied, with its line break."""
+        return self._strip(index).text + "\n"

@@ -1,0 +1,84 @@
+"""The first line of the screen: which agent, how we talk to it, and what the session is doing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.sanitise import clean_line
+
+_LONGEST_NAME = 40
+_ROOMY = 110
+"""From how many cells on the line says where the receiver listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the line says; texts may come from the agent."""
+
+    agent: str = ""
+    interface: str = ""
+    light: str = "off"
+    doing: str = "not connected"
+    push: str = ""
+    """Where the receiver listens, while push is on."""
+    records: int = 0
+    findings: int = 0
+    failure: str = ""
+
+
+class StatusBar(Static):
+    """Draws a `Status`; what does not fit is left out from the middle, the agent and the state never."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__("")
+        self._glyphs = glyphs
+        self._status = Status()
+
+    def show(self, status: Status) -> None:
+        """Draw another status, if it is another."""
+        if status != self._status:
+            self._status = status
+            self.update(self._content())
+
+    def on_resize(self) -> None:
+        """Fit the line to the new width."""
+        self.update(self._content())
+
+    def _content(self) -> Content:
+        status, width = self._status, self.size.width - 2
+        name = clean_line(status.agent, _LONGEST_NAME)
+        left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (status.interface, "$text-soft")]
+        light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
+        right = [(f"{self._glyphs.light} {status.doing}", light)]
+        roomy = width > _ROOMY
+        spare = [
+            (
+                (status.push if roomy else "push on") if status.push else "push off",
+                "$wire-pushed" if status.push else "$wire-quiet",
+            ),
+            (
+                f"{status.findings:,} finding{'' if status.findings == 1 else 's'}",
+                "$state-warning" if status.findings else "$wire-quiet",
+            ),
+            (f"rec {status.records:,}", "$state-bad" if status.failure else "$wire-quiet"),
+        ]
+        for extra in spare:
+            if _width([*left, *right, extra]) <= width:
+                right.append(extra)
+        if _width([*left, *right]) > width:
+            left = left[1:]
+        gap = width - _width([*left, *right]) + 3
+        return Content.assemble(_join(left), " " * max(2, gap), _join(right))
+
+
+def _join(pieces: list[tuple[str, str]]) -> Content:
+    return Content("   ").join([Content.styled(text, style) for text, style in pieces if text])
+
+
+def _width(pieces: list[tuple[str, str]]) -> int:
+    return sum(cell_len(text) + 3 for text, _ in pieces if text)

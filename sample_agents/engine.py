@@ -1,0 +1,139 @@
+"""Runs a behaviour for a message: makes or continues the task, publishes its events, cancels it at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from inspector.protocol.lifecycle import State
+from inspector.protocol.model import Message, PushConfig, SendRequest, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+
+from .behaviours.base import Replying, Working
+from .behaviours.registry import Behaviours
+from .checks import check_history_length, check_message, check_push_config
+from .errors import CallError, bad_params
+from .generations import Generation
+from .push import PushSender
+from .state import PushTarget, Store, Subscription, TaskRecord, new_id
+from .work import Work, status_update
+
+MAX_WEBHOOKS = 50
+"""How many webhooks a task may have."""
+
+_logger = logging.getLogger(__name__)
+
+
+class Engine:
+    """Gives messages to behaviours; `pace` stretches every pause that they make."""
+
+    def __init__(self, store: Store, pushes: PushSender, behaviours: Behaviours, pace: float) -> None:
+        self._store = store
+        self._pushes = pushes
+        self._behaviours = behaviours
+        self._pace = pace
+        self._runs: set[asyncio.Task[None]] = set()
+
+    @property
+    def running(self) -> int:
+        """Return how many turns are at work."""
+        return len(self._runs)
+
+    async def take(
+        self, request: SendRequest, generation: Generation, subscription: Subscription | None = None
+    ) -> Message | TaskRecord:
+        """Take a message in and return the direct answer, or the task that works on it, with its turn begun.
+
+        A subscription gets the task's events from the first one on. Refused are bad parameters, a task that does not
+        exist, is over, or belongs to another context.
+        """
+        message, configuration = request.message, request.configuration
+        check_message(message)
+        history_length = configuration.history_length if configuration else None
+        check_history_length(history_length)
+        webhook = configuration.task_push_notification_config if configuration else None
+        if webhook is not None:
+            check_push_config(webhook)
+        if message.task_id:
+            record = self._continued(message)
+        else:
+            behaviour = self._behaviours.choose(message)
+            if isinstance(behaviour, Replying):
+                return await self._reply(behaviour, message)
+            record = self._store.create(message.context_id or new_id(), behaviour.skill.id)
+        if webhook is not None:
+            self.set_webhook(record, webhook, generation)
+        if record.waiting:
+            self.publish(record, status_update(record, State.WORKING))
+        heard = record.hear(message)
+        if subscription is not None:
+            record.subscribe(subscription, history_length)
+        if record.turns == 1:
+            self._pushes.offer(record, record.snapshot().task())
+        if record.run is None:
+            self._start(record, heard)
+        return record
+
+    def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
+        """Change a task by an event and tell its readers and webhooks."""
+        record.publish(event)
+        self._pushes.offer(record, event)
+        if record.over or record.waiting:
+            record.run = None
+
+    def cancel(self, record: TaskRecord) -> None:
+        """End a task where it stands; refused when it is over."""
+        if record.over:
+            raise CallError("TaskNotCancelableError", "The task is over and cannot be canceled any more.")
+        run = record.run
+        self.publish(record, status_update(record, State.CANCELED, "Canceled, as you asked."))
+        if run is not None:
+            run.cancel()
+
+    def set_webhook(self, record: TaskRecord, config: PushConfig, generation: Generation) -> PushConfig:
+        """Keep a webhook of a task, under its own id or the task's, and return it with its ids."""
+        name = config.id or record.task_id
+        if name not in record.webhooks and len(record.webhooks) >= MAX_WEBHOOKS:
+            raise bad_params(f"The task has {MAX_WEBHOOKS} push configurations already: delete one.")
+        kept = config.model_copy(update={"id": name, "task_id": record.task_id})
+        record.webhooks[name] = PushTarget(kept, generation)
+        return kept
+
+    async def close(self) -> None:
+        """Stop every turn and let every reader go."""
+        for record in self._store:
+            record.let_go()
+        runs = tuple(self._runs)
+        for run in runs:
+            run.cancel()
+        await asyncio.gather(*runs, return_exceptions=True)
+
+    def _continued(self, message: Message) -> TaskRecord:
+        record = self._store.find(message.task_id or "")
+        if message.context_id and message.context_id != record.context_id:
+            raise bad_params("message.contextId is not the context of the task that message.taskId names.")
+        if record.over:
+            raise CallError("UnsupportedOperationError", "The task is over: start a new one in the same context.")
+        return record
+
+    async def _reply(self, behaviour: Replying, message: Message) -> Message:
+        parts = await behaviour.reply(message)
+        return Message(message_id=new_id(), role="ROLE_AGENT", context_id=message.context_id or new_id(), parts=parts)
+
+    def _start(self, record: TaskRecord, message: Message) -> None:
+        behaviour = self._behaviours.working(record.skill)
+        work = Work(record, message, self.publish, self._pace)
+        record.settled.clear()
+        run = asyncio.create_task(self._run(record, behaviour, work))
+        record.run = run
+        self._runs.add(run)
+        run.add_done_callback(self._runs.discard)
+
+    async def _run(self, record: TaskRecord, behaviour: Working, work: Work) -> None:
+        try:
+            await behaviour.run(work)
+            end = status_update(record, State.COMPLETED)
+        except Exception:
+            _logger.exception("the behaviour %s failed", behaviour.skill.id)
+            end = status_update(record, State.FAILED, "The agent failed inside.")
+        if record.run is asyncio.current_task():
+            self.publish(record, end)

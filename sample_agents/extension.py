@@ -1,0 +1,23 @@
+"""The agent's one extension: the events of a stream are numbered, so that a client sees a lost or repeated one."""
+
+from __future__ import annotations
+
+from inspector.protocol.card import AgentExtension
+from inspector.protocol.model import Event
+
+URI = "urn:a2a-inspect:extension:numbered-events:1"
+EXTENSION = AgentExtension(
+    uri=URI,
+    description="Numbers the events of a stream from 1 on, in the metadata of each, under the extension's URI.",
+    required=False,
+)
+
+
+def activated_by(header: str) -> bool:
+    """Say whether a request's extensions header asks for the extension."""
+    return URI in (name.strip() for name in header.split(","))
+
+
+def numbered(event: Event, number: int) -> Event:
+    """Return an event with its number."""
+    return event.model_copy(update={"metadata": (event.metadata or {}) | {URI: number}})

@@ -1,0 +1,149 @@
+"""The webhook sender: one POST an event, in order for each webhook of a task, and never in the task's way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.model import Event, TaskArtifactUpdateEvent
+
+from .state import PushTarget, TaskRecord
+
+TOKEN_HEADER = "X-A2A-Notification-Token"  # noqa: S105 - a header's name
+_ATTEMPTS = 3
+_TIMEOUT = aiohttp.ClientTimeout(total=5)
+_MOST_WAITING = 100_000
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class PushCounts:
+    """What became of the deliveries: accepted, tried again, given up, and dropped because too many were waiting."""
+
+    delivered: int = 0
+    retried: int = 0
+    given_up: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    target: PushTarget
+    event: Callable[[], Event]
+    repeats: bool
+    """Whether a later delivery of the same kind says all that this one does."""
+
+
+@dataclass(slots=True)
+class _Line:
+    waiting: deque[_Delivery] = field(default_factory=deque)
+    worker: asyncio.Task[None] | None = None
+
+
+class PushSender:
+    """Sends events to the webhooks of their tasks; `pause` is the time between two attempts, in seconds."""
+
+    def __init__(self, log: Callable[[str], None], pause: float = 0.2) -> None:
+        self.counts = PushCounts()
+        self._log = log
+        self._pause = pause
+        self._lines: dict[tuple[str, str], _Line] = {}
+        self._waiting = 0
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Return how many deliveries have not been tried yet."""
+        return self._waiting
+
+    def offer(self, record: TaskRecord, event: Event) -> None:
+        """Queue an event of a task for each of its webhooks."""
+        for name, target in record.webhooks.items():
+            self._queue((record.task_id, name), self._delivery(record, target, event))
+
+    def forget(self, task_id: str, name: str) -> None:
+        """Drop what still waits for a webhook that was deleted."""
+        line = self._lines.get((task_id, name))
+        if line is not None:
+            self._waiting -= len(line.waiting)
+            line.waiting.clear()
+
+    async def close(self) -> None:
+        """Stop sending, at once."""
+        workers = [line.worker for line in self._lines.values() if line.worker is not None]
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        self._lines.clear()
+        self._waiting = 0
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _delivery(self, record: TaskRecord, target: PushTarget, event: Event) -> _Delivery:
+        if not target.generation.pushes_task:
+            return _Delivery(target, lambda: event, repeats=False)
+        snapshot = record.snapshot()
+        # Each of these bodies is the whole task, so that a firehose of chunks would grow with the square of its length.
+        return _Delivery(target, snapshot.task, repeats=isinstance(event, TaskArtifactUpdateEvent))
+
+    def _queue(self, key: tuple[str, str], delivery: _Delivery) -> None:
+        line = self._lines.setdefault(key, _Line())
+        if delivery.repeats and line.waiting and line.waiting[-1].repeats:
+            line.waiting[-1] = delivery
+            return
+        if self._waiting >= _MOST_WAITING:
+            self.counts.dropped += 1
+            return
+        line.waiting.append(delivery)
+        self._waiting += 1
+        if line.worker is None:
+            line.worker = asyncio.create_task(self._work(key, line))
+
+    async def _work(self, key: tuple[str, str], line: _Line) -> None:
+        while line.waiting:
+            delivery = line.waiting.popleft()
+            self._waiting -= 1
+            try:
+                await self._deliver(key[0], delivery)
+            except Exception:
+                _logger.exception("a delivery for task %s could not be made", key[0])
+                self.counts.given_up += 1
+        del self._lines[key]
+
+    async def _deliver(self, task_id: str, delivery: _Delivery) -> None:
+        generation, config = delivery.target.generation, delivery.target.config
+        body = dump(generation.dialect.encode_push(delivery.event()))
+        headers = {"Content-Type": "application/json"}
+        if config.token:
+            headers[TOKEN_HEADER] = config.token
+        if config.authentication is not None and config.authentication.credentials:
+            headers["Authorization"] = f"{config.authentication.scheme} {config.authentication.credentials}"
+        seen = ""
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                self.counts.retried += 1
+                await asyncio.sleep(self._pause)
+            seen = await self._post(config.url, body, headers)
+            if not seen:
+                self.counts.delivered += 1
+                return
+        self.counts.given_up += 1
+        self._log(f"push for task {task_id} given up after {_ATTEMPTS} attempts: {seen}")
+
+    async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> str:
+        """Send once and return what went wrong, or nothing."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=_TIMEOUT, cookie_jar=aiohttp.DummyCookieJar())
+        try:
+            async with self._session.post(url, data=body, headers=headers, allow_redirects=False) as response:
+                return "" if 200 <= response.status < 300 else f"HTTP {response.status}"
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            return type(error).__name__

@@ -1,0 +1,280 @@
+"""Secrets go before anything is recorded; everything else stays as it came."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.capture.redaction import MASK, Redactor
+
+CANARY = "canary-7f3a/9+x=="
+
+
+@pytest.fixture
+def redactor() -> Redactor:
+    return Redactor([CANARY])
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "masked"),
+    [
+        ("Authorization", "Bearer abc.def", "Bearer ****"),
+        ("authorization", "Basic dXNlcjpwYXNz", "Basic ****"),
+        ("Authorization", 'Digest username="u", response="r"', "Digest ****"),
+        ("Authorization", "abc.def", "****"),
+        ("Authorization", "sk_live_123 456", "****"),
+        ("Proxy-Authorization", "Bearer abc", "Bearer ****"),
+        ("X-Amz-Authorization", "abc", "****"),
+        ("Cookie", "sid=1; theme=dark", "****"),
+        ("Set-Cookie", "sid=1; HttpOnly", "****"),
+        ("X-A2A-Notification-Token", "abc def", "****"),
+        ("x-opvs-notification-token", "abc", "****"),
+        ("X-API-Key", "abc", "****"),
+        ("apikey", "abc", "****"),
+        ("X-Client-Secret", "abc", "****"),
+        ("Authorization", "", ""),
+        ("WWW-Authenticate", 'Bearer realm="x"', 'Bearer realm="x"'),
+        ("Content-Type", "application/json", "application/json"),
+        ("Location", "/back?code=abc&state=1", "/back?code=****&state=1"),
+        ("Referer", "https://u:p@host/?token=t", "https://****@host/?token=****"),
+        ("Link", "<https://host/?sig=abc>; rel=next", "<https://host/?sig=****>; rel=next"),
+        ("X-Echo", f"got {CANARY}!", "got ****!"),
+    ],
+)
+def test_a_header_is_masked_by_its_name_and_by_what_is_known(
+    redactor: Redactor, name: str, value: str, masked: str
+) -> None:
+    assert redactor.headers([("A", "1"), (name, value)]) == (("A", "1"), (name, masked))
+
+
+def test_a_secret_in_the_place_of_a_scheme_is_masked() -> None:
+    assert Redactor(["hunter2"]).headers([("Authorization", "hunter2 x")]) == (("Authorization", "**** ****"),)
+
+
+# URLs
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        ("http://host:9999/a?b=c#d", "http://host:9999/a?b=c#d"),
+        ("http://user:pass@host/a@b", "http://****@host/a@b"),
+        ("http://token@host", "http://****@host"),
+        ("http://a@b@host/", "http://****@host/"),
+        ("//user:pass@host/", "//****@host/"),
+        ("user:pass@host:80/", "****@host:80/"),
+        ("http://host/?q=a@b", "http://host/?q=a@b"),
+        ("http://h/?token=a&access_token=b&api_key=c", "http://h/?token=****&access_token=****&api_key=****"),
+        (
+            "http://h/?KEY=a&Secret=b&passWord=c&sig=d&code=e",
+            "http://h/?KEY=****&Secret=****&passWord=****&sig=****&code=****",
+        ),
+        ("http://h/?%74oken=a&api-key=b&X-Amz-Signature=c", "http://h/?%74oken=****&api-key=****&X-Amz-Signature=****"),
+        ("http://h/?token=a;b?c=d&x=1", "http://h/?token=****&x=1"),
+        ("http://h/?x=1;token=a", "http://h/?x=1;token=****"),
+        ("http://h/#access_token=a&x=1", "http://h/#access_token=****&x=1"),
+        ("http://h/?token=&token", "http://h/?token=&token"),
+        ("http://h/?pageToken=abc&validationToken=d", "http://h/?pageToken=abc&validationToken=d"),
+        ("http://[::1", "http://[::1"),
+        ("", ""),
+        ("?token=a", "?token=****"),
+        (f"http://h/in/{CANARY}/path", "http://h/in/****/path"),
+        ("http://h/canary-7f3a%2F9%2Bx%3D%3D", "http://h/****"),
+        ("http://h/canary-7f3a%2f9%2bx%3d%3d", "http://h/****"),
+    ],
+)
+def test_a_url_keeps_everything_but_its_secrets(redactor: Redactor, url: str, masked: str) -> None:
+    assert redactor.url(url) == masked
+    assert redactor.url(masked) == masked
+
+
+@given(st.text())
+def test_masking_a_text_or_a_url_never_raises(text: str) -> None:
+    redactor = Redactor([CANARY])
+    redactor.url(text)
+    redactor.text(text)
+    redactor.headers([(text, text)])
+
+
+def test_a_text_loses_known_secrets_and_those_in_its_urls(redactor: Redactor) -> None:
+    text = f"Cannot connect to http://u:p@h/?key=k ({CANARY}, {json.dumps(CANARY)}): refused"
+    assert redactor.text(text) == 'Cannot connect to http://****@h/?key=**** (****, "****"): refused'
+
+
+# Bodies
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b'{"token":"t","credentials":"c","nextPageToken":"p"}',
+        b'{"capabilities":{"pushNotifications":true},"token":"t"}',
+        b'{"text":"the password is in the safe","password":"","access_token":null,"client_secret":{}}',
+        b'data: {"a": 1}\r\n\r\n',
+        b"\xff\xfe\x00 not text",
+        b'{"canary":"canary-7f3a/9+x="}',
+    ],
+)
+def test_a_body_without_secrets_stays_byte_for_byte(redactor: Redactor, body: bytes) -> None:
+    assert redactor.body(body) == body
+
+
+@pytest.mark.parametrize(
+    ("body", "masked"),
+    [
+        (b'{ "access_token" : "a\\"b\\\\", "x": 1 }', b'{ "access_token" : "****", "x": 1 }'),
+        (b'{"refresh_token":"a","client_secret":"b"}', b'{"refresh_token":"****","client_secret":"****"}'),
+        (b'{"password":1234.5e6,"n":1}', b'{"password":"****","n":1}'),
+        (b'data: {"password":"a"}\n\n', b'data: {"password":"****"}\n\n'),
+        (b'{"password":"cut off her', b'{"password":"****'),
+        (
+            b'{"text":"{\\"access_token\\": \\"a\\\\\\"b\\",\\"n\\":\\"\\"}","x":"y"}',
+            b'{"text":"{\\"access_token\\": \\"****\\",\\"n\\":\\"\\"}","x":"y"}',
+        ),
+        (b"grant_type=x&client_secret=a%20b&scope=c", b"grant_type=x&client_secret=****&scope=c"),
+        (b"password=a", b"password=****"),
+        (b'{"url":"https://h/?access_token=a&x=1"}', b'{"url":"https://h/?access_token=****&x=1"}'),
+        (
+            b'{"pushNotificationConfig":{"url":"u","token":"t","authentication":{"credentials":"c","schemes":["Bearer"]}}}',
+            b'{"pushNotificationConfig":{"url":"u","token":"****","authentication":{"credentials":"****","schemes":["Bearer"]}}}',
+        ),
+        (b'{"method":"CreateTaskPushNotificationConfig","params":{"token":"t"}}',) * 2,
+    ],
+)
+def test_members_that_hold_secrets_are_masked(redactor: Redactor, body: bytes, masked: bytes) -> None:
+    masked = masked.replace(b'"token":"t"', b'"token":"****"')
+    assert redactor.body(body) == masked
+    assert redactor.body(masked) == masked
+
+
+def test_a_bare_push_config_is_masked_when_the_caller_knows_that_it_is_one(redactor: Redactor) -> None:
+    body = b'{"taskId":"1","url":"u","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}'
+    masked = b'{"taskId":"1","url":"u","token":"****","authentication":{"scheme":"Bearer","credentials":"****"}}'
+    assert redactor.body(body) == body
+    assert redactor.body(body, push=True) == masked
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        CANARY,
+        CANARY.replace("/", "\\/"),
+        CANARY.replace("+", "\\u002B").replace("=", "\\u003D"),
+        CANARY.replace("+", "\\u002b").replace("=", "\\u003d"),
+        "".join(f"\\u{ord(character):04x}" for character in CANARY),
+        "canary-7f3a%2F9%2Bx%3D%3D",
+    ],
+)
+def test_a_known_secret_is_found_however_json_or_a_url_spells_it(redactor: Redactor, spelling: str) -> None:
+    assert redactor.body(f'{{"a":"<{spelling}>"}}'.encode()) == b'{"a":"<****>"}'
+
+
+@pytest.mark.parametrize("secret", ['quo"te\\d', "näh-ß-中", "😀😀😀😀", "new\nline\ttab", "lone \ud800 one"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_secret_of_any_characters_is_found_in_json(secret: str, ascii_only: bool) -> None:
+    body = json.dumps({"a": f"x{secret}y"}, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    assert json.loads(Redactor([secret]).body(body)) == {"a": "x****y"}
+    upper = re.sub(rb"\\u[0-9a-f]{4}", lambda found: b"\\u" + found[0][2:].upper(), body)
+    assert json.loads(Redactor([secret]).body(upper)) == {"a": "x****y"}
+    assert secret not in Redactor([secret]).text(f"x{secret}y")
+
+
+def test_the_longest_of_secrets_that_begin_alike_goes_as_a_whole() -> None:
+    redactor = Redactor(["abcd", "abcdefgh"])
+    assert redactor.body(b'["abcdefgh","abcdef"]') == b'["****","****ef"]'
+    assert redactor.text("abcdefgh abcdef") == "**** ****ef"
+
+
+def test_a_secret_that_could_be_a_number_leaves_valid_json_behind() -> None:
+    redactor = Redactor(["1234", "-5.5e3"])
+    body = b'{"pin":1234,"longer":51234.5,"text":"pin 1234, \\"1234","\\u12345":0,"other":123,"float":-5.5e3}'
+    masked = redactor.body(body)
+    assert json.loads(masked) == {
+        "pin": MASK,
+        "longer": MASK,
+        "text": 'pin ****, "****',
+        "\u12345": 0,
+        "other": 123,
+        "float": MASK,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "masked"),
+    [
+        (b'{"a":"line\\nsecret"}', b'{"a":"line\\n****"}'),
+        (b'{"a":"\\\\nsecret"}', b'{"a":"\\\\****"}'),
+        (b"DOMAIN\\nsecret", b"DOMAIN\\n****"),
+        (b"DOMAIN\\xnsecret", b"DOMAIN\\x****"),
+    ],
+)
+def test_an_escape_in_front_of_a_secret_stays_whole(body: bytes, masked: bytes) -> None:
+    assert Redactor(["nsecret"]).body(body) == masked
+
+
+def test_secrets_that_are_too_short_or_words_of_json_are_not_masked() -> None:
+    redactor = Redactor(["", "abc", "true", "null", "alse"])
+    redactor.add("xyz")
+    body = b'{"abc":true,"xyz":null,"x":false}'
+    assert redactor.body(body) == body
+    assert redactor.text("abc xyz true") == "abc xyz true"
+
+
+def test_a_secret_that_is_added_later_is_masked_from_then_on(redactor: Redactor) -> None:
+    assert redactor.body(b'"dXNlcjpwYXNz"') == b'"dXNlcjpwYXNz"'
+    redactor.add("dXNlcjpwYXNz")
+    assert redactor.body(b'"dXNlcjpwYXNz" "canary-7f3a/9+x=="') == b'"****" "****"'
+    assert redactor.headers([("x", "dXNlcjpwYXNz")]) == (("x", "****"),)
+
+
+# No quotes, backslashes or white space: a secret that is itself a piece of JSON cannot be cut out of JSON.
+SECRETS = st.text(st.sampled_from("abnrtuefABF0123456789+-._=/%~é中😀"), min_size=4, max_size=8).filter("true".__ne__)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def leaves(value: object) -> list[str]:
+    match value:
+        case dict():
+            return [*value, *(leaf for inner in value.values() for leaf in leaves(inner))]
+        case list():
+            return [leaf for inner in value for leaf in leaves(inner)]
+        case _:
+            return [str(value)]
+
+
+@given(st.data(), st.lists(SECRETS, min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_json_stays_json_and_no_secret_stays_in_it(data: st.DataObject, secrets, ascii_only, slashes) -> None:
+    around = st.text(max_size=4)
+    texts = [data.draw(around) + secret + data.draw(around) for secret in secrets]
+    body = json.dumps([data.draw(VALUES), texts, dict.fromkeys(texts, 1)], ensure_ascii=ascii_only)
+    raw = (body.replace("/", "\\/") if slashes else body).encode("utf-8", "surrogatepass")
+    masked = json.loads(Redactor(secrets).body(raw))
+    assert not [leaf for leaf in leaves(masked) for secret in secrets if secret in leaf]
+
+
+@given(st.binary(max_size=200), st.lists(SECRETS, max_size=3))
+def test_masking_bytes_that_are_no_json_never_raises_and_leaves_no_secret(raw: bytes, secrets: list[str]) -> None:
+    raw = raw.replace(b"\\", b"/")
+    for secret in secrets:
+        raw = raw[:50] + secret.encode() + raw[50:]
+    masked = Redactor(secrets).body(raw)
+    assert not [secret for secret in secrets if secret.encode() in masked]
+
+
+def test_a_large_hostile_body_is_masked_in_one_go(redactor: Redactor) -> None:
+    for piece in (b"\\", b'"', b'\\"', b'"password":"', b'\\"password\\":\\"\\\\', b"1", CANARY.encode()):
+        body = piece * (200_000 // len(piece))
+        assert CANARY.encode() not in redactor.body(body)
+        redactor.body(body, push=True)

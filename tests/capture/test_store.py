@@ -1,0 +1,425 @@
+"""Recording: what is appended is there at once, gets to the file, and survives what can happen on the way."""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from inspector.capture.files import CaptureError
+from inspector.capture.records import Kind, Record
+from inspector.capture.store import RECENT_COUNT, Capture
+from inspector.capture.writer import BATCH
+from inspector.findings.finding import Finding, Severity
+
+FINDING = Finding("STREAM-003", Severity.ERROR, "/result/status", 'state "done"')
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "session.a2a"
+
+
+@pytest.fixture
+def capture(path: Path):
+    with Capture.create(path) as capture:
+        yield capture
+
+
+def fill(capture: Capture, count: int, **fields) -> None:
+    for number in range(count):
+        capture.append(Kind.FRAME, 1.0 + number, raw=b"frame %d" % number, **fields)
+
+
+def test_a_record_is_there_as_soon_as_it_is_appended(capture: Capture) -> None:
+    record = capture.append(
+        Kind.FRAME,
+        12.5,
+        exchange=3,
+        operation="SendStreamingMessage",
+        event="status",
+        task="t-1",
+        context="c-1",
+        state="TASK_STATE_WORKING",
+        label="working",
+        size=7,
+        raw=b"\x00\xff{}",
+        meta={"event": "message", "ids": [1, 2]},
+        findings=[FINDING],
+    )
+    assert record == Record(
+        1,
+        12.5,
+        Kind.FRAME,
+        3,
+        "SendStreamingMessage",
+        "status",
+        "t-1",
+        "c-1",
+        "TASK_STATE_WORKING",
+        "working",
+        7,
+        b"\x00\xff{}",
+        {"event": "message", "ids": [1, 2]},
+        (FINDING,),
+    )
+    assert len(capture) == 1
+    assert capture.get(1) is record
+    assert capture.slice(1, 1) == capture.select() == [record]
+
+
+def test_a_record_comes_back_from_the_file_as_it_was(capture: Capture, path: Path) -> None:
+    full = capture.append(
+        Kind.DELIVERY,
+        1.25,
+        exchange=9,
+        task="t",
+        label="näh 中 😀",
+        raw=bytes(range(256)),
+        meta={"a": None},
+        findings=[FINDING],
+    )
+    bare = capture.append(Kind.KEEPALIVE, 2.0)
+    capture.close()
+    with Capture.open(path) as opened:
+        assert opened.slice(1, 2) == [full, bare]
+        assert type(opened.get(1).kind) is Kind
+        assert type(opened.get(1).findings[0].severity) is Severity
+
+
+def test_seq_counts_from_one_without_gaps_and_time_never_falls(capture: Capture) -> None:
+    times = [capture.append(Kind.NOTE, at).at for at in (5.0, 4.0, math.nan, 5.5, -1.0)]
+    assert times == [5.0, 5.0, 5.0, 5.5, 5.5]
+    assert [record.seq for record in capture.slice(1, 5)] == [1, 2, 3, 4, 5]
+
+
+def test_a_request_opens_an_exchange_of_its_own_unless_it_belongs_to_one(capture: Capture) -> None:
+    capture.append(Kind.NOTE, 1.0)
+    assert capture.append(Kind.REQUEST, 1.0).exchange == 2
+    assert capture.append(Kind.RESPONSE, 1.0, exchange=2).exchange == 2
+    assert capture.append(Kind.REQUEST, 1.0, exchange=2).exchange == 2
+    assert capture.append(Kind.NOTE, 1.0).exchange == 0
+
+
+def test_equal_texts_are_one_object(capture: Capture) -> None:
+    first, second = (
+        capture.append(Kind.FRAME, 1.0, task="".join(["task", "-1"]), state="".join(["work", "ing"])) for _ in range(2)
+    )
+    assert first.task is second.task
+    assert first.state is second.state
+
+
+def test_text_that_utf8_does_not_have_neither_stops_the_writer_nor_is_lost(capture: Capture, path: Path) -> None:
+    plain = capture.append(Kind.FRAME, 1.0, label="plain")
+    odd = capture.append(
+        Kind.FRAME,
+        1.0,
+        operation="\udc80",
+        event="e\ud800",
+        task="\ud800\udc00 \udfff",
+        context="\ud800",
+        state="\udfff",
+        label="a\x00b\ud83d",
+        meta={"\ud800": "\udc00"},
+        findings=[Finding("X-1", Severity.HINT, "/\ud800", "\udfff")],
+    )
+    assert capture.flush(10)
+    assert capture.failure is None
+    capture.close()
+    with Capture.open(path) as opened:
+        assert opened.slice(1, 2) == [plain, odd]
+        assert opened.select(task=odd.task) == [odd]
+
+
+@pytest.mark.parametrize(
+    "value", [1 << 20_000, {1, 2}, b"bytes", Path("x"), math.inf], ids=lambda value: type(value).__name__
+)
+def test_meta_that_json_does_not_have_does_not_stop_the_writer(capture: Capture, path: Path, value: object) -> None:
+    capture.append(Kind.NOTE, 1.0, label="kept", meta={"value": value, "deep": {}})
+    assert capture.flush(10)
+    capture.close()
+    with Capture.open(path) as opened:
+        assert opened.get(1).label == "kept"
+        assert opened.get(1).meta.keys() & {"value", "unwritten"}
+
+
+def test_meta_nested_too_deeply_does_not_stop_the_writer(capture: Capture, path: Path) -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    capture.append(Kind.NOTE, 1.0, label="kept", meta={"deep": deep})
+    assert capture.flush(10)
+    capture.close()
+    with Capture.open(path) as opened:
+        assert opened.get(1).label == "kept"
+        assert "RecursionError" in opened.get(1).meta["unwritten"]
+
+
+def test_old_records_are_read_from_the_file_and_new_ones_from_memory_alike(capture: Capture) -> None:
+    count = 3 * RECENT_COUNT
+    fill(capture, count)
+    assert capture.flush(10)
+    middle = count - RECENT_COUNT
+    for first, last in ((1, 5), (middle - 50, middle + 50), (count - 5, count), (-7, 3), (count - 1, count + 9)):
+        expected = list(range(max(first, 1), min(last, count) + 1))
+        assert [record.seq for record in capture.slice(first, last)] == expected
+    assert capture.get(1).raw == b"frame 0"
+    assert [record.seq for record in capture.slice(3, 60)] == list(range(3, 61))  # partly read before
+    assert capture.slice(9, 8) == []
+    assert [record.seq for record in capture.slice(1, count)] == list(range(1, count + 1))
+
+
+@pytest.mark.parametrize("seq", [0, -1, 2, 10**12])
+def test_asking_for_a_record_that_is_not_there_is_a_lookup_error(capture: Capture, seq: int) -> None:
+    capture.append(Kind.NOTE, 1.0)
+    with pytest.raises(LookupError):
+        capture.get(seq)
+
+
+@pytest.fixture(scope="module", params=["live", "reopened"])
+def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    path = tmp_path_factory.mktemp("mixed") / "mixed.a2a"
+    kinds = list(Kind)
+    with Capture.create(path) as capture:
+        for number in range(500):
+            kind = kinds[number * 7 % 11 % len(kinds)]
+            capture.append(kind, 1.0, exchange=number % 5, task=("", "t-1", "t-2")[number % 3])
+        if request.param == "live":
+            yield capture
+    if request.param == "reopened":
+        with Capture.open(path) as opened:
+            yield opened
+
+
+@pytest.mark.parametrize("kinds", [None, {Kind.END}, {Kind.FRAME, Kind.DELIVERY}, set(Kind), set()])
+@pytest.mark.parametrize("exchange", [None, 0, 2, 77])
+@pytest.mark.parametrize("task", [None, "", "t-1", "nobody"])
+def test_a_selection_is_what_a_plain_search_finds(mixed: Capture, kinds, exchange, task) -> None:
+    expected = [
+        record
+        for record in mixed.slice(1, 500)
+        if (kinds is None or record.kind in kinds)
+        and (exchange is None or record.exchange == exchange)
+        and (task is None or record.task == task)
+    ]
+    assert mixed.select(kinds=kinds, exchange=exchange, task=task) == expected
+    for after, limit in ((0, 3), (250, None), (250, 2), (499, 5), (600, 5), (0, 0)):
+        behind = [record for record in expected if record.seq > after]
+        assert mixed.select(kinds=kinds, exchange=exchange, task=task, after=after, limit=limit) == behind[:limit]
+
+
+def test_a_selection_joins_the_file_and_what_is_not_committed(capture: Capture, path: Path) -> None:
+    for number in range(3 * RECENT_COUNT):
+        capture.append(Kind.END if number % 1000 == 0 else Kind.FRAME, 1.0, exchange=1, task="t")
+    assert capture.flush(10)
+    with Locked(path):
+        late = capture.append(Kind.END, 2.0, exchange=1, task="t")
+        assert capture.backlog == 1
+        ends = [1, 1001, 2001, 3001, 4001, 5001, 6001, late.seq]
+        assert [record.seq for record in capture.select(kinds={Kind.END})] == ends
+        assert [record.seq for record in capture.select(kinds={Kind.END}, exchange=1, limit=3)] == ends[:3]
+        assert [record.seq for record in capture.select(kinds={Kind.END}, task="t", after=2001, limit=9)] == ends[3:]
+        assert capture.select(after=late.seq - 1) == [late]
+
+
+class Locked:
+    """Somebody else writes to the capture, so that its own writer has to wait."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection = sqlite3.connect(path, isolation_level=None)
+
+    def __enter__(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.execute("ROLLBACK")
+        self.connection.close()
+
+
+def test_appending_does_not_wait_for_the_disk_and_says_how_far_it_is_ahead(capture: Capture, path: Path) -> None:
+    with Locked(path):
+        fill(capture, 3 * BATCH)
+        assert capture.backlog == 3 * BATCH
+        assert not capture.flush(0.05)
+        assert capture.get(1).raw == b"frame 0"
+        assert len(capture.slice(1, 3 * BATCH)) == 3 * BATCH
+    assert capture.flush(10)
+    assert capture.backlog == 0
+    assert capture.failure is None
+
+
+def test_what_was_appended_gets_to_the_file_without_being_asked(capture: Capture, path: Path) -> None:
+    capture.append(Kind.NOTE, 1.0)
+    wait_until(lambda: capture.backlog == 0)
+    with Capture.open(path) as other:
+        assert len(other) == 1
+        capture.append(Kind.NOTE, 1.0)
+        capture.flush(10)
+        assert len(other) == 1, "an opened capture is as it was when it was opened"
+
+
+def wait_until(condition, seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.005)
+
+
+def test_a_closed_capture_is_one_file_and_takes_nothing_more(capture: Capture, path: Path) -> None:
+    fill(capture, 10)
+    capture.close()
+    capture.close()
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    with pytest.raises(CaptureError, match="is closed"):
+        capture.append(Kind.NOTE, 1.0)
+
+
+def test_a_program_that_forgets_to_close_loses_nothing_and_ends(path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from inspector.capture.store import Capture; from inspector.capture.records import Kind\n"
+        "capture = Capture.create(Path(sys.argv[1]))\n"
+        "for _ in range(5000): capture.append(Kind.NOTE, 1.0)\n"
+        "raise SystemExit(7)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script, path], check=False, timeout=20).returncode == 7
+    with Capture.open(path) as opened:
+        assert len(opened) == 5000
+
+
+def test_memory_stays_flat_however_much_is_appended(capture: Capture) -> None:
+    def append_and_measure(count: int) -> int:
+        for _ in range(count):
+            capture.append(Kind.FRAME, 1.0, task="t", label="step", raw=os.urandom(500))
+            if capture.backlog > BATCH:
+                capture.flush(10)
+        capture.flush(10)
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = append_and_measure(2 * RECENT_COUNT)
+        assert append_and_measure(6_000) - before < 1_000_000
+        for _ in range(60):
+            capture.append(Kind.BODY, 1.0, raw=bytes(2**20))
+        capture.flush(10)
+        assert tracemalloc.get_traced_memory()[0] - before < 40 * 2**20
+        for first in range(1, len(capture), 40):  # reading all of it again does not keep all of it
+            capture.slice(first, first + 39)
+        assert tracemalloc.get_traced_memory()[0] - before < 56 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        tmp_path.chmod(0o755)
+        path = tmp_path / "made" / "too" / "session.a2a"
+        with Capture.create(path) as capture:
+            capture.append(Kind.NOTE, 1.0)
+            capture.flush(10)
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+        assert modes == {"session.a2a": 0o600, "session.a2a-wal": 0o600, "session.a2a-shm": 0o600}
+        folders = [stat.S_IMODE(folder.stat().st_mode) for folder in (path.parent, path.parent.parent, tmp_path)]
+        assert folders == [0o700, 0o700, 0o755]
+    finally:
+        os.umask(old)
+
+
+def test_an_empty_file_is_taken_over_and_made_private(path: Path) -> None:
+    path.touch(0o644)
+    with Capture.create(path) as capture:
+        capture.append(Kind.NOTE, 1.0)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with Capture.open(path) as opened:
+        assert len(opened) == 1
+
+
+def test_a_deleted_file_is_noticed_and_what_is_lost_is_said(capture: Capture, path: Path) -> None:
+    fill(capture, 3)
+    assert capture.flush(10)
+    path.unlink()
+    fill(capture, 2)
+    assert not capture.flush(10)
+    assert "was deleted" in capture.failure
+    assert capture.backlog == 0
+    fill(capture, 2 * RECENT_COUNT)
+    newest = len(capture)
+    assert newest == 5 + 2 * RECENT_COUNT
+    assert capture.get(newest).seq == newest
+    assert f"Records 4 to {newest - RECENT_COUNT} are lost." in capture.failure
+    assert f"Records {newest - RECENT_COUNT + 1} to {newest} are in memory only" in capture.failure
+    with pytest.raises(LookupError):
+        capture.get(7)
+    capture.close()
+    assert "was deleted" in capture.failure
+
+
+def test_a_file_that_was_deleted_after_the_last_record_is_noticed_on_closing(capture: Capture, path: Path) -> None:
+    fill(capture, 3)
+    assert capture.flush(10)
+    path.unlink()
+    capture.close()
+    assert "was deleted" in capture.failure
+
+
+APPEND_FOREVER = """
+import sys, time
+from pathlib import Path
+from inspector.capture.store import Capture
+from inspector.capture.records import Kind
+
+path, pause = Path(sys.argv[1]), float(sys.argv[2])
+with Capture.create(path) as capture:
+    told = 0.0
+    while True:
+        now = time.monotonic()
+        record = capture.append(Kind.FRAME, now, exchange=1, raw=b"%d" % (len(capture) + 1), label="x" * 300)
+        if now - told > 0.02:
+            told = now
+            print(record.seq, now, flush=True)
+        while capture.backlog > 4_000:
+            time.sleep(0.001)
+        if pause:
+            time.sleep(pause)
+"""
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.02], ids=["as fast as it can", "now and then"])
+def test_a_killed_program_leaves_a_readable_capture_with_all_but_the_last_moment(path: Path, pause: float) -> None:
+    command = [sys.executable, "-c", APPEND_FOREVER, str(path), str(pause)]
+    seen: list[tuple[int, float]] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        for line in program.stdout:
+            seq, now = line.split()
+            seen.append((int(seq), float(now)))
+            if seen[-1][1] - seen[0][1] > 1.0:
+                break
+        program.kill()
+    due = max(seq for seq, at in seen if at < seen[-1][1] - 0.5)
+    with Capture.open(path) as opened:
+        count = len(opened)
+        assert count >= due
+        expected = b"".join(b"%d" % number for number in range(1, count + 1))
+        assert b"".join(record.raw for record in opened.slice(1, count)) == expected
+    with pytest.raises(CaptureError, match="exists already"):
+        Capture.create(path)
+
+
+def test_the_room_is_cheap_to_import() -> None:
+    script = (
+        "import sys, inspector.capture.store, inspector.capture.recent, inspector.capture.redaction\n"
+        "print([name for name in ('pydantic', 'asyncio', 'textual', 'httpx', 'aiohttp') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

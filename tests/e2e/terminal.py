@@ -1,0 +1,450 @@
+"""A real pseudo-terminal for tests: runs a program, keeps all that it writes and shows what a person would see."""
+
+from __future__ import annotations
+
+import codecs
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import pyte
+
+KEYS = {
+    "enter": "\r",
+    "escape": "\x1b",
+    "tab": "\t",
+    "shift+tab": "\x1b[Z",
+    "space": " ",
+    "backspace": "\x7f",
+    "delete": "\x1b[3~",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "f1": "\x1bOP",
+    **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "abcdefghijklmnopqrstuvwxyz"},
+}
+"""What a terminal sends for a key that has a name."""
+
+# Makes the pseudo-terminal the controlling one of its session; subprocess could do so only in a hook after the fork.
+_LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+class Token(NamedTuple):
+    """A piece of output: `kind` is text, c0, c1, csi, osc, dcs, apc, pm, sos, esc or bad (bytes that are not UTF-8)."""
+
+    kind: str
+    body: str
+    """The piece without its introducer and terminator."""
+
+
+class Tokenizer:
+    """Cuts terminal output into tokens, however it is chunked; a sequence that never ends is given by `rest`."""
+
+    _STRINGS: Mapping[str, str] = {"]": "osc", "P": "dcs", "_": "apc", "^": "pm", "X": "sos"}
+    _START = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+    _CSI = re.compile(r"[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]")
+    _ESC = re.compile(r"[\x20-\x2f]*[\x30-\x7e]")
+    _END = re.compile("\x07|\x1b\\\\|\x9c")
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._text = ""
+
+    def feed(self, data: bytes) -> Iterator[Token]:
+        """Yield the tokens that are complete."""
+        self._text += self._decoder.decode(data)
+        position = 0
+        while position < len(self._text):
+            token, end = self._next(position)
+            if token is None:
+                break
+            position = end
+            yield token
+        self._text = self._text[position:]
+
+    def rest(self) -> str:
+        """Return what waits for its end."""
+        return self._text
+
+    def _next(self, start: int) -> tuple[Token | None, int]:
+        text = self._text
+        special = self._START.search(text, start)
+        if special is None:
+            return Token("text", text[start:]), len(text)
+        if special.start() > start:
+            return Token("text", text[start : special.start()]), special.start()
+        first, after = text[start], start + 1
+        if "\ud800" <= first <= "\udfff":
+            return Token("bad", first), after
+        if first != "\x1b":
+            return Token("c1" if first >= "\x80" else "c0", first), after
+        if after == len(text):
+            return None, start
+        if text[after] == "[":
+            return self._until(self._CSI, "csi", after + 1)
+        if text[after] in self._STRINGS:
+            end = self._END.search(text, after + 1)
+            if end is None:
+                return None, start
+            return Token(self._STRINGS[text[after]], text[after + 1 : end.start()]), end.end()
+        return self._until(self._ESC, "esc", after)
+
+    def _until(self, pattern: re.Pattern[str], kind: str, start: int) -> tuple[Token | None, int]:
+        """Return the sequence that goes on at `start`; one that breaks off is the bare introducer."""
+        match = pattern.match(self._text, start)
+        if match is not None:
+            return Token(kind, match.group()), match.end()
+        inside = re.compile(r"[\x20-\x3f]*\Z").match(self._text, start)
+        return (None, start) if inside is not None else (Token(kind, ""), start)
+
+
+def tokens(raw: bytes) -> list[Token]:
+    """Return all the tokens of a program's output; what never ends comes last, as an `unfinished` token."""
+    tokenizer = Tokenizer()
+    found = list(tokenizer.feed(raw))
+    return [*found, Token("unfinished", tokenizer.rest())] if tokenizer.rest() else found
+
+
+_OWN_CSI = re.compile(
+    r"[\d;]*m"  # colours
+    r"|\d+;\d+H"  # the cursor goes to a place, never home without saying where
+    r"|\?(?:7|25|1000|1003|1004|1006|1015|1016|1049|2004|2026|2048)[hl]"  # modes, see `_LEFT_ON`
+    r"|\?(?:2026|2048)\$p"  # Textual's two questions
+    r"|>\d+u|<u"  # kitty's keyboard protocol, on and off
+)
+_OWN_OSC = re.compile(r"22;[a-z-]+|8;[^;]*;(?:https?://[\x21-\x7e]+)?")
+_OWN_START = re.compile(r"\x1b(?:\[[\d;?<>]*\$?|\](?:22?|22;[a-z-]*|8|8;[^;\x1b]*(?:;[\x21-\x7e]*)?)?\x1b?)?")
+"""What may stand at the end of output that was looked at while it was written."""
+
+
+def foreign(raw: bytes) -> list[Token]:
+    """Return the tokens that Textual's own full-screen output never holds, in order.
+
+    What an agent can make look like Textual's own (a colour, a place) is not among them: see `assert_absent`.
+    """
+    found = []
+    in_alternate_screen = False
+    for token in tokens(raw):
+        match token:
+            case Token("csi", "?1049h" | "?1049l" as switch):
+                own = in_alternate_screen == (switch[-1] == "l")
+                in_alternate_screen = switch[-1] == "h"
+            case Token("csi", body):
+                own = _OWN_CSI.fullmatch(body) is not None and (in_alternate_screen or not body.endswith("H"))
+            case Token("osc", body):
+                own = _OWN_OSC.fullmatch(body) is not None
+            case Token("c0", body):
+                own = body in "\r\n"
+            case Token("unfinished", body):
+                own = _OWN_START.fullmatch(body) is not None
+            case Token(kind, _):
+                own = kind == "text"
+        if not own:
+            found.append(token)
+    return found
+
+
+def assert_inert(raw: bytes) -> None:
+    """Fail unless the output consists of text and of sequences that Textual itself writes."""
+    strangers = [(kind, body[:60]) for kind, body in foreign(raw)]
+    assert not strangers, f"sequences that are not Textual's: {strangers[:20]!r}"
+
+
+def assert_absent(raw: bytes, markers: Iterable[str | bytes]) -> None:
+    """Fail if one of the sequences that hostile text carries (as UTF-8, if it is a str) stands in the output."""
+    wanted = [marker.encode("utf-8", "surrogatepass") if isinstance(marker, str) else marker for marker in markers]
+    leaked = [marker for marker in wanted if marker in raw]
+    assert not leaked, f"reached the terminal: {leaked!r}"
+
+
+_LEFT_ON = {
+    1000: "mouse",
+    1002: "mouse",
+    1003: "mouse",
+    1004: "focus reports",
+    1006: "mouse",
+    1015: "mouse",
+    1016: "mouse",
+    1049: "alternate screen",
+    2004: "bracketed paste",
+    2026: "synchronised output",
+    2048: "resize reports",
+}
+"""The private modes that a program must switch off before it leaves."""
+
+_LEFT_OFF = {7: "line wrap", 25: "cursor"}
+"""The private modes that it must leave on."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program left: its exit status (minus the signal's number, if one killed it) and what it left behind."""
+
+    status: int
+    left: frozenset[str]
+    """What the program changed and did not put back: names as in `_LEFT_ON`, "no cursor", "raw input" and the like."""
+
+    @property
+    def restored(self) -> bool:
+        """Say whether the terminal is as it was before."""
+        return not self.left
+
+
+class Display:
+    """What a person sees: two pyte screens, fed with what pyte understands, and the modes that are on."""
+
+    def __init__(self, cols: int, rows: int) -> None:
+        self._main = pyte.Screen(cols, rows)
+        self._alternate = pyte.Screen(cols, rows)
+        self._stream = pyte.Stream(self._main)
+        self._tokenizer = Tokenizer()
+        self._modes: dict[int, bool] = {}
+        self._keyboards = 0
+        self.shown = self._main
+        self.title = ""
+        self.bells = 0
+
+    def feed(self, data: bytes) -> None:
+        """Draw what a program wrote."""
+        for token in self._tokenizer.feed(data):
+            match token:
+                case Token("text", body):
+                    self._stream.feed(body)
+                case Token("c0", "\x07"):
+                    self.bells += 1
+                case Token("c0", body):
+                    self._stream.feed(body)
+                case Token("csi", body):
+                    self._csi(body)
+                case Token("esc", body) if body in pyte.Stream.escape:
+                    self._stream.feed(f"\x1b{body}")
+                case Token("osc", body) if body.startswith(("0;", "2;")):
+                    self.title = body[2:]
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Change the size, keeping what is shown."""
+        self._main.resize(rows, cols)
+        self._alternate.resize(rows, cols)
+
+    def left(self) -> frozenset[str]:
+        """Return what is not as it was at the start."""
+        on = {name for mode, name in _LEFT_ON.items() if self._modes.get(mode, False)}
+        off = {f"no {name}" for mode, name in _LEFT_OFF.items() if not self._modes.get(mode, True)}
+        return frozenset(on | off | ({"keyboard protocol"} if self._keyboards else set()))
+
+    def _csi(self, body: str) -> None:
+        if match := re.fullmatch(r"\?([\d;]+)([hl])", body):
+            for mode in map(int, filter(None, match[1].split(";"))):
+                self._modes[mode] = match[2] == "h"
+                if mode == 1049:
+                    self._show(self._alternate if match[2] == "h" else self._main)
+        elif match := re.fullmatch(r"([<>])(\d*)u", body):
+            self._keyboards = max(0, self._keyboards + 1 if match[1] == ">" else self._keyboards - int(match[2] or 1))
+        elif re.fullmatch(r"[\d;]*[A-Za-z@`]", body):
+            try:
+                self._stream.feed(f"\x1b[{body}")
+            except TypeError:  # more parameters than pyte takes: terminals ignore such a sequence
+                return
+
+    def _show(self, screen: pyte.Screen) -> None:
+        if screen is self._alternate:
+            screen.reset()
+        self._stream.detach(self.shown)
+        self._stream.attach(screen)
+        self.shown = screen
+
+
+class Terminal:
+    """A program in a pseudo-terminal of its own, with its own session; leave the `with` block and all of it is gone."""
+
+    def __init__(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        cols: int = 120,
+        rows: int = 40,
+    ) -> None:
+        self._display = Display(cols, rows)
+        self._raw = bytearray()
+        self._changed = threading.Condition()
+        self._master, slave = pty.openpty()
+        try:
+            self._set_size(cols, rows)
+            self._before = termios.tcgetattr(slave)
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _LAUNCH, *argv],
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                cwd=cwd,
+                env={**_plain_environment(), **(env or {})},
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._master)
+            raise
+        finally:
+            os.close(slave)
+        os.set_blocking(self._master, False)
+        self._reader = threading.Thread(target=self._read, name="terminal-reader", daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def raw(self) -> bytes:
+        """Every byte that has come so far."""
+        with self._changed:
+            return bytes(self._raw)
+
+    @property
+    def title(self) -> str:
+        """The window title that the program asked for."""
+        with self._changed:
+            return self._display.title
+
+    @property
+    def bells(self) -> int:
+        """How often the bell rang."""
+        with self._changed:
+            return self._display.bells
+
+    def screen_text(self) -> str:
+        """Return what is to be seen now, without the spaces at the ends of the lines."""
+        with self._changed:
+            return "\n".join(line.rstrip() for line in self._display.shown.display)
+
+    def send(self, data: str | bytes, timeout: float = 10) -> None:
+        """Type bytes, waiting while the program does not read."""
+        rest = memoryview(data.encode() if isinstance(data, str) else data)
+        deadline = time.monotonic() + timeout
+        while rest:
+            _, writable, _ = select.select([], [self._master], [], max(0.0, deadline - time.monotonic()))
+            assert writable, f"the program does not read its input\n{self._dump()}"
+            rest = rest[os.write(self._master, rest[:4096]) :]
+
+    def press(self, *keys: str) -> None:
+        """Press keys, by the names of `KEYS` or as themselves."""
+        for key in keys:
+            self.send(KEYS.get(key, key))
+
+    def paste(self, text: str) -> None:
+        """Paste text, in brackets as terminals do."""
+        self.send(f"\x1b[200~{text}\x1b[201~")
+
+    def click(self, column: int, row: int) -> None:
+        """Press and release the left button at a place, counted from 0."""
+        self.send(f"\x1b[<0;{column + 1};{row + 1}M\x1b[<0;{column + 1};{row + 1}m")
+
+    def hover(self, column: int, row: int) -> None:
+        """Move the pointer to a place, counted from 0."""
+        self.send(f"\x1b[<35;{column + 1};{row + 1}M")
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Change the size, of which the program hears by SIGWINCH."""
+        with self._changed:
+            self._display.resize(cols, rows)
+            self._set_size(cols, rows)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the program and to what it started in its process group."""
+        os.killpg(self._process.pid, number)
+
+    def wait_for(self, what: str | Callable[[Terminal], bool], timeout: float = 10) -> None:
+        """Wait until a text is on the screen or a condition holds; fail with the screen when time is up.
+
+        It blocks the thread: beside a server in the same event loop, call it in `asyncio.to_thread`.
+        """
+
+        def there() -> bool:
+            return what in self.screen_text() if isinstance(what, str) else what(self)
+
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while not there():
+                left = deadline - time.monotonic()
+                assert left > 0, f"not seen within {timeout} s: {what!r}\n{self._dump()}"
+                assert self._reader.is_alive() or there(), f"ended without showing {what!r}\n{self._dump()}"
+                self._changed.wait(min(left, 0.1))
+
+    def wait_exit(self, timeout: float = 10) -> Ending:
+        """Wait until the program has ended, and tell how."""
+        deadline = time.monotonic() + timeout
+        self._reader.join(timeout)
+        while (result := self._exit()) is None:  # it lets go of the terminal a moment before it has ended
+            assert time.monotonic() < deadline, f"still running after {timeout} s\n{self._dump()}"
+            time.sleep(0.01)
+        status = result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
+        with self._changed:
+            left = self._display.left()
+        # Input, output, control and local flags: what the shell finds afterwards.
+        if termios.tcgetattr(self._master)[:4] != self._before[:4]:
+            left |= {"raw input"}
+        return Ending(status, left)
+
+    def close(self) -> None:
+        """Kill what still runs, by its process group, and let go of the terminal."""
+        if self._process.returncode is None:
+            # The program is not reaped before this line, so nobody else can have got its id.
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._reader.join()
+            os.close(self._master)
+
+    def _exit(self) -> os.waitid_result | None:
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+    def _read(self) -> None:
+        while True:
+            ready, _, _ = select.select([self._master], [], [], 0.1)
+            if not ready and (self._process.returncode is not None or self._exit() is not None):
+                break
+            try:
+                data = os.read(self._master, 65536) if ready else b""
+            except OSError:  # nobody holds the other end any more
+                break
+            with self._changed:
+                self._raw += data
+                self._display.feed(data)
+                self._changed.notify_all()
+
+    def _set_size(self, cols: int, rows: int) -> None:
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+    def _dump(self) -> str:
+        edge = "-" * self._display.shown.columns
+        return f"{edge}\n{self.screen_text()}\n{edge}"
+
+
+def _plain_environment() -> dict[str, str]:
+    """Return our environment without what would change how a program draws."""
+    ours = {"NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TERM_PROGRAM", "ESCDELAY", "FORCE_COLOR"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("TEXTUAL")}
+    return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}

@@ -1,0 +1,160 @@
+"""The headless commands, run as a user runs them, against agents of the official SDKs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import Agent
+
+from inspector.protocol.dialects import v1_0
+from inspector.protocol.jsonvalue import read
+from inspector.protocol.lifecycle import State
+from inspector.protocol.model import Event, Message, Part, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+
+pytestmark = pytest.mark.interop
+
+SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Program:
+    """The inspector's command line, aimed at one agent."""
+
+    agent: Agent
+    home: Path
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
+        command = [sys.executable, "-m", "inspector.cli", *words, "-a", self.agent.url]
+        return subprocess.run(
+            command, check=False, cwd=self.home, env=environment, capture_output=True, text=True, timeout=SECONDS
+        )
+
+    def json(self, *words: str) -> object:
+        ran = self.run(*words, "-o", "json")
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    def send(self, text: str, *words: str) -> Event:
+        return event(self.json("send", "--text", text, *words))
+
+    def stream(self, text: str, *words: str) -> list[Event]:
+        ran = self.run("send", "--stream", "--text", text, *words, "-o", "json")
+        assert ran.returncode == 0, ran.stderr
+        return [event(json.loads(line)) for line in ran.stdout.splitlines()]
+
+    def task(self, verb: str, task_id: str) -> Task:
+        task = read(Task, self.json("task", verb, task_id))
+        assert isinstance(task, Task), task
+        return task
+
+
+@pytest.fixture
+def program(agent: Agent, tmp_path: Path) -> Program:
+    return Program(agent, tmp_path)
+
+
+def event(value: object) -> Event:
+    found = v1_0.decode_event(value)
+    assert isinstance(found, Event), found
+    return found
+
+
+def texts(parts: list[Part]) -> str:
+    return "".join(part.text or "" for part in parts)
+
+
+def test_card_get_shows_the_card_as_the_agent_serves_it(agent: Agent, program: Program):
+    card = program.json("card", "get")
+    version = (
+        card["protocolVersion"] if "protocolVersion" in card else card["supportedInterfaces"][0]["protocolVersion"]
+    )
+    assert version.startswith(agent.generation)
+    shown = program.run("card", "get")
+    assert shown.returncode == 0, shown.stderr
+    assert card["name"] in shown.stdout
+
+
+def test_the_official_cards_are_valid(program: Program):
+    judged = program.run("card", "get", "--validate")
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+
+
+def test_send_prints_the_message_that_answers(program: Program):
+    reply = program.send("echo hello there")
+    assert isinstance(reply, Message)
+    assert texts(reply.parts) == "hello there"
+
+
+def test_send_waits_for_the_whole_task(program: Program):
+    task = program.send("stream 3")
+    assert isinstance(task, Task)
+    assert task.status.state == State.COMPLETED
+    assert texts(task.artifacts[0].parts) == "chunk 1 chunk 2 chunk 3 "
+
+
+def test_send_prints_for_people_what_it_prints_for_programs(program: Program):
+    shown = program.run("send", "--text", "stream 3")
+    assert shown.returncode == 0, shown.stderr
+    assert "chunk 1 chunk 2 chunk 3" in shown.stdout
+    assert "completed" in shown.stdout
+
+
+def test_a_stream_prints_one_line_an_event(program: Program):
+    events = program.stream("stream 5")
+    assert [type(one) for one in events] == [
+        Task,
+        TaskStatusUpdateEvent,
+        *[TaskArtifactUpdateEvent] * 5,
+        TaskStatusUpdateEvent,
+    ]
+    assert "".join(texts(one.artifact.parts) for one in events[2:-1]) == "".join(f"chunk {n} " for n in range(1, 6))
+    assert events[-1].status.state == State.COMPLETED
+
+
+@pytest.mark.parametrize("how", ["waited for", "streamed"])
+def test_a_question_is_answered_on_the_same_task_and_context(program: Program, how: str):
+    asked = program.send("input")
+    assert asked.status.state == State.INPUT_REQUIRED
+    aim = ("--task-id", asked.id, "--context-id", asked.context_id)
+    last = program.send("the blue one", *aim) if how == "waited for" else program.stream("the blue one", *aim)[-1]
+    done = program.task("get", asked.id)
+    assert (done.id, done.context_id, done.status.state) == (asked.id, asked.context_id, State.COMPLETED)
+    assert last.context_id == asked.context_id
+    assert texts(last.status.message.parts) == texts(done.status.message.parts) == "you said: the blue one"
+
+
+def test_a_task_is_canceled_once(program: Program):
+    started = program.send("long 600", "--async")
+    assert started.status.state in (State.SUBMITTED, State.WORKING)
+    assert program.task("cancel", started.id).status.state == State.CANCELED
+    assert program.task("get", started.id).status.state == State.CANCELED
+    refused = program.run("task", "cancel", started.id, "-o", "json")
+    assert refused.returncode != 0
+    assert json.loads(refused.stderr.splitlines()[-1])["error"]["code"] == "TaskNotCancelableError"
+
+
+@pytest.mark.parametrize("how", ["waited for", "streamed"])
+def test_a_failure_carries_its_reason(program: Program, how: str):
+    last = program.send("fail") if how == "waited for" else program.stream("fail")[-1]
+    assert last.status.state == State.FAILED
+    assert texts(last.status.message.parts) == "failed as asked"
+
+
+def test_a_failure_is_said_to_people(program: Program):
+    shown = program.run("send", "--text", "fail")
+    assert "failed as asked" in shown.stdout
+    assert "failed" in shown.stderr
+
+
+def test_an_unknown_task_is_named_as_the_protocol_does(program: Program):
+    refused = program.run("task", "get", "no-such-task", "-o", "json")
+    assert refused.returncode != 0
+    error = json.loads(refused.stderr.splitlines()[-1])["error"]
+    assert (error["code"], error["a2aCode"]) == ("TaskNotFoundError", -32001)

@@ -1,0 +1,258 @@
+"""What the official SDKs send, read by the protocol code alone: nothing is unreadable and every event fits."""
+
+from __future__ import annotations
+
+import http.server
+import itertools
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+from conftest import Agent
+
+from inspector.protocol import jsonvalue, sse
+from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects import registry
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.errors import BY_NAME, ProtocolError
+from inspector.protocol.lifecycle import State
+from inspector.protocol.model import (
+    Event,
+    Message,
+    Part,
+    PushConfig,
+    PushConfigRequest,
+    SendConfiguration,
+    SendRequest,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskRequest,
+    TaskStatusUpdateEvent,
+    Unreadable,
+)
+from inspector.protocol.operations import Operation
+
+pytestmark = pytest.mark.interop
+
+SECONDS = 20
+NUMBERS = itertools.count(1)
+
+
+@dataclass
+class Caller:
+    """Calls an agent with bytes of our encoding and reads its answers with our decoding."""
+
+    url: str
+    dialect: Dialect
+    http: httpx.Client
+
+    def post(self, operation, request):
+        call = jsonrpc.BINDING.encode(self.url, self.dialect, operation, request, f"call-{next(NUMBERS)}")
+        answer = self.http.request(call.method, call.url, headers=call.headers, content=call.body)
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    def raw(self, operation, request):
+        return self.post(operation, request).json()
+
+    def call(self, operation, request):
+        raw = jsonvalue.parse(self.post(operation, request).content)
+        return readable(jsonrpc.BINDING.decode_answer(self.dialect, operation, raw))
+
+    def stream(self, request) -> list[Event]:
+        answer = self.post(Operation.STREAM, request)
+        assert answer.headers["content-type"].startswith(jsonrpc.EVENT_STREAM)
+        frames = [frame for frame in sse.Decoder().feed(answer.content) if frame.data is not None]
+        return [readable(jsonrpc.BINDING.decode_item(self.dialect, jsonvalue.parse(frame.data))) for frame in frames]
+
+
+@pytest.fixture
+def caller(agent: Agent) -> Iterator[Caller]:
+    with httpx.Client(trust_env=False, timeout=SECONDS) as client:
+        yield Caller(f"{agent.url}/", registry.DIALECTS[agent.generation], client)
+
+
+@dataclass
+class Webhook:
+    url: str
+    deliveries: queue.Queue[tuple[str | None, bytes]] = field(default_factory=queue.Queue)
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            hook.deliveries.put((self.headers["X-A2A-Notification-Token"], body))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *args):
+            """Stay quiet."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        hook = Webhook(f"http://127.0.0.1:{server.server_port}/hook")
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield hook
+        server.shutdown()
+        thread.join()
+
+
+def readable(value):
+    assert not isinstance(value, Unreadable), value
+    return value
+
+
+def saying(text: str, task: Task | None = None, **configuration) -> SendRequest:
+    place = {"task_id": task.id, "context_id": task.context_id} if task else {}
+    message = Message(message_id=f"message-{next(NUMBERS)}", role="ROLE_USER", parts=[Part(text=text)], **place)
+    wish = {"configuration": SendConfiguration(**configuration)} if configuration else {}
+    return SendRequest(message=message, **wish)
+
+
+def texts(parts: list[Part]) -> str:
+    return "".join(part.text or "" for part in parts)
+
+
+def folded(task_id: str, events: list[Event]) -> AssembledTask:
+    task = AssembledTask(task_id)
+    misfits = [misfit for at, event in enumerate(events) for misfit in task.apply(event, float(at))]
+    assert not misfits
+    return task
+
+
+def test_the_card_declares_the_generation_that_the_agent_speaks(agent: Agent, caller: Caller):
+    answer = caller.http.get(f"{agent.url}/.well-known/agent-card.json")
+    card, dialect = registry.read_card(jsonvalue.parse(answer.content))
+    assert isinstance(card, AgentCard)
+    assert dialect.generation == agent.generation
+    [interface] = card.supported_interfaces
+    assert (interface.url, interface.protocol_binding) == (caller.url, "JSONRPC")
+    assert registry.for_version(interface.protocol_version) is caller.dialect
+    assert card.capabilities.streaming
+    assert card.capabilities.push_notifications
+
+
+def test_the_agent_spells_its_answers_as_its_generation_does(agent: Agent, caller: Caller):
+    result = caller.raw(Operation.SEND, saying("echo hello"))["result"]
+    if agent.generation == "1.0":
+        assert list(result) == ["message"]
+        assert result["message"]["role"] == "ROLE_AGENT"
+        assert result["message"]["parts"] == [{"text": "hello"}]
+    else:
+        assert result["kind"] == "message"
+        assert result["role"] == "agent"
+        assert result["parts"] == [{"kind": "text", "text": "hello"}]
+
+
+def test_a_message_is_answered_with_a_message(caller: Caller):
+    reply = caller.call(Operation.SEND, saying("echo hello there"))
+    assert isinstance(reply, Message)
+    assert reply.role == "ROLE_AGENT"
+    assert texts(reply.parts) == "hello there"
+
+
+def test_a_send_waits_for_the_whole_task(caller: Caller):
+    task = caller.call(Operation.SEND, saying("stream 3"))
+    assert isinstance(task, Task)
+    assert task.status.state == State.COMPLETED
+    [artifact] = task.artifacts
+    assert texts(artifact.parts) == "chunk 1 chunk 2 chunk 3 "
+
+
+def test_a_stream_brings_every_event_in_order(caller: Caller):
+    events = caller.stream(saying("stream 20"))
+    assert [type(event) for event in events] == [
+        Task,
+        TaskStatusUpdateEvent,
+        *[TaskArtifactUpdateEvent] * 20,
+        TaskStatusUpdateEvent,
+    ]
+    task = folded(events[0].id, events)
+    assert [move.state for move in task.moves] == [State.SUBMITTED, State.WORKING, State.COMPLETED]
+    assert str(task.artifacts["chunks"].text) == "".join(f"chunk {number} " for number in range(1, 21))
+    assert task.artifacts["chunks"].closed
+
+
+def test_a_streamed_message_is_the_whole_stream(caller: Caller):
+    [reply] = caller.stream(saying("echo hello"))
+    assert isinstance(reply, Message)
+    assert texts(reply.parts) == "hello"
+
+
+def test_a_question_is_answered_on_the_same_task_and_context(caller: Caller):
+    asked = caller.call(Operation.SEND, saying("input"))
+    assert asked.status.state == State.INPUT_REQUIRED
+    assert texts(asked.status.message.parts) == "which one?"
+    done = caller.call(Operation.SEND, saying("the blue one", task=asked))
+    assert (done.id, done.context_id, done.status.state) == (asked.id, asked.context_id, State.COMPLETED)
+    assert texts(done.status.message.parts) == "you said: the blue one"
+
+
+def test_a_question_is_answered_over_streams(caller: Caller):
+    first = caller.stream(saying("input"))
+    assert first[-1].status.state == State.INPUT_REQUIRED
+    second = caller.stream(saying("the blue one", task=first[0]))
+    task = folded(first[0].id, [*first, *second])
+    assert [move.state for move in task.moves][-2:] == [State.INPUT_REQUIRED, State.COMPLETED]
+
+
+def test_a_running_task_is_canceled_once(caller: Caller):
+    started = caller.call(Operation.SEND, saying("long 600", return_immediately=True))
+    assert started.status.state in (State.SUBMITTED, State.WORKING)
+    asked = TaskRequest(id=started.id)
+    canceled = caller.call(Operation.CANCEL, asked)
+    assert (canceled.id, canceled.status.state) == (started.id, State.CANCELED)
+    assert caller.call(Operation.GET, asked).status.state == State.CANCELED
+    refusal = caller.call(Operation.CANCEL, asked)
+    assert isinstance(refusal, ProtocolError)
+    assert refusal.code == BY_NAME["TaskNotCancelableError"].code
+
+
+def test_a_failure_carries_its_reason(caller: Caller):
+    task = caller.call(Operation.SEND, saying("fail"))
+    assert task.status.state == State.FAILED
+    assert texts(task.status.message.parts) == "failed as asked"
+
+
+def test_an_unknown_task_is_an_error_of_the_protocol(caller: Caller):
+    refusal = caller.call(Operation.GET, TaskRequest(id="no-such-task"))
+    assert isinstance(refusal, ProtocolError)
+    assert refusal.name == "TaskNotFoundError"
+
+
+def test_pushes_reach_the_webhook_until_the_task_is_over(caller: Caller, webhook: Webhook):
+    config = PushConfig(id="ours", url=webhook.url, token="the-token")
+    task = caller.call(Operation.SEND, saying("push", return_immediately=True, task_push_notification_config=config))
+    events: list[Event] = []
+    while not completed(events):
+        token, body = webhook.deliveries.get(timeout=SECONDS)
+        assert token == "the-token"
+        events.append(readable(caller.dialect.decode_push(jsonvalue.parse(body))))
+    assert len(events) > 5
+    kept = folded(task.id, events)
+    assert str(kept.artifacts["chunks"].text) == "".join(f"chunk {number} " for number in range(1, 6))
+
+
+def completed(events: list[Event]) -> bool:
+    return any(
+        isinstance(event, Task | TaskStatusUpdateEvent) and event.status.state == State.COMPLETED for event in events
+    )
+
+
+def test_a_push_configuration_is_kept_and_forgotten(caller: Caller, webhook: Webhook):
+    task = caller.call(Operation.SEND, saying("input"))
+    made = caller.call(Operation.SET_PUSH, PushConfig(task_id=task.id, id="ours", url=webhook.url))
+    assert (made.task_id, made.id, made.url) == (task.id, "ours", webhook.url)
+    chosen = PushConfigRequest(task_id=task.id, id="ours")
+    assert caller.call(Operation.GET_PUSH, chosen).url == webhook.url
+    listed = caller.call(Operation.LIST_PUSH, PushConfigRequest(task_id=task.id))
+    assert [config.id for config in listed.configs] == ["ours"]
+    caller.call(Operation.DELETE_PUSH, chosen)
+    assert caller.call(Operation.LIST_PUSH, PushConfigRequest(task_id=task.id)).configs == []

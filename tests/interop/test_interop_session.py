@@ -1,0 +1,94 @@
+"""A session of the inspector with agents of the official SDKs: answers, streams and pushes land on one timeline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from conftest import Agent
+
+from inspector.capture.records import Kind, Record
+from inspector.findings.finding import Severity
+from inspector.protocol.lifecycle import State, is_terminal
+from inspector.session.draft import text_draft
+from inspector.session.session import Session
+
+pytestmark = pytest.mark.interop
+
+SECONDS = 20
+CHUNKS = "".join(f"chunk {number} " for number in range(1, 6))
+
+
+@pytest.fixture
+async def session(agent: Agent, tmp_path: Path) -> AsyncIterator[Session]:
+    one = Session(tmp_path / "capture")
+    try:
+        await one.connect(agent.url)
+        yield one
+    finally:
+        await one.close()
+
+
+async def until(session: Session, true: Callable[[], bool]) -> None:
+    """Wait until something holds, looking again whenever the session has changed."""
+    changed = asyncio.Event()
+    session.journal.listen(changed.set)
+    async with asyncio.timeout(SECONDS):
+        while not true():
+            changed.clear()
+            await changed.wait()
+    session.journal.unlisten(changed.set)
+
+
+def deliveries(session: Session) -> list[Record]:
+    return [record for record in session.journal.capture.select() if record.kind is Kind.DELIVERY]
+
+
+async def test_the_session_speaks_the_generation_that_the_agent_does(agent: Agent, session: Session):
+    assert session.choice.dialect.generation == agent.generation
+    assert session.choice.binding.name == "JSONRPC"
+
+
+async def test_the_events_of_a_stream_make_up_its_task(session: Session):
+    turn = session.send(text_draft("stream 5"), stream=True)
+    assert await turn.finish() is None
+    [task] = session.tasks.all()
+    assert task.answered.state == State.COMPLETED
+    assert str(task.answered.artifacts["chunks"].text) == CHUNKS
+
+
+async def test_nothing_that_the_official_agents_send_counts_as_an_error(session: Session):
+    for text in ("echo hello", "stream 3", "input", "fail"):
+        for stream in (False, True):
+            assert await session.send(text_draft(text), stream=stream).finish() is None
+    records = list(session.journal.capture.select())
+    assert sum(record.kind is Kind.END for record in records) > 8  # the card's and those of all sends
+    found = [finding for record in records for finding in record.findings]
+    assert [finding for finding in found if finding.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "blocking"])
+async def test_pushes_are_accepted_and_tell_the_same_as_the_answer(session: Session, stream: bool):
+    await session.push.turn_on()
+    assert await session.send(text_draft("push"), stream=stream).finish() is None
+    [task] = session.tasks.all()
+    await until(session, lambda: is_terminal(task.pushed.state))
+    assert (task.pushed.state, task.answered.state) == (State.COMPLETED, State.COMPLETED)
+    assert str(task.pushed.artifacts["chunks"].text) == str(task.answered.artifacts["chunks"].text) == CHUNKS
+    [hook] = session.push.hooks
+    assert hook.task_id == task.id
+    assert hook.refused == 0
+    assert hook.accepted == len(deliveries(session))
+
+
+async def test_pushes_go_on_when_nobody_waits_for_the_answer(session: Session):
+    await session.push.turn_on()
+    assert await session.send(text_draft("push", blocking=False), stream=False).finish() is None
+    [task] = session.tasks.all()
+    assert not is_terminal(task.answered.state)
+    await until(session, lambda: is_terminal(task.pushed.state))
+    assert len(deliveries(session)) > 5
+    assert task.now is task.pushed
+    assert str(task.now.artifacts["chunks"].text) == CHUNKS

@@ -1,0 +1,68 @@
+"""A mock agent on a free port, and clients of both generations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from aiohttp import web
+from inspector.sample_agents.server import MockAgent
+from mock_peer import Peer, Webhook, peer_for
+
+
+@pytest.fixture
+async def agent() -> AsyncIterator[MockAgent]:
+    """An agent whose behaviours make no pauses."""
+    agent = MockAgent(pace=0, push_pause=0)
+    await agent.start()
+    yield agent
+    await agent.stop()
+
+
+@pytest.fixture
+async def slow_agent() -> AsyncIterator[MockAgent]:
+    """An agent that takes its time."""
+    agent = MockAgent(pace=0.2, push_pause=0)
+    await agent.start()
+    yield agent
+    await agent.stop()
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    """A client session without a limit of connections."""
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        yield session
+
+
+@pytest.fixture(params=["1.0", "0.3"])
+def generation(request: pytest.FixtureRequest) -> str:
+    """Each generation that the agent serves."""
+    return str(request.param)
+
+
+@pytest.fixture
+def peer(agent: MockAgent, session: aiohttp.ClientSession, generation: str) -> Peer:
+    """A client of the quick agent."""
+    return peer_for(session, agent.url, generation)
+
+
+@pytest.fixture
+def slow_peer(slow_agent: MockAgent, session: aiohttp.ClientSession, generation: str) -> Peer:
+    """A client of the agent that takes its time."""
+    return peer_for(session, slow_agent.url, generation)
+
+
+@pytest.fixture
+async def webhook() -> AsyncIterator[Webhook]:
+    """A receiver of pushes."""
+    hook = Webhook()
+    application = web.Application()
+    application.router.add_post("/hook", hook.handle)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    hook.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
+    yield hook
+    await runner.cleanup()

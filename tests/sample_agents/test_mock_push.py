@@ -1,0 +1,214 @@
+"""Pushes: one POST an event, in order, with the token, in the form of the generation that asked for them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from inspector.sample_agents.server import MockAgent
+from mock_peer import Peer, Webhook, eventually, now_please, peer_for, say, state_of
+
+from inspector.protocol.model import (
+    AuthenticationInfo,
+    PushConfig,
+    PushConfigRequest,
+    SendConfiguration,
+    Task,
+    TaskRequest,
+    Unreadable,
+)
+from inspector.protocol.operations import Operation
+
+STATES = ["submitted", *["working"] * 4, "artifact", "completed"]
+
+
+def inline(config: PushConfig, **members: Any) -> SendConfiguration:
+    return SendConfiguration(task_push_notification_config=config, **members)
+
+
+def decoded(peer: Peer, bodies: list[Any]) -> list[Any]:
+    events = [peer.dialect.decode_push(body) for body in bodies]
+    assert not any(isinstance(event, Unreadable) for event in events)
+    return events
+
+
+async def test_every_event_is_pushed_in_order_with_its_token(
+    slow_agent: MockAgent, slow_peer: Peer, webhook: Webhook
+) -> None:
+    authentication = AuthenticationInfo(scheme="Bearer", credentials="s3cret")
+    config = webhook.config(token="t-1", authentication=authentication)
+    task = await slow_peer.send("push", configuration=inline(config))
+    await eventually(lambda: len(webhook.bodies) == len(STATES))
+    events = decoded(slow_peer, webhook.bodies)
+    if slow_peer.dialect.generation == "1.0":
+        assert [state_of(event) for event in events] == STATES
+        assert [next(iter(body)) for body in webhook.bodies][:2] == ["task", "statusUpdate"]
+    else:
+        assert all(isinstance(event, Task) for event in events)
+        assert [state_of(event) for event in events] == ["submitted", *["working"] * 5, "completed"]
+        assert [len(event.artifacts or ()) for event in events] == [0] * 5 + [1, 1]
+        assert {body["kind"] for body in webhook.bodies} == {"task"}
+        assert events[-1] == task
+    for headers in webhook.headers:
+        assert headers["Content-Type"] == "application/json"
+        assert headers["X-A2A-Notification-Token"] == "t-1"
+        assert headers["Authorization"] == "Bearer s3cret"
+    assert slow_agent.push_counts.delivered == len(STATES)
+
+
+async def test_a_webhook_without_secrets_gets_no_headers_for_them(peer: Peer, webhook: Webhook) -> None:
+    await peer.send("fail", configuration=inline(webhook.config()))
+    await eventually(lambda: len(webhook.bodies) == 3)
+    assert all({"X-A2A-Notification-Token", "Authorization"}.isdisjoint(headers) for headers in webhook.headers)
+
+
+async def test_a_webhook_set_later_gets_what_happens_from_then_on(peer: Peer, webhook: Webhook) -> None:
+    asked = await peer.send("ask")
+    await peer.call(Operation.SET_PUSH, webhook.config(task_id=asked.id))
+    await peer.send("18:00", task_id=asked.id)
+    await eventually(lambda: len(webhook.bodies) == 4)
+    assert state_of(decoded(peer, webhook.bodies)[-1]) == "completed"
+
+
+async def test_a_webhook_may_come_with_a_later_turn(peer: Peer, webhook: Webhook) -> None:
+    asked = await peer.send("ask")
+    await peer.send("18:00", task_id=asked.id, configuration=inline(webhook.config()))
+    await eventually(lambda: len(webhook.bodies) == 4)
+
+
+async def test_every_webhook_of_a_task_gets_every_event(peer: Peer, webhook: Webhook) -> None:
+    asked = await peer.send("ask")
+    for name in ("one", "two"):
+        await peer.call(Operation.SET_PUSH, webhook.config(task_id=asked.id, id=name, token=name))
+    await peer.send("18:00", task_id=asked.id)
+    await eventually(lambda: len(webhook.bodies) == 8)
+    for name in ("one", "two"):
+        pairs = zip(webhook.headers, webhook.bodies, strict=True)
+        mine = [body for headers, body in pairs if headers["X-A2A-Notification-Token"] == name]
+        assert state_of(decoded(peer, mine)[-1]) == "completed"
+        assert len(mine) == 4
+
+
+async def test_a_task_with_webhooks_of_both_generations_writes_to_each_in_its_form(
+    agent: MockAgent, session: aiohttp.ClientSession, webhook: Webhook
+) -> None:
+    new, old = peer_for(session, agent.url, "1.0"), peer_for(session, agent.url, "0.3")
+    asked = await new.send("ask")
+    await new.call(Operation.SET_PUSH, webhook.config(task_id=asked.id, id="new", token="1.0"))
+    await old.call(Operation.SET_PUSH, webhook.config(task_id=asked.id, id="old", token="0.3"))
+    await new.call(Operation.CANCEL, TaskRequest(id=asked.id))
+    await eventually(lambda: len(webhook.bodies) == 2)
+    pairs = zip(webhook.headers, webhook.bodies, strict=True)
+    bodies = {headers["X-A2A-Notification-Token"]: body for headers, body in pairs}
+    assert list(bodies["1.0"]) == ["statusUpdate"]
+    assert (bodies["0.3"]["kind"], bodies["0.3"]["status"]["state"]) == ("task", "canceled")
+
+
+async def test_a_failing_webhook_is_tried_three_times_and_then_given_up(
+    agent: MockAgent, peer: Peer, webhook: Webhook
+) -> None:
+    webhook.status = 500
+    await peer.send("fail", configuration=inline(webhook.config()))
+    await eventually(lambda: agent.push_counts.given_up == 3)
+    assert len(webhook.bodies) == 9
+    assert webhook.bodies[0] == webhook.bodies[1] == webhook.bodies[2] != webhook.bodies[3]
+    assert (agent.push_counts.delivered, agent.push_counts.retried) == (0, 6)
+
+
+async def test_a_webhook_that_recovers_gets_the_rest(slow_agent: MockAgent, slow_peer: Peer, webhook: Webhook) -> None:
+    webhook.status = 503
+    await slow_peer.send("push", configuration=inline(webhook.config(), return_immediately=True))
+    await eventually(lambda: slow_agent.push_counts.given_up)
+    webhook.status = 200
+    await eventually(lambda: slow_agent.push_counts.given_up + slow_agent.push_counts.delivered == len(STATES))
+    assert state_of(decoded(slow_peer, webhook.bodies)[-1]) == "completed"
+
+
+async def test_a_dead_webhook_does_not_hold_the_task_back(agent: MockAgent, peer: Peer) -> None:
+    task = await peer.send("push", configuration=inline(PushConfig(url="http://127.0.0.1:1/nobody")))
+    assert state_of(task) == "completed"
+    await eventually(lambda: agent.push_counts.given_up == len(STATES))
+
+
+async def test_a_redirect_is_not_followed(agent: MockAgent, peer: Peer, webhook: Webhook) -> None:
+    async def away(_: web.Request) -> web.Response:
+        return web.Response(status=307, headers={"Location": webhook.url})
+
+    application = web.Application()
+    application.router.add_post("/away", away)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/away"
+    await peer.send("fail", configuration=inline(PushConfig(url=url, token="t")))
+    await eventually(lambda: agent.push_counts.given_up == 3)
+    await runner.cleanup()
+    assert webhook.bodies == []
+
+
+async def test_a_deleted_webhook_gets_nothing_more(slow_peer: Peer, webhook: Webhook) -> None:
+    started = await slow_peer.send("long 3600", configuration=inline(webhook.config(), return_immediately=True))
+    await eventually(lambda: len(webhook.bodies) == 2)
+    await slow_peer.call(Operation.DELETE_PUSH, PushConfigRequest(task_id=started.id, id=started.id))
+    await slow_peer.call(Operation.CANCEL, TaskRequest(id=started.id))
+    await slow_peer.call(Operation.SET_PUSH, webhook.config(task_id=started.id))
+    assert len(webhook.bodies) == 2
+
+
+async def test_a_firehose_is_pushed_whole_in_1_0_and_as_its_latest_state_in_0_3(
+    agent: MockAgent, peer: Peer, webhook: Webhook
+) -> None:
+    done = await peer.send("report 1000", configuration=inline(webhook.config()))
+    final = await eventually(
+        lambda: webhook.bodies and state_of(peer.dialect.decode_push(webhook.bodies[-1])) == "completed"
+    )
+    assert final
+    if peer.dialect.generation == "1.0":
+        assert len(webhook.bodies) == 1003
+    else:
+        events = decoded(peer, webhook.bodies)
+        lengths = [len(event.artifacts[0].parts) if event.artifacts else 0 for event in events]
+        assert events[-1] == done
+        assert lengths == sorted(lengths)
+        assert len(events) < 1003
+
+
+async def test_a_direct_answer_is_not_pushed(agent: MockAgent, peer: Peer, webhook: Webhook) -> None:
+    await peer.send("echo hi", configuration=inline(webhook.config()))
+    await peer.send("fail", configuration=inline(webhook.config()))
+    await eventually(lambda: agent.push_counts.delivered == 3)
+    assert "echo" not in str(webhook.bodies)
+
+
+async def test_stopping_drops_what_is_still_to_be_pushed(session: aiohttp.ClientSession) -> None:
+    reached = asyncio.Event()
+
+    async def hang(_: web.Request) -> web.Response:
+        reached.set()
+        await asyncio.sleep(3600)
+        return web.Response()
+
+    application = web.Application()
+    application.router.add_post("/", hang)
+    runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    agent = MockAgent(pace=0)
+    peer = peer_for(session, await agent.start(), "1.0")
+    config = PushConfig(url=f"http://127.0.0.1:{runner.addresses[0][1]}/")
+    await peer.call(Operation.SEND, say("push", configuration=inline(config, return_immediately=True)))
+    await asyncio.wait_for(reached.wait(), 10)
+    await asyncio.wait_for(agent.stop(), 5)
+    await runner.cleanup()
+    assert agent.push_counts.delivered == 0
+
+
+async def test_the_configuration_of_a_send_that_does_not_wait_is_kept(slow_peer: Peer, webhook: Webhook) -> None:
+    started = await slow_peer.send(
+        "long 3600", configuration=now_please(task_push_notification_config=webhook.config())
+    )
+    config = await slow_peer.call(Operation.GET_PUSH, PushConfigRequest(task_id=started.id, id=started.id))
+    assert isinstance(config, PushConfig)
+    assert config.url == webhook.url

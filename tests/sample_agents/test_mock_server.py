@@ -1,0 +1,94 @@
+"""The agent as a whole: in a thread, as a program, on a taken port, and without a trace after its end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+from inspector.sample_agents.server import MockAgent, serve_in_thread
+
+CARD = "/.well-known/agent-card.json"
+
+
+def card_name(url: str) -> str:
+    with urllib.request.urlopen(url + CARD, timeout=5) as response:
+        return str(json.load(response)["name"])
+
+
+def test_in_a_thread_it_serves_while_the_context_lasts() -> None:
+    before = threading.active_count()
+    lines: list[str] = []
+    with serve_in_thread(pace=0, log=lines.append) as url:
+        assert url.startswith("http://127.0.0.1:")
+        assert card_name(url) == "Mock Agent"
+    with pytest.raises(urllib.error.URLError):
+        card_name(url)
+    assert threading.active_count() == before
+    assert lines == ["1.0 card: 200"]
+
+
+def test_in_a_thread_it_stops_when_the_context_fails() -> None:
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError), serve_in_thread():
+        raise ZeroDivisionError
+    assert threading.active_count() == before
+
+
+def test_a_taken_port_is_an_os_error_for_the_caller() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(OSError, match="in use"),
+        serve_in_thread(port=taken.getsockname()[1]),
+    ):
+        raise AssertionError("served on a taken port")
+
+
+async def test_it_starts_again_after_a_failed_start() -> None:
+    agent = MockAgent()
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
+        await agent.start(port=taken.getsockname()[1])
+    await agent.stop()
+    assert (await agent.start()).startswith("http://127.0.0.1:")
+    await agent.stop()
+
+
+async def test_a_wildcard_address_is_shown_as_one_that_works() -> None:
+    agent = MockAgent()
+    assert (await agent.start("0.0.0.0")).startswith("http://127.0.0.1:")
+    await agent.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_as_a_program_it_says_where_it_is_and_ends_with_a_signal(number: signal.Signals) -> None:
+    program = (
+        "import sys; from inspector.sample_agents.server import run; run(on_ready=lambda url: print(url, flush=True))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    assert card_name(url) == "Mock Agent"
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(url + "/nowhere", timeout=5)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=10)
+    assert (process.returncode, output, errors) == (0, "", "")
+
+
+def test_nothing_beyond_the_protocol_room_and_aiohttp_is_loaded() -> None:
+    program = (
+        "import sys, inspector.sample_agents.server;"
+        "print([n for n in sys.modules if n.split('.')[0] in ('textual', 'httpx', 'rich')"
+        " or n.startswith(('inspector.tui', 'inspector.cli', 'inspector.session', 'inspector.wire',"
+        " 'inspector.capture', 'inspector.findings'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"

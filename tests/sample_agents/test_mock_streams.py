@@ -1,0 +1,271 @@
+"""Streams: several readers, cancel in the middle, clients that go away, readers that do not read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+from typing import Any
+
+import aiohttp
+from inspector.sample_agents.behaviours.base import Replying, Working
+from inspector.sample_agents.behaviours.registry import Behaviours
+from inspector.sample_agents.extension import URI
+from inspector.sample_agents.server import MockAgent
+from inspector.sample_agents.work import Work
+from mock_peer import Peer, eventually, now_please, peer_for, say, state_of, text_of
+
+from inspector.protocol.card import AgentSkill
+from inspector.protocol.model import Task, TaskRequest, TaskStatusUpdateEvent
+from inspector.protocol.operations import Operation
+
+
+def readers(agent: MockAgent) -> int:
+    return sum(not one.ended for record in agent.store for one in record.subscriptions)
+
+
+def port_of(agent: MockAgent) -> int:
+    return int(agent.url.rpartition(":")[2])
+
+
+def raw_call(text: str) -> bytes:
+    message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}]}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {"message": message}})
+    headers = ("Host: x", "A2A-Version: 1.0", "Content-Type: application/json", f"Content-Length: {len(body)}")
+    return "\r\n".join(("POST / HTTP/1.1", *headers, "", body)).encode()
+
+
+async def test_a_stream_is_server_sent_events_and_nothing_else(
+    agent: MockAgent, session: aiohttp.ClientSession
+) -> None:
+    body = raw_call("report 3").partition(b"\r\n\r\n")[2]
+    headers = {"A2A-Version": "1.0", "Content-Type": "application/json", "Accept": "application/json"}
+    async with session.post(agent.url, data=body, headers=headers) as response:
+        assert response.content_type == "text/event-stream"
+        assert response.headers["Cache-Control"] == "no-store"
+        frames = (await response.read()).split(b"\n\n")
+    assert frames[-1] == b""
+    answers = [json.loads(frame.removeprefix(b"data: ")) for frame in frames[:-1]]
+    assert all(frame.startswith(b"data: ") for frame in frames[:-1])
+    assert {(answer["jsonrpc"], answer["id"]) for answer in answers} == {("2.0", 1)}
+    assert [next(iter(answer["result"])) for answer in answers] == [
+        "task",
+        "statusUpdate",
+        *["artifactUpdate"] * 3,
+        "statusUpdate",
+    ]
+    assert "final" not in answers[-1]["result"]["statusUpdate"]
+
+
+async def test_0_3_says_final_on_the_last_update_only(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+    for text, finals in (("push", [False] * 4 + [True]), ("ask", [False, True])):
+        message = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": text}]}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {"message": message}}
+        async with session.post(agent.url, json=call) as response:
+            results = [json.loads(line[6:])["result"] async for line in response.content if line.startswith(b"data: ")]
+        assert [one["final"] for one in results if one["kind"] == "status-update"] == finals
+        assert results[-1]["kind"] == "status-update"
+
+
+async def test_two_subscribers_see_the_same_events_in_the_same_order(slow_agent: MockAgent, slow_peer: Peer) -> None:
+    started = await slow_peer.send("report 60", configuration=now_please())
+    first: list[Any] = []
+    second: list[Any] = []
+    one = asyncio.create_task(slow_peer.subscribe(started.id, first))
+    await eventually(lambda: len(first) > 3)
+    two = asyncio.create_task(slow_peer.subscribe(started.id, second))
+    await asyncio.wait_for(asyncio.gather(one, two), 10)
+    assert isinstance(first[0], Task)
+    assert isinstance(second[0], Task)
+    assert len(second) > 2
+    assert first[1 - len(second) :] == second[1:]
+    assert state_of(second[-1]) == "completed"
+
+
+async def test_a_late_subscriber_starts_with_the_task_and_misses_nothing(
+    slow_agent: MockAgent, slow_peer: Peer
+) -> None:
+    started = await slow_peer.send("report 20", configuration=now_please())
+    seen: list[Any] = []
+    await asyncio.wait_for(slow_peer.subscribe(started.id, seen), 10)
+    before = sum(len(artifact.parts) for artifact in seen[0].artifacts or ())
+    assert before + sum(state_of(event) == "artifact" for event in seen) == 20
+    assert state_of(seen[-1]) == "completed"
+
+
+async def test_a_subscription_of_1_0_outlives_a_question_and_one_of_0_3_ends_with_it(
+    agent: MockAgent, session: aiohttp.ClientSession
+) -> None:
+    new, old = peer_for(session, agent.url, "1.0"), peer_for(session, agent.url, "0.3")
+    asked = await new.send("ask")
+    both: tuple[list[Any], list[Any]] = ([], [])
+    waiting = asyncio.gather(new.subscribe(asked.id, both[0]), old.subscribe(asked.id, both[1]))
+    await eventually(lambda: readers(agent) == 2)
+    await new.send("18:00", task_id=asked.id)
+    await asyncio.wait_for(waiting, 10)
+    assert [state_of(event) for event in both[0]] == ["input_required", "working", "working", "artifact", "completed"]
+    assert both[1] == both[0] or [state_of(event) for event in both[1]] == [state_of(event) for event in both[0]]
+
+
+async def test_cancel_in_the_middle_ends_the_task_and_every_stream(slow_agent: MockAgent, slow_peer: Peer) -> None:
+    stream = asyncio.create_task(slow_peer.events("long 3600"))
+    record = (await eventually(lambda: list(slow_agent.store)))[0]
+    subscribed: list[Any] = []
+    subscription = asyncio.create_task(slow_peer.subscribe(record.task_id, subscribed))
+    await eventually(lambda: readers(slow_agent) == 2 and record.status.state == "TASK_STATE_WORKING")
+    canceled = await slow_peer.call(Operation.CANCEL, TaskRequest(id=record.task_id))
+    assert isinstance(canceled, Task)
+    assert state_of(canceled) == "canceled"
+    events = await asyncio.wait_for(stream, 1)
+    await asyncio.wait_for(subscription, 1)
+    assert state_of(events[-1]) == state_of(subscribed[-1]) == "canceled"
+    await eventually(lambda: slow_agent.running == 0)
+
+
+async def test_cancel_stops_a_firehose(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+    peer = peer_for(session, agent.url, "1.0")
+    seen: list[Any] = []
+    async for event in peer.stream(Operation.STREAM, say("report 200000")):
+        seen.append(event)
+        if len(seen) == 100:
+            canceled = await peer.call(Operation.CANCEL, TaskRequest(id=seen[0].id))
+            assert isinstance(canceled, Task)
+    assert state_of(seen[-1]) == "canceled"
+    assert len(seen) < 200_000
+
+
+async def test_cancel_before_the_first_step_is_a_cancel_too(slow_peer: Peer, slow_agent: MockAgent) -> None:
+    for _ in range(20):
+        started = await slow_peer.send("long 3600", configuration=now_please())
+        canceled = await slow_peer.call(Operation.CANCEL, TaskRequest(id=started.id))
+        assert isinstance(canceled, Task)
+        assert state_of(canceled) == "canceled"
+    await eventually(lambda: slow_agent.running == 0)
+
+
+async def test_a_canceled_task_releases_those_who_wait_for_it(slow_agent: MockAgent, slow_peer: Peer) -> None:
+    waiting = asyncio.create_task(slow_peer.send("long 3600"))
+    record = (await eventually(lambda: list(slow_agent.store)))[0]
+    await slow_peer.call(Operation.CANCEL, TaskRequest(id=record.task_id))
+    assert state_of(await asyncio.wait_for(waiting, 1)) == "canceled"
+
+
+async def test_a_client_that_goes_away_does_not_stop_the_task(slow_agent: MockAgent, slow_peer: Peer) -> None:
+    events = slow_peer.stream(Operation.STREAM, say("push"))
+    first = await anext(events)
+    assert isinstance(first, Task)
+    await events.aclose()  # type: ignore[attr-defined]
+    await eventually(lambda: readers(slow_agent) == 0)
+    assert slow_agent.running == 1
+    record = slow_agent.store.find(first.id)
+    await eventually(lambda: record.over)
+    assert state_of(await slow_peer.task(first.id)) == "completed"
+
+
+async def test_a_client_that_resets_while_it_waits_leaves_nothing_behind(slow_agent: MockAgent) -> None:
+    def reset(text: str) -> socket.socket:
+        peer = socket.create_connection(("127.0.0.1", port_of(slow_agent)))
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        peer.sendall(raw_call(text))
+        return peer
+
+    peers = [reset("long 3600") for _ in range(20)]
+    await eventually(lambda: readers(slow_agent) == 20)
+    for peer in peers:
+        peer.close()
+    await eventually(lambda: readers(slow_agent) == 0)
+    assert slow_agent.running == 20
+
+
+async def test_a_reader_that_does_not_read_holds_the_task_back_and_is_then_cut_off() -> None:
+    lines: list[str] = []
+    agent = MockAgent(pace=0, patience=0.3, log=lines.append)
+    await agent.start()
+    idle = socket.create_connection(("127.0.0.1", port_of(agent)))
+    try:
+        idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        idle.sendall(raw_call("report 200000"))
+        record = (await eventually(lambda: list(agent.store)))[0]
+        await eventually(lambda: any("does not read" in line for line in lines))
+        await eventually(lambda: record.over)
+        assert record.status.state == "TASK_STATE_COMPLETED"
+        assert readers(agent) == 0
+    finally:
+        idle.close()
+        await agent.stop()
+
+
+async def test_a_silent_stream_is_kept_alive_with_comments(session: aiohttp.ClientSession) -> None:
+    agent = MockAgent(keep_alive=0.01)
+    await agent.start()
+    headers = {"A2A-Version": "1.0", "Content-Type": "application/json"}
+    body = raw_call("long 3600").partition(b"\r\n\r\n")[2]
+    async with session.post(agent.url, data=body, headers=headers) as response:
+        async with asyncio.timeout(10):
+            lines = [await response.content.readline() for _ in range(12)]
+    await agent.stop()
+    assert lines.count(b": keep-alive\n") >= 3
+    assert all(line in (b"\n", b": keep-alive\n") or line.startswith(b"data: ") for line in lines)
+
+
+async def test_the_extension_numbers_the_events_of_a_stream_for_those_who_ask(
+    agent: MockAgent, peer: Peer, session: aiohttp.ClientSession
+) -> None:
+    plain = await peer.events("push")
+    assert all(event.metadata is None for event in plain)
+    peer.headers[peer.dialect.extensions_header] = f"urn:unknown, {URI}"
+    numbered = await peer.events("push")
+    assert [event.metadata[URI] for event in numbered] == list(range(1, len(numbered) + 1))
+    assert (await peer.task(numbered[0].id)).metadata is None
+
+
+async def test_a_hundred_streams_at_once_lose_nothing(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+    peer = peer_for(session, agent.url, "1.0")
+    streams = await asyncio.gather(*(peer.events("report 10") for _ in range(100)))
+    expected = ["submitted", "working", *["artifact"] * 10, "completed"]
+    assert all([state_of(event) for event in events] == expected for events in streams)
+    assert len({events[0].id for events in streams}) == 100
+    await eventually(lambda: agent.running == 0)
+    assert readers(agent) == 0
+
+
+async def test_stopping_ends_open_streams_and_running_tasks(session: aiohttp.ClientSession) -> None:
+    agent = MockAgent()
+    base = await agent.start()
+    peer = peer_for(session, base, "1.0")
+    stream = asyncio.create_task(peer.events("long 3600"))
+    waiting = asyncio.create_task(peer.send("long 3600"))
+    await eventually(lambda: len(agent.store) == 2 and readers(agent) == 1)
+    await asyncio.wait_for(agent.stop(), 5)
+    assert agent.running == 0
+    assert all(isinstance(event, Task | TaskStatusUpdateEvent) for event in await asyncio.wait_for(stream, 5))
+    with contextlib.suppress(aiohttp.ClientError):
+        await asyncio.wait_for(waiting, 5)
+    await agent.stop()
+
+
+async def test_a_behaviour_that_breaks_fails_its_task_and_tells_nobody_why(session: aiohttp.ClientSession) -> None:
+
+    async def run(work: Work) -> None:
+        raise ValueError("secret of " + work.text)
+
+    async def reply(_: Any) -> Any:
+        raise ValueError("another secret")
+
+    async def nothing(_: Work) -> None:
+        return
+
+    broken, quiet = Working(AgentSkill(id="break"), run), Working(AgentSkill(id="quiet"), nothing)
+    behaviours = Behaviours((broken, quiet), default=Replying(AgentSkill(id="mute"), reply))
+    agent = MockAgent(behaviours=behaviours)
+    peer = peer_for(session, await agent.start(), "1.0")
+    try:
+        failed = await peer.send("break it")
+        assert state_of(failed) == "failed"
+        assert text_of(failed.status.message.parts) == "The agent failed inside."
+        assert state_of(await peer.send("quiet")) == "completed"
+        error = await peer.send("anything")
+        assert (error.code, error.message) == (-32603, "The agent failed inside.")
+    finally:
+        await agent.stop()

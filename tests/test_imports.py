@@ -1,0 +1,66 @@
+"""What loads what, seen from `sys.modules` of a fresh interpreter for each room."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import inspector
+from inspector import sample_agents
+
+MODULES = sorted(
+    found.name
+    for package in (inspector, sample_agents)  # the second lies elsewhere in an editable installation
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not found.name.endswith(".__main__")  # which is run, not imported
+)
+
+ROOMS = {
+    "inspector.protocol": {"asyncio", "httpx", "aiohttp", "textual", "sqlite3"},
+    "inspector.findings": {"asyncio", "httpx", "aiohttp", "textual", "sqlite3"},
+    "inspector.capture": {"pydantic", "httpx", "textual"},
+    "inspector.wire": {"textual"},
+    "inspector.session": {"textual"},
+    "inspector.cli": {"textual"},
+    "inspector.sample_agents": {"textual", "httpx", "sqlite3"},
+}
+"""Each room, and the packages that importing all of it must not load."""
+
+REPORT = """
+import importlib, json, sys
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+json.dump(sorted({name.partition(".")[0] for name in sys.modules}), sys.stdout)
+"""
+
+
+def modules_of(room: str) -> list[str]:
+    return [name for name in MODULES if name == room or name.startswith(f"{room}.")]
+
+
+def loaded_by(modules: list[str]) -> set[str]:
+    ran = subprocess.run(
+        [sys.executable, "-c", REPORT, json.dumps(modules)], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    return set(json.loads(ran.stdout))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_importing_a_whole_room_loads_nothing_that_it_must_not(room: str):
+    modules = modules_of(room)
+    assert modules
+    assert not loaded_by(modules) & ROOMS[room]
+
+
+def test_the_walk_finds_the_modules_that_it_should_cover():
+    expected = {"inspector.protocol.model", "inspector.protocol.dialects.v1_0", "inspector.sample_agents.behaviours"}
+    assert expected <= set(MODULES)
+
+
+def test_a_package_that_is_loaded_is_seen():
+    assert {"asyncio", "sqlite3"} <= loaded_by(["inspector", "asyncio", "sqlite3"])

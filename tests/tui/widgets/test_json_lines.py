@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.tui.render.jsonlines import LONGEST, JsonLines, NotJsonError, read
+from inspector.tui.render.sanitise import clean
+
+strings = st.text(max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | strings,
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(strings, children, max_size=4),
+    max_leaves=20,
+)
+
+
+def text_of(lines: JsonLines) -> str:
+    return "\n".join(
+        "".join(text for text, style in lines.line(index) if style != "json--fold") for index in range(len(lines))
+    )
+
+
+def drawn(lines: JsonLines) -> list[str]:
+    return ["".join(text for text, _ in lines.line(index)) for index in range(len(lines))]
+
+
+@given(values)
+def test_an_unfolded_value_reads_back_as_the_same_value(value: Any) -> None:
+    assert json.loads(text_of(JsonLines(value))) == value
+    assert json.loads(text_of(JsonLines(read(json.dumps(value).encode())))) == value
+
+
+@given(values)
+def test_what_is_copied_reads_back_as_the_same_value(value: Any) -> None:
+    lines = JsonLines(value)
+    assert (lines.value(0) if isinstance(value, str) else json.loads(lines.value(0))) == value
+
+
+@given(values)
+def test_every_pointer_leads_to_the_value_of_its_line(value: Any) -> None:
+    lines = JsonLines(value)
+    for index in range(len(lines)):
+        found = value
+        for step in lines.pointer(index).split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            found = found[int(step)] if isinstance(found, list) else found[step]
+        copied = lines.value(index)
+        assert (copied if isinstance(found, str) else json.loads(copied)) == found
+
+
+@given(values, st.lists(st.integers(0, 30), max_size=5))
+def test_unfolding_what_was_folded_brings_every_line_back(value: Any, folds: list[int]) -> None:
+    lines = JsonLines(value)
+    before = drawn(lines)
+    done = []
+    for index in folds:
+        if index < len(lines) and lines.can_fold(index):
+            lines.toggle(index)
+            done.append(index)
+    for index in reversed(done):
+        assert lines.can_unfold(index)
+        lines.toggle(index)
+    assert drawn(lines) == before
+
+
+@given(st.binary())
+def test_bytes_are_a_value_or_a_reason(raw: bytes) -> None:
+    try:
+        value = read(raw)
+    except NotJsonError as error:
+        assert str(error)
+    else:
+        assert len(JsonLines(value)) > 0
+
+
+def test_a_value_is_indented_and_ends_with_what_it_began() -> None:
+    assert drawn(JsonLines({"a": 1, "b": [True, None, {}, []], "c": "x"})) == [
+        "▾ {",
+        '    "a": 1,',
+        '  ▾ "b": [',
+        "      true,",
+        "      null,",
+        "      {},",
+        "      []",
+        "    ],",
+        '    "c": "x"',
+        "  }",
+    ]
+
+
+def test_a_folded_container_says_how_much_is_in_it() -> None:
+    lines = JsonLines({"b": [1, 2], "c": {"d": 1}})
+    lines.toggle(5)
+    lines.toggle(1)
+    assert drawn(lines) == ["▾ {", '  ▸ "b": [ 2 items ],', '  ▸ "c": { 1 member }', "  }"]
+    assert [lines.pointer(index) for index in range(4)] == ["", "/b", "/c", ""]
+    assert lines.parent(2) == 0
+
+
+def test_numbers_and_members_stay_as_they_were_written() -> None:
+    raw = b'{"a": 1.0, "a": 1E5, "n": ' + b"9" * 5_000 + b"}"
+    lines = JsonLines(read(raw))
+    assert drawn(lines)[1:3] == ['    "a": 1.0,', '    "a": 1E5,']
+    assert drawn(lines)[3] == '    "n": ' + "9" * 48 + "… (5.0 kB)"
+    assert lines.value(3) == "9" * 5_000
+
+
+def test_an_integer_that_python_does_not_write_is_shown_all_the_same() -> None:
+    assert drawn(JsonLines([10**5_000]))[1].startswith("    0x")
+
+
+def test_a_long_string_is_cut_and_its_size_is_said() -> None:
+    lines = JsonLines({"raw": "iVBORw0K" * 4_000, "text": "some words " * 100, "fine": "x" * LONGEST})
+    assert drawn(lines)[1] == '    "raw": "' + "iVBORw0K" * 6 + '…" (32 kB),'
+    assert drawn(lines)[2].endswith('some…" (1.1 kB),')
+    assert drawn(lines)[3] == f'    "fine": "{"x" * LONGEST}"'
+    assert lines.value(1) == "iVBORw0K" * 4_000
+
+
+def test_what_cannot_be_seen_in_a_string_stands_there_as_an_escape() -> None:
+    line = drawn(JsonLines(["\x1b[2J\u202e\u200b\ud800\U000e0041é"]))[1]
+    assert line == r'    "\u001b[2J\u202e\u200b\ud800\udb40\udc41é"'
+    assert clean(line) == line
+
+
+def test_a_value_200_000_levels_deep_is_laid_out_within_bounds() -> None:
+    value: list[Any] = []
+    for _ in range(200_000):
+        value = [value]
+    lines = JsonLines(value, most=1_000)
+    assert len(lines) == 1_001
+    assert all(len(line) < 100 for line in drawn(lines))
+    assert drawn(lines)[-1] == "… the rest is not shown; these are 1,000 lines"
+    assert lines.pointer(999) == "/0" * 999
+    lines.toggle(5)
+    assert len(lines) == 7
+    while value:
+        value = value.pop()
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (b"[" * 200_000, "nested too deeply to be laid out"),
+        (b"<html>", "not JSON: Expecting value at line 1 column 1"),
+        (b"", "not JSON: Expecting value at line 1 column 1"),
+        (b"[NaN]", "not JSON: NaN is not a JSON number"),
+        (b'{"a": 1} x', "not JSON: Extra data at line 1 column 10"),
+        (b'"\xff"', "not UTF-8 at byte 1"),
+        (b"\xef\xbb\xbf{}", "not JSON: Expecting value at line 1 column 1"),
+    ],
+)
+def test_bytes_that_are_no_json_say_why(raw: bytes, why: str) -> None:
+    with pytest.raises(NotJsonError, match=why):
+        read(raw)
+
+
+def test_a_value_that_is_not_json_is_shown_as_what_python_calls_it() -> None:
+    assert drawn(JsonLines({"a": b"x"}))[1] == "    \"a\": \"b'x'\""
+
+
+def test_lines_outside_are_nobody() -> None:
+    lines = JsonLines([1])
+    assert (lines.pointer(-1), lines.value(7), lines.parent(7)) == ("", "", 7)
+    lines.toggle(-1)
+    assert not lines.can_fold(9)
