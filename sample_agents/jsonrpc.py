@@ -121,10 +121,14 @@ class JsonRpc:
         except asyncio.CancelledError:
             self._log(f"{call.generation.name} {call.method}: the client went away")
             raise
-        except (ConnectionError, TimeoutError):
-            if request.transport is not None:
-                request.transport.abort()
+        except ConnectionError:
+            self._log(f"{call.generation.name} {call.method}: the client went away")
+        except TimeoutError:
+            _cut(request)
             self._log(f"{call.generation.name} {call.method}: the client does not read any more")
+        except Exception:
+            _logger.exception("a stream could not go on")
+            _cut(request)
         finally:
             subscription.end()
         return response
@@ -149,6 +153,11 @@ class JsonRpc:
                 frames = [_frame(call, event) for event in events]
             async with asyncio.timeout(self._patience):
                 await response.write(b"".join(frames))
+
+
+def _cut(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()
 
 
 def _frame(call: _Call, event: Event) -> bytes:

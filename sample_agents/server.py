@@ -114,7 +114,7 @@ class MockAgent:
     def _base(self, request: web.Request) -> str:
         """Return the address under which the client reached the agent, which is the one that works for it."""
         try:
-            return str(request.url.origin())
+            return str(request.url.origin()) if request.headers.get("Host") else self.url
         except ValueError:
             return self.url
 

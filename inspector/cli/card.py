@@ -102,11 +102,11 @@ class _CardPrinter:
 
     def _skill(self, skill: AgentSkill) -> None:
         self._say("Skill", f"{skill.id}: {skill.name}")
-        self._say("Description", skill.description)
+        self._say("Skill description", skill.description)
         if self._verbose:
-            self._say("Tags", ", ".join(skill.tags))
-            self._say("Input", ", ".join(skill.input_modes or ()))
-            self._say("Output", ", ".join(skill.output_modes or ()))
+            self._say("Skill tags", ", ".join(skill.tags))
+            self._say("Skill input", ", ".join(skill.input_modes or ()))
+            self._say("Skill output", ", ".join(skill.output_modes or ()))
         for example in skill.examples or ():
             self._say("Example", example)
 

@@ -30,7 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _prepare_streams()
     out = Output(sys.stdout, sys.stderr, json=_wants_json(words))
     try:
-        return _guarded(words, out)
+        code = _guarded(words, out)
+        out.flush()
+        return code
     except OutputLostError as lost:
         # Nobody reads there any more, and the interpreter's own last flush must not complain about it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), lost.stream.fileno())
@@ -44,9 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _guarded(words: list[str], out: Output) -> int:
     """Run a command line and turn whatever ends it early into words and an exit code."""
     try:
-        code = _dispatch(words, out)
-        out.flush()
-        return code
+        return _dispatch(words, out)
     except FaultError as error:
         out.fail(error.fault)
         return exit_code(error.fault)

@@ -24,11 +24,12 @@ _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
 
 
 class Presenter:
-    """Prints what an agent said; with `verbose` every member of it, each part by itself."""
+    """Prints what an agent said, a task's history where it was asked for; with `verbose` every member of it."""
 
-    def __init__(self, out: Output, *, verbose: bool) -> None:
+    def __init__(self, out: Output, *, verbose: bool, history: bool = False) -> None:
         self._out = out
         self._verbose = verbose
+        self._history = history or verbose
 
     def event(self, event: Event) -> None:
         """Print whatever a stream or an answer carries."""
@@ -51,7 +52,7 @@ class Presenter:
         self._status(task.status, known=True)
         for artifact in task.artifacts or ():
             self._artifact(artifact)
-        for message in task.history or ():
+        for message in (task.history or ()) if self._history else ():
             self.message(message, past=True)
         self._rest(task.metadata, task.model_extra)
 
@@ -95,7 +96,7 @@ class Presenter:
         if self._verbose:
             self._out.field("Artifact id", artifact.artifact_id)
         if artifact.description and (self._verbose or not chunk):
-            self._out.say("Description", artifact.description)
+            self._out.say("Artifact description", artifact.description)
         self._parts(artifact.parts)
         self._rest(artifact.metadata, artifact.model_extra)
 

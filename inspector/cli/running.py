@@ -44,7 +44,12 @@ class Run:
         if options.insecure:
             secrets = " The credentials are sent all the same." if options.bearer or options.api_key else ""
             self.out.warn(f"TLS certificates are not checked: anybody between may read and change all.{secrets}")
-        return await self.session.connect(options.reference)
+        try:
+            return await self.session.connect(options.reference)
+        except FaultError as error:
+            if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
+                raise FaultError(_refused(error.fault)) from error
+            raise
 
     def check_interface(self) -> None:
         """Warn where the interface is of a generation before 1.0, or at an origin that gets no credentials."""
@@ -72,7 +77,7 @@ class Run:
         choice, credentials = self.session.choice, self.session.credentials
         if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
             if credentials.are_for(choice.interface.url):
-                return replace(fault, code=FaultCode.AUTH_FAILED.value, hint="The credentials were sent and refused.")
+                return _refused(fault)
             return replace(fault, hint=f"They were not sent there: --trust {choice.interface.url} allows it.")
         if fault.error is not None and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} --debug shows the agent's answer.".strip())
@@ -141,6 +146,10 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
             finally:
                 if trace is not None:
                     trace.end()
+
+
+def _refused(fault: Fault) -> Fault:
+    return replace(fault, code=FaultCode.AUTH_FAILED.value, hint="Credentials were sent, and they were refused.")
 
 
 def _too_late(current: Run) -> Fault:

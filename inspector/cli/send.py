@@ -55,7 +55,8 @@ class _Sending:
         self._run = current
         self._out = current.out
         self._given = current.invocation.given
-        self._presenter = Presenter(current.out, verbose=current.invocation.verbose)
+        verbose, history = current.invocation.verbose, self._given.history is not None
+        self._presenter = Presenter(current.out, verbose=verbose, history=history)
         self._odd = ""
 
     async def send(self, draft: Draft) -> None:

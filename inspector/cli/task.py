@@ -44,5 +44,6 @@ def _report(current: Run, task: Task) -> None:
     if out.json:
         out.document(task.to_json())
     else:
-        Presenter(out, verbose=current.invocation.verbose).event(task)
+        history = getattr(current.invocation.given, "history", None) is not None
+        Presenter(out, verbose=current.invocation.verbose, history=history).event(task)
     conclude(current, task.status.state)

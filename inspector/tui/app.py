@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.segment import Segments
+from rich.traceback import Traceback
 from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -60,8 +64,24 @@ class InspectorApp(App[int]):
         """Give our meanings a colour in themes that do not know them."""
         return fallback_variables(self.current_theme)
 
+    def _fatal_error(self) -> None:
+        """End after a crash with a traceback that, unlike Textual's own, shows no variables: they may hold secrets."""
+        self.bell()
+        traceback = Traceback(show_locals=False, width=None)
+        self._exit_renderables.append(Segments(self.console.render(traceback, self.console.options)))
+        self._close_messages_no_wait()
+
+    def _leave_on_signals(self) -> None:
+        """Leave in order when the terminal is closed or the process is asked to end, so that nothing stays behind."""
+        loop = asyncio.get_running_loop()
+        for number in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, number):
+                with suppress(NotImplementedError):  # loops on Windows take no signal handlers
+                    loop.add_signal_handler(getattr(signal, number), lambda: self.exit(1))
+
     async def on_mount(self) -> None:
         """Take up the themes, and show the first screen."""
+        self._leave_on_signals()
         themes, problems = load_themes()
         for theme in themes:
             self.register_theme(theme)

@@ -19,6 +19,8 @@ WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+_MISREAD = "a card that cannot be read"
+
 
 @dataclass(frozen=True, slots=True)
 class FoundCard:
@@ -98,7 +100,7 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
         return "JSON, but without any member of a card"
     card, dialect = read_card(value)
     if isinstance(card, Unreadable):
-        return f"a card that cannot be read: {card.why}"
+        return f"{_MISREAD}: {card.why}"
     return FoundCard(card, dialect, raw)
 
 
@@ -130,6 +132,13 @@ def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) 
             FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING,
             f"The card of {reference} is protected ({seen}).",
             "Give credentials: --bearer TOKEN or --header 'Name: value'.",
+        )
+    if any(why.startswith(_MISREAD) for _, why in tries):
+        return Fault(
+            Whose.AGENT,
+            FaultCode.CARD_INVALID,
+            f"The card of {reference} is malformed ({seen}).",
+            "Typed clients refuse it; the member named there has to be corrected.",
         )
     return Fault(
         Whose.AGENT,

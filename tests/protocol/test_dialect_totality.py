@@ -34,14 +34,11 @@ many = settings(max_examples=150, deadline=None)
 
 def answered() -> list[Any]:
     """Collect the payloads that the recorded agents and clients sent: good JSON to damage."""
-    payloads = []
-    for path in recordings("jsonrpc"):
-        for exchange in exchanges(path):
-            bodies = [exchange.request.body, *(exchange.response.frames or [exchange.response.body])]
-            for value in (parse(body) for body in bodies):
-                if isinstance(value, dict):
-                    payloads.append(value.get("result") or value.get("params") or value)
-    return payloads
+    bodies: list[bytes] = []
+    for exchange in (exchange for path in recordings("jsonrpc") for exchange in exchanges(path)):
+        bodies += [exchange.request.body, *(exchange.response.frames or [exchange.response.body])]
+    values = [value for value in map(parse, bodies) if isinstance(value, dict)]
+    return [value.get("result") or value.get("params") or value for value in values]
 
 
 def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

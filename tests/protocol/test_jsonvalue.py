@@ -108,7 +108,7 @@ def test_a_value_with_a_byte_missing_is_a_value_or_refused(value: Any, data: st.
     raw = dump(value)
     place = data.draw(st.integers(0, max(len(raw) - 1, 0)))
     read = parse(raw[:place] + raw[place + 1 :])
-    assert isinstance(read, Unreadable) or parse(dump(read)) == read
+    assert isinstance(read, Unreadable) or not isinstance(parse(dump(read)), Unreadable)
 
 
 def test_what_is_written_is_compact_utf_8() -> None:

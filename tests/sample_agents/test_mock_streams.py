@@ -9,6 +9,7 @@ import socket
 from typing import Any
 
 import aiohttp
+import pytest
 from inspector.sample_agents.behaviours.base import Replying, Working
 from inspector.sample_agents.behaviours.registry import Behaviours
 from inspector.sample_agents.extension import URI
@@ -17,7 +18,7 @@ from inspector.sample_agents.work import Work
 from mock_peer import Peer, eventually, now_please, peer_for, say, state_of, text_of
 
 from inspector.protocol.card import AgentSkill
-from inspector.protocol.model import Task, TaskRequest, TaskStatusUpdateEvent
+from inspector.protocol.model import Artifact, Part, Task, TaskRequest, TaskStatusUpdateEvent
 from inspector.protocol.operations import Operation
 
 
@@ -256,8 +257,12 @@ async def test_a_behaviour_that_breaks_fails_its_task_and_tells_nobody_why(sessi
     async def nothing(_: Work) -> None:
         return
 
-    broken, quiet = Working(AgentSkill(id="break"), run), Working(AgentSkill(id="quiet"), nothing)
-    behaviours = Behaviours((broken, quiet), default=Replying(AgentSkill(id="mute"), reply))
+    async def unwritable(work: Work) -> None:
+        await work.artifact(Artifact(artifact_id="a", parts=[Part(data=object())]))
+
+    skills = {"break": run, "quiet": nothing, "unwritable": unwritable}
+    working = [Working(AgentSkill(id=name), code) for name, code in skills.items()]
+    behaviours = Behaviours(working, default=Replying(AgentSkill(id="mute"), reply))
     agent = MockAgent(behaviours=behaviours)
     peer = peer_for(session, await agent.start(), "1.0")
     try:
@@ -267,5 +272,9 @@ async def test_a_behaviour_that_breaks_fails_its_task_and_tells_nobody_why(sessi
         assert state_of(await peer.send("quiet")) == "completed"
         error = await peer.send("anything")
         assert (error.code, error.message) == (-32603, "The agent failed inside.")
+        assert (await peer.send("unwritable")).code == -32603
+        with pytest.raises(aiohttp.ClientError):
+            await peer.events("unwritable")
+        assert state_of(await peer.send("quiet")) == "completed"
     finally:
         await agent.stop()

@@ -496,6 +496,12 @@ async def test_the_clock_runs_for_every_head_of_a_connection(quick):
     assert (await quick.inbox.until(2))[1].target == "/x HT"
 
 
+async def test_a_head_that_was_refused_is_not_late_as_well(quick):
+    assert (await quick.send(b"x" * 3_000)).status == 431
+    assert (await quick.send(b"POST")).status == 408  # its clock runs out after that of the first
+    assert [delivery.status for delivery in quick.inbox.all] == [431, 408]
+
+
 async def test_a_head_that_trickles_in_is_answered_with_408(quick):
     reader, writer = await quick.connect()
     answer = asyncio.create_task(Answer.read(reader))

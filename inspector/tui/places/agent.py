@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import ContentSwitcher, Static
@@ -46,7 +46,7 @@ class AgentPlace(Place):
     def compose(self) -> ComposeResult:
         """Make the three faces of the place."""
         with ContentSwitcher(initial="connecting"):
-            with Vertical(id="connecting"):
+            with VerticalScroll(id="connecting"):
                 yield Static(id="connecting-text")
             yield CardView(id="card")
             yield JsonView(id="card-raw")
@@ -54,30 +54,25 @@ class AgentPlace(Place):
     def show_connecting(self, reference: str) -> None:
         """Show that a card is being looked for."""
         self._reference = reference
-        self.query_one(ContentSwitcher).current = "connecting"
+        self._show_face("connecting")
         self._show_tries([Content.styled("looking for its card", "$text-soft")])
 
     def show_connection(self, connection: Connection) -> None:
         """Show the card that was found."""
         self.query_one(CardView).show(CardLines(connection, self.glyphs))
         self.query_one(JsonView).show_bytes(connection.found.raw)
-        self.query_one(ContentSwitcher).current = "card"
-        if self.screen.focused is None or self.has_focus_within:
-            self.focus_first()
+        self._show_face("card")
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent: whose fault it is, what was seen and what to do next."""
-        self.query_one(ContentSwitcher).current = "connecting"
+        self._show_face("connecting")
         lines = [
-            Content.assemble(("it failed, and it is up to ", "$text-soft"), (fault.whose.value, "bold $state-bad")),
-            Content(""),
-            plain(fault.seen),
+            Content.assemble((f"{self.glyphs.cross} ", "$state-bad"), plain(fault.seen)),
+            Content.assemble(("  up to     ", "$text-soft"), fault.whose.value),
         ]
-        lines += [Content(""), plain(fault.hint)] if fault.hint else []
-        keys = Content.styled(
-            "R tries again   o connects to another agent   5 shows what crossed the wire", "$text-soft"
-        )
-        self._show_tries([*lines, Content(""), keys])
+        lines += [Content.assemble(("  to do     ", "$text-soft"), plain(fault.hint))] if fault.hint else []
+        keys = "  R tries again   o another agent   5 what crossed the wire"
+        self._show_tries([*lines, Content(""), Content.styled(keys, "$wire-quiet")])
 
     def refresh_view(self) -> None:
         """Show the tries as they come."""
@@ -111,15 +106,24 @@ class AgentPlace(Place):
     def focus_first(self) -> None:
         """Go to the face that is seen."""
         current = self.query_one(ContentSwitcher).current
-        if current and current != "connecting":
-            self.screen.set_focus(self.query_one(f"#{current}"))
+        self.screen.set_focus(self.query_one(f"#{current}"))
+
+    def _show_face(self, face: str) -> None:
+        self.query_one(ContentSwitcher).current = face
+        if self.screen.focused is None or self.has_focus_within:
+            self.focus_first()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what needs a card while there is none."""
+        if action == "raw":
+            return self.query_one(ContentSwitcher).current != "connecting" or None
+        return super().check_action(action, parameters)
 
     def action_raw(self) -> None:
         """Change between the card as served and as read."""
         switcher = self.query_one(ContentSwitcher)
         if switcher.current != "connecting":
-            switcher.current = "card-raw" if switcher.current == "card" else "card"
-            self.focus_first()
+            self._show_face("card-raw" if switcher.current == "card" else "card")
 
     def action_again(self) -> None:
         """Ask for the card to be fetched again."""

@@ -80,7 +80,9 @@ class FindingsPlace(Place):
         """Make the table and the explanation."""
         yield Static(id="findings-title", classes="pane-title")
         with Horizontal(classes="split"):
-            yield Feed(COLUMNS, id="rules", follow=False, empty="Nothing is wrong so far.")
+            yield Feed(
+                COLUMNS, enter_hint="go to the record", id="rules", follow=False, empty="Nothing is wrong so far."
+            )
             yield Document(id="finding-text", follow=False, empty="Select a finding to read its ground and remedy.")
 
     def attach(self, session: Session) -> None:

@@ -98,7 +98,12 @@ class Talk(Place):
         with Horizontal(id="panes"):
             with Vertical(id="timeline-pane"):
                 yield Static("TIMELINE", id="timeline-title", classes="pane-title")
-                yield Feed(COLUMNS, id="timeline", empty="Nothing yet. Write a message below; enter sends it.")
+                yield Feed(
+                    COLUMNS,
+                    enter_hint="detail",
+                    id="timeline",
+                    empty="Nothing yet. Write a message below; enter sends it.",
+                )
             with Vertical(id="right-pane"):
                 yield ArtifactPane(self.glyphs, id="artifact")
                 yield DetailPane(self.glyphs, id="detail")

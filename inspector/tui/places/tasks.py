@@ -57,7 +57,9 @@ class TasksPlace(Place):
     def compose(self) -> ComposeResult:
         """Make the table and the lane."""
         yield Static("TASKS", classes="pane-title")
-        yield Feed(COLUMNS, id="task-table", follow=False, empty="No task yet. Press 2 and send a message.")
+        yield Feed(
+            COLUMNS, enter_hint="talk", id="task-table", follow=False, empty="No task yet. Press 2 and send a message."
+        )
         yield FactView(id="lane")
 
     def attach(self, session: Session) -> None:

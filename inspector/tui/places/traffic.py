@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 EXCHANGE_COLUMNS = (
     Column("time", 8),
     Column("operation", 22),
-    Column("where", min_total_width=90),
+    Column("where", min_total_width=40),
     Column("status", 4, "right"),
-    Column("type", 18, min_total_width=70),
-    Column("events", 6, "right", min_total_width=60),
+    Column("type", 18, min_total_width=110),
+    Column("events", 6, "right", min_total_width=70),
     Column("size", 7, "right", min_total_width=60),
     Column("took", 7, "right"),
     Column("mark", 1),
@@ -59,11 +59,11 @@ class TrafficPlace(RecordsPlace):
     def compose(self) -> ComposeResult:
         """Make the two lists and the detail."""
         yield Static(id="list-title", classes="pane-title")
-        yield Feed(EXCHANGE_COLUMNS, id="exchanges", empty="Nothing has crossed the wire yet.")
+        yield Feed(EXCHANGE_COLUMNS, enter_hint="records", id="exchanges", empty="Nothing has crossed the wire yet.")
         with Horizontal(classes="split"):
             with Vertical(classes="left"):
                 yield Static("RECORDS", id="records-title", classes="pane-title")
-                yield Feed(RECORD_COLUMNS, id="records", empty="Select an exchange above.")
+                yield Feed(RECORD_COLUMNS, enter_hint="detail", id="records", empty="Select an exchange above.")
             yield DetailPane(self.glyphs, id="traffic-detail")
 
     def attach(self, session: Session) -> None:
@@ -87,10 +87,9 @@ class TrafficPlace(RecordsPlace):
         self.query_one("#exchanges", Feed).refresh_rows()
         self.query_one("#records", Feed).refresh_rows()
         exchanges = self.session.journal.exchanges
+        count = f"   {len(exchanges):,} exchange{'' if len(exchanges) == 1 else 's'}"
         running = f"   {exchanges.open:,} open" if exchanges.open else ""
-        self.set_title(
-            Content.assemble(("TRAFFIC", "bold"), (f"   {len(exchanges):,} exchanges{running}", "$text-soft"))
-        )
+        self.set_title(Content.assemble(("TRAFFIC", "bold"), (count + running, "$text-soft")))
 
     def focus_first(self) -> None:
         """Go to the exchanges."""

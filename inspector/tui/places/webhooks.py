@@ -53,7 +53,9 @@ class WebhooksPlace(RecordsPlace):
         with Horizontal(classes="split"):
             with Vertical(classes="left"):
                 yield Static(id="list-title", classes="pane-title")
-                yield Feed(COLUMNS, empty="No delivery yet. Press p to turn push on, then send a message.")
+                yield Feed(
+                    COLUMNS, enter_hint="detail", empty="No delivery yet. Press p to turn push on, then send a message."
+                )
             yield DetailPane(self.glyphs, id="delivery-detail")
 
     def attach(self, session: Session) -> None:

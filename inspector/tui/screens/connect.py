@@ -11,15 +11,28 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.capture import recent
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import ago
+from inspector.tui.widgets.keyline import KeyLine
 
 DEMO = "demo"
 """What stands for the built-in agent where a reference is expected."""
+
+
+class ReferenceInput(Input):
+    """The field for a reference."""
+
+    enter_hint = "connect"
+
+
+class AgentList(OptionList):
+    """The agents that are known."""
+
+    enter_hint = "connect"
 
 
 class ConnectScreen(Screen[None]):
@@ -27,7 +40,8 @@ class ConnectScreen(Screen[None]):
 
     CSS_PATH = "connect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "to_list", "list", id="connect.list", tooltip="Go to the list", show=False),
+        Binding("down", "to_list", "list", id="connect.list", tooltip="Go to the list of agents"),
+        Binding("f1", "app.help", "help", id="connect.help", tooltip="What the keys do here"),
         Binding("escape", "back", "back", id="connect.back", tooltip="Back to the agent that is connected"),
     ]
 
@@ -49,10 +63,10 @@ class ConnectScreen(Screen[None]):
             yield Static(
                 Content.assemble(("a2a-inspect", "bold $bar"), ("   which agent?", "$text-soft")), id="connect-title"
             )
-            yield Input(placeholder="base url, card url, or path of a card file", id="reference", compact=True)
+            yield ReferenceInput(placeholder="base url, card url, or path of a card file", id="reference", compact=True)
             yield Static(id="connect-problem")
-            yield OptionList(id="agents", compact=True)
-        yield Footer(show_command_palette=False, compact=True)
+            yield AgentList(id="agents", compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """List the agents that are known."""
@@ -75,8 +89,8 @@ class ConnectScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Connect to what was typed, or to the marked agent where nothing was."""
-        reference = event.value.strip()
-        self.post_message(self.Chosen(reference or self._marked()))
+        event.stop()
+        self.action_choose()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Connect to an agent of the list."""
@@ -84,6 +98,10 @@ class ConnectScreen(Screen[None]):
 
     def _marked(self) -> str:
         return self._references[self.query_one(OptionList).highlighted or 0]
+
+    def action_choose(self) -> None:
+        """Connect to what was typed, or to the marked agent."""
+        self.post_message(self.Chosen(self.query_one(Input).value.strip() or self._marked()))
 
     def action_to_list(self) -> None:
         """Go from the field to the list."""

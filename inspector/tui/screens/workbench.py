@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer
+from textual.widgets import ContentSwitcher
 
 from inspector.tui.pacer import Pacer
 from inspector.tui.places.agent import AgentPlace
@@ -22,6 +22,7 @@ from inspector.tui.places.webhooks import WebhooksPlace
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.cardview import CardView
 from inspector.tui.widgets.composer import Composer
+from inspector.tui.widgets.keyline import KeyLine
 from inspector.tui.widgets.placetabs import PLACES, PlaceTabs
 from inspector.tui.widgets.statusbar import Status, StatusBar
 
@@ -75,7 +76,7 @@ class WorkbenchScreen(Screen[None]):
             yield WebhooksPlace(glyphs)
             yield TrafficPlace(glyphs)
             yield FindingsPlace(glyphs)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     # What the app tells
 

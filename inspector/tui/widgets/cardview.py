@@ -42,10 +42,11 @@ class CardView(CursorView):
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "try the example", id="agent.try", tooltip="Write this example into the composer"),
         Binding("tab", "next_example(1)", "next example", id="agent.next", tooltip="To the next example", show=False),
         Binding("shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="To the one before", show=False),
     ]
+
+    enter_hint = "try the example"
 
     class Tried(Message):
         """An example is to be written into the composer."""

@@ -34,6 +34,10 @@ class MessageArea(TextArea):
     class Submitted(Message):
         """The user pressed enter."""
 
+    def on_mount(self) -> None:
+        """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks."""
+        self._bindings.key_to_bindings.pop("ctrl+k", None)
+
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
             event.stop()

@@ -40,6 +40,9 @@ class CursorView(LineView):
         Binding("enter", "open", "Open", show=False, id="lines.open", tooltip="Open the line under the cursor"),
     ]
 
+    enter_hint = ""
+    """What enter does to a line, in a word or two, for whoever shows the keys."""
+
     cursor: var[int] = var(NOWHERE, init=False)
     """The line under the cursor, `NOWHERE` while there is none."""
 
@@ -155,7 +158,7 @@ class CursorView(LineView):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        index = self.scroll_offset.y + offset.y
+        index = self.top + offset.y
         if event.chain == 1:
             self._opened_by_clicks = False
         if index >= self.line_count:

@@ -160,12 +160,14 @@ class Feed(CursorView):
         *,
         follow: bool = True,
         empty: str = "",
+        enter_hint: str = "",
         name: str | None = None,
         id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
         classes: str | None = None,
         disabled: bool = False,
     ) -> None:
         self._columns = tuple(columns)
+        self.enter_hint = enter_hint
         table = _Table(self._columns, _NoRows() if rows is None else rows)
         super().__init__(table, follow=follow, empty=empty, name=name, id=id, classes=classes, disabled=disabled)
 

@@ -162,6 +162,11 @@ class LineView(ScrollView, can_focus=True):
     # Where the view stands
 
     @property
+    def top(self) -> int:
+        """The line at the top of the view; a view that follows is at the end, even before it could scroll there."""
+        return self.max_scroll_y if self.following else self.scroll_offset.y
+
+    @property
     def _body_width(self) -> int:
         """How many cells a line may take; one stays free, so that no text touches the scrollbar."""
         return max(0, self.scrollable_size.width - 1)
@@ -285,7 +290,7 @@ class LineView(ScrollView, can_focus=True):
         """Draw one line of the screen."""
         # A frame may be drawn before the view hears that it has another size.
         self._fit()
-        index = self.scroll_offset.y + y
+        index = self.top + y
         if self.line_count == 0:
             return self._draw_empty(y)
         if index >= self.line_count or self._body_width <= 0:

@@ -50,4 +50,3 @@ def drawn(widget: Widget) -> list[str]:
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until nothing is left to be handled or drawn."""
     await pilot.pause()
-    await pilot.pause()

@@ -11,7 +11,9 @@ from textual.content import Content
 from inspector.tui.render.content import plain
 from inspector.tui.render.sanitise import MARKS, Cleaner, clean, clean_line
 
-HOSTILE = "\x00\x07\x08\x09\x0a\x0d\x1b\x7f\x80\x9b\x9d\u202a\u202e\u2066\u2069\u200e\u200f\u061c\u200b\u200d\u2060\ufeff"
+HOSTILE = (
+    "\x00\x07\x08\x09\x0a\x0d\x1b\x7f\x80\x9b\x9d\u202a\u202e\u2066\u2069\u200e\u200f\u061c\u200b\u200d\u2060\ufeff"
+)
 HOSTILE += "\u2028\u2029\ud800\udfff\ue000\U000e0041\U000e01ef\U0010ffff\u00ad\u3164\ufe0f\ufe00\u0301\u0e31\u20e3"
 
 texts = st.text(st.one_of(st.sampled_from(HOSTILE), st.characters(), st.sampled_from("ab ❤5👍🏽")))

@@ -109,8 +109,6 @@ def test_a_head_stands_above_the_text_and_moves_nothing() -> None:
     assert lines.layout(20, 3) == 1
 
 
-
-
 def test_only_the_last_row_is_laid_out_again_when_text_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = wrapped("", 80)
     taken: list[int] = []

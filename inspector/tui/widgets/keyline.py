@@ -1,0 +1,72 @@
+"""The last line of the screen: the few keys that do something now, the most likely first."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.binding import ActiveBinding
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+MOST = 8
+"""How many keys are shown at most."""
+
+
+class KeyLine(Static):
+    """Shows the keys that are bound where the focus is, nearest first; those that can do nothing now are grey.
+
+    What enter does is said by the focused widget itself, in its `enter_hint`, because one binding serves many lists.
+    """
+
+    def on_mount(self) -> None:
+        """Follow the bindings of the screen."""
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+        self.call_after_refresh(self._changed, self.screen)
+
+    def _changed(self, screen: Screen[object]) -> None:
+        if screen is self.screen and self.is_attached:
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """Draw the keys that fit now."""
+        self.refresh()
+
+    def _keys(self) -> list[tuple[str, str, ActiveBinding | None]]:
+        """Return what is shown: the key, what it does, and its binding (None for enter)."""
+        hint = getattr(self.screen.focused, "enter_hint", "")
+        keys: list[tuple[str, str, ActiveBinding | None]] = [("enter", hint, None)] if hint else []
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and not any(active.binding.action == other.binding.action for _, _, other in keys if other):
+                keys.append((self.app.get_key_display(binding), binding.description, active))
+        return keys[:MOST]
+
+    def render(self) -> Content:
+        """Draw the keys that fit."""
+        pieces: list[Content] = []
+        width = 0
+        for key, what, active in self._keys():
+            width += len(key) + len(what) + 4
+            if width - 3 > self.content_size.width:
+                break
+            enabled = active is None or active.enabled
+            style = "$bar" if enabled else "$wire-quiet"
+            pieces.append(Content.assemble((key, style), (f" {what}", "$text-soft" if enabled else "$wire-quiet")))
+        return Content("   ").join(pieces)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what the key under the pointer does."""
+        at = event.get_content_offset(self)
+        if at is None:
+            return
+        end = 0
+        for key, what, active in self._keys():
+            end += len(key) + len(what) + 4
+            if at.x < end - 3:
+                if active is None:
+                    self.app.simulate_key("enter")
+                elif active.enabled:
+                    await self.app.run_action(active.binding.action, active.node)
+                return
+            if at.x < end:
+                return

@@ -1,0 +1,79 @@
+"""The program run in this process, and agents for it."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from inspector.sample_agents.server import serve_in_thread
+from puppets import Answer, Elsewhere, MakePuppet, Puppet, Ran, RunCli, silence
+
+from inspector.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("A2ACLI_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch) -> RunCli:
+    """Run the program in this process."""
+
+    def run(*words: str, stdin: bytes = b"", **environment: str) -> Ran:
+        streams = [io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2)]
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            patch.setattr(sys, "stdout", streams[0])
+            patch.setattr(sys, "stderr", streams[1])
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = main(words)
+        out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams)
+        return Ran(code, out, err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def mock() -> Iterator[str]:
+    """The built-in mock agent without pauses."""
+    with serve_in_thread(pace=0) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def slow_mock() -> Iterator[str]:
+    """The built-in mock agent as slow as it is, for tasks that have not ended yet."""
+    with serve_in_thread() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def elsewhere() -> Iterator[Elsewhere]:
+    place = Elsewhere()
+    yield place
+    place.end()
+
+
+@pytest.fixture
+def puppet(elsewhere: Elsewhere) -> Iterator[MakePuppet]:
+    """Make agents that answer with the given coroutine and serve the standard card with other members."""
+    serving = []
+
+    def make(answer: Answer = silence, card: Any = None) -> Puppet:
+        made = Puppet(answer, {} if card is None else card)
+        context = elsewhere.serve(made.handle)
+        made.url = context.__enter__()
+        serving.append(context)
+        return made
+
+    yield make
+    for context in serving:
+        context.__exit__(None, None, None)

@@ -1,0 +1,187 @@
+"""What a command came to, and agents that answer as a test wants, in an event loop of their own thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+SECONDS = 20
+CARD_PATH = "/.well-known/agent-card.json"
+RPC_PATH = "/rpc"
+CARD = {
+    "name": "Puppet",
+    "description": "Answers as a test wants",
+    "version": "1.0.0",
+    "capabilities": {"streaming": True},
+    "defaultInputModes": ["text/plain"],
+    "defaultOutputModes": ["text/plain"],
+    "skills": [{"id": "any", "name": "Any", "description": "Anything", "tags": ["test"], "examples": ["do it"]}],
+}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """Return the error of a command with `-o json`, which is the only thing on stderr."""
+        [line] = self.err.splitlines()
+        return json.loads(line)["error"]
+
+
+RunCli = Callable[..., Ran]
+
+
+class Elsewhere:
+    """An event loop in another thread, where servers live while the program has the main thread."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+
+    def do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(SECONDS)
+
+    def end(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(SECONDS)
+        self.loop.close()
+
+    @contextmanager
+    def serve(self, handle: Callable[[web.BaseRequest], Coroutine[Any, Any, web.StreamResponse]]) -> Iterator[str]:
+        async def start() -> tuple[web.ServerRunner, str]:
+            runner = web.ServerRunner(web.Server(handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1)
+            await runner.setup()
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+        runner, url = self.do(start())
+        try:
+            yield url
+        finally:
+            self.do(runner.cleanup())
+
+    @contextmanager
+    def serve_bytes(self, answer: bytes) -> Iterator[str]:
+        """Answer every connection with these bytes and close it."""
+
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read(1)
+            writer.write(answer)
+            await writer.drain()
+            writer.close()
+
+        server = self.do(asyncio.start_server(handle, "127.0.0.1", 0))
+        try:
+            yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        finally:
+            self.loop.call_soon_threadsafe(server.close)
+
+
+@dataclass
+class Call:
+    """One request at a puppet; `rpc` is its body, read as JSON."""
+
+    request: web.BaseRequest
+    body: bytes
+
+    @property
+    def rpc(self) -> Any:
+        return json.loads(self.body) if self.body else None
+
+    def result(self, value: Any, **more: Any) -> web.Response:
+        return web.json_response({"jsonrpc": "2.0", "id": self.rpc["id"], "result": value}, **more)
+
+    def error(self, code: int, message: str) -> web.Response:
+        return web.json_response({"jsonrpc": "2.0", "id": self.rpc["id"], "error": {"code": code, "message": message}})
+
+    def frame(self, value: Any) -> bytes:
+        return b"data: " + json.dumps({"jsonrpc": "2.0", "id": self.rpc["id"], "result": value}).encode() + b"\n\n"
+
+    async def stream(self, *values: Any, breaks_off: bool = False) -> web.StreamResponse:
+        """Answer with events; bytes go out as they are."""
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(self.request)
+        for value in values:
+            await response.write(value if isinstance(value, bytes) else self.frame(value))
+        if breaks_off:
+            assert self.request.transport is not None
+            self.request.transport.abort()
+        return response
+
+
+Answer = Callable[[Call], Coroutine[Any, Any, web.StreamResponse]]
+
+
+@dataclass
+class Puppet:
+    """An agent that answers as it was told; `calls` holds every request that it got."""
+
+    answer: Answer
+    card: Any
+    url: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+    @property
+    def methods(self) -> list[str]:
+        return [call.rpc["method"] for call in self.calls if call.body]
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        call = Call(request, await request.read())
+        self.calls.append(call)
+        if request.path == CARD_PATH:
+            return self.card if isinstance(self.card, web.Response) else web.json_response(self._whole_card())
+        return await self.answer(call) if request.path == RPC_PATH else web.Response(status=404)
+
+    def _whole_card(self) -> Any:
+        interface = {"url": f"{self.url}{RPC_PATH}", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        return {**CARD, "supportedInterfaces": [interface], **self.card}
+
+
+async def silence(call: Call) -> web.StreamResponse:
+    await asyncio.sleep(SECONDS)
+    return call.error(-32603, "nobody should have waited for this")
+
+
+MakePuppet = Callable[..., Puppet]
+
+
+def task(state: str, **members: Any) -> dict[str, Any]:
+    return {"id": "task-1", "contextId": "context-1", "status": {"state": f"TASK_STATE_{state}"}} | members
+
+
+def status(state: str, text: str = "") -> dict[str, Any]:
+    said = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]}} if text else {}
+    return {
+        "statusUpdate": {
+            "taskId": "task-1",
+            "contextId": "context-1",
+            "status": {"state": f"TASK_STATE_{state}"} | said,
+        }
+    }
+
+
+def chunk(text: str, **members: Any) -> dict[str, Any]:
+    artifact = {"artifactId": "a", "name": "notes", "parts": [{"text": text}]}
+    return {"artifactUpdate": {"taskId": "task-1", "contextId": "context-1", "artifact": artifact} | members}

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from aiohttp import web
+from puppets import CARD, CARD_PATH, MakePuppet, RunCli
+
+
+def card_file(folder: Path, card: object) -> str:
+    path = folder / "card.json"
+    path.write_text(json.dumps(card), encoding="utf-8")
+    return str(path)
+
+
+def test_the_card_is_shown_as_fields(cli: RunCli, mock: str):
+    ran = cli("card", "get", "-a", mock)
+    assert (ran.code, ran.err) == (0, "")
+    fields = [line.split(": ", 1) for line in ran.out.splitlines()]
+    assert all(len(field) == 2 for field in fields)
+    named = dict(reversed(fields))
+    assert named["Name"] == "Mock Agent"
+    assert named["Card"] == f"{mock}{CARD_PATH}"
+    assert named["Capabilities"] == "streaming, push notifications"
+    assert named["Findings"] == "none"
+    interfaces = [value for label, value in fields if label == "Interface"]
+    assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: first on the card)"
+    assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (usable)"
+    assert "report 20" in [value for label, value in fields if label == "Example"]
+    assert "bearer token" in named["Security"]
+
+
+def test_json_is_the_card_as_served(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(card={"x-unknown": [1.0, None, "ü"]})
+    ran = cli("card", "get", "-a", agent.url, "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json == agent._whole_card()
+
+
+def test_the_card_of_an_older_agent_is_shown_as_served(cli: RunCli, tmp_path: Path):
+    old = {name: value for name, value in CARD.items()}
+    old |= {"url": "http://127.0.0.1:9/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
+    reference = card_file(tmp_path, old)
+    assert cli("card", "get", "-a", reference, "-o", "json").json == old
+    assert "http://127.0.0.1:9/ JSONRPC 0.3.0 (in use" in cli("card", "get", "-a", reference).out
+
+
+def test_a_reference_may_be_a_host_a_card_url_a_path_or_a_file_url(cli: RunCli, mock: str, tmp_path: Path):
+    served = cli("card", "get", "-a", f"{mock}{CARD_PATH}", "-o", "json")
+    path = card_file(tmp_path, served.json)
+    for reference in (mock, mock.removeprefix("http://"), path, Path(path).as_uri()):
+        ran = cli("card", "get", "-a", reference, "-o", "json")
+        assert (ran.code, ran.json) == (0, served.json)
+
+
+def test_the_agent_may_be_named_in_the_environment_and_the_option_wins(cli: RunCli, mock: str):
+    assert "Mock Agent" in cli("card", "get", A2ACLI_AGENT_CARD=mock).out
+    assert "Mock Agent" in cli("card", "get", "-a", mock, A2ACLI_AGENT_CARD="http://127.0.0.1:1").out
+
+
+def test_the_format_may_stand_in_the_environment_and_the_option_wins(cli: RunCli, mock: str):
+    assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="json").json["name"] == "Mock Agent"
+    assert cli("card", "get", "-a", mock, "-o", "text", A2ACLI_OUTPUT="json").out.startswith("Name: ")
+    assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="yaml").code == 2
+
+
+def test_a_card_that_lacks_members_is_shown_and_its_findings_are_counted(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(card={"description": None, "version": None})
+    ran = cli("card", "get", "-a", agent.url)
+    assert ran.code == 0
+    assert "Name: Puppet\n" in ran.out
+    assert "Findings: 2 errors\n" in ran.out
+
+
+def test_validation_lists_what_is_wrong_and_fails(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(card={"description": None})
+    ran = cli("card", "get", "-a", agent.url, "--validate")
+    assert ran.code == 1
+    assert "Finding: error CARD-001 /description: description is missing\n" in ran.out
+    assert "CARD-001" in ran.err
+
+
+def test_validation_in_json_keeps_findings_and_card_apart(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(card={"description": None})
+    ran = cli("card", "get", "-a", agent.url, "--validate", "-o", "json")
+    assert ran.code == 1
+    assert ran.json["name"] == "Puppet"
+    finding, failure = [json.loads(line) for line in ran.err.splitlines()]
+    assert finding == {
+        "rule": "CARD-001",
+        "severity": "error",
+        "pointer": "/description",
+        "seen": "description is missing",
+    }
+    assert failure["error"]["code"] == "A2ACLI_ERR_CARD_INVALID"
+
+
+def test_a_valid_card_passes_validation(cli: RunCli, mock: str):
+    ran = cli("card", "get", "-a", mock, "--validate")
+    assert ran.code == 0
+    assert ran.out.endswith("Findings: none\n")
+
+
+def test_a_warning_does_not_fail_validation(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": []}), content_type="text/plain"))
+    ran = cli("card", "get", "-a", agent.url, "--validate")
+    assert ran.code == 0
+    assert "Finding: warning CARD-003" in ran.out
+    assert "Finding: warning CARD-005" in ran.out
+
+
+def test_verbose_shows_what_the_short_form_leaves_out(cli: RunCli, mock: str):
+    assert "Skill tags: " not in cli("card", "get", "-a", mock).out
+    assert "Skill tags: streaming, artifact, markdown\n" in cli("card", "get", "-a", mock, "--verbose").out
+
+
+def test_a_text_of_many_lines_is_a_block_that_cannot_pass_for_fields(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(card={"description": "first\n\nName: not a field"})
+    assert "Description:\n  first\n  \n  Name: not a field\n\nVersion: 1.0.0\n" in cli("card", "get", "-a", agent.url).out

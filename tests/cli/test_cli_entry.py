@@ -1,0 +1,151 @@
+"""How the program starts: what it is called, what it loads, how it refuses a command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from puppets import SECONDS, RunCli
+
+import inspector
+from inspector.cli.commands import COMMANDS
+
+NAMES = [command.name for command in COMMANDS.values()]
+
+
+@pytest.mark.parametrize("module", ["inspector", "inspector.cli", "inspector.cli.main"])
+def test_the_program_can_be_run_as_a_module(module: str):
+    ran = subprocess.run(
+        [sys.executable, "-m", module, "--version"], check=False, capture_output=True, text=True, timeout=SECONDS
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"a2a-inspect {inspector.__version__}\n", "")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["send", "--help"], ["no such", "--thing"]])
+def test_a_quick_answer_loads_nothing_heavy(words: list[str]):
+    script = (
+        "import json, sys\nfrom inspector.cli.main import main\nmain(json.loads(sys.argv[1]))\n"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})), file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(words)], check=True, capture_output=True, text=True, timeout=SECONDS
+    )
+    loaded = set(json.loads(ran.stderr.splitlines()[-1]))
+    assert not loaded & {"pydantic", "httpx", "aiohttp", "textual", "sqlite3", "asyncio", "ssl"}
+    assert "argparse" in loaded
+
+
+def test_short_and_long_version_say_the_same(cli: RunCli):
+    assert cli("-v").out == cli("--version").out == f"a2a-inspect {inspector.__version__}\n"
+
+
+def test_help_lists_every_command(cli: RunCli):
+    for ran in (cli("--help"), cli("-h"), cli("help")):
+        assert ran.code == 0
+        assert all(f"\n  {name} " in ran.out for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_shows_its_own_help(cli: RunCli, name: str):
+    asked, told = cli("help", *name.split()), cli(*name.split(), "--help")
+    assert asked.code == told.code == 0
+    assert asked.out == told.out
+    assert f"usage: a2a-inspect {name}" in asked.out
+    assert "\x1b" not in asked.out
+
+
+def test_help_shows_the_defaults(cli: RunCli):
+    shown = " ".join(cli("help", "send").out.split())
+    assert "(default: 2s)" in shown
+    assert "(default: never)" in shown
+    assert "(default: wait)" in shown
+
+
+def test_help_about_an_unknown_command_is_a_usage_error(cli: RunCli):
+    ran = cli("help", "dance")
+    assert ran.code == 2
+    assert "dance" in ran.err
+
+
+REFUSED = [
+    ["card"],
+    ["card", "dance"],
+    ["task", "list", "-a", "x"],
+    ["send", "-a", "http://127.0.0.1:1"],
+    ["send", "--text", "hi"],
+    ["send", "-a", "x", "--text", "hi", "--stream", "--async"],
+    ["send", "-a", "x", "--text", "hi", "--wait", "--async"],
+    ["send", "-a", "x", "--media-type", "text/plain"],
+    ["send", "-a", "x", "--text", "a", "--media-type", "text/plain", "--media-type", "text/html"],
+    ["send", "-a", "x", "--text", "a", "--timeout", "soon"],
+    ["send", "-a", "x", "--text", "a", "--poll-interval", "0"],
+    ["send", "-a", "x", "--text", "a", "--metadata", "[]"],
+    ["send", "-a", "x", "--text", "a", "--history", "-1"],
+    ["send", "-a", "x", "--text", "a", "--task-id", ""],
+    ["send", "-a", "x", "--file", "/no/such/file"],
+    ["send", "-a", "x", "--file", "/"],
+    ["send", "-a", "x", "--data", "-", "--data", "-"],
+    ["send", "-a", "x", "hello"],
+    ["task", "get", "-a", "x"],
+    ["task", "cancel", "one", "two", "-a", "x"],
+    ["card", "get", "-a", "x", "--header", "no-colon"],
+    ["card", "get", "-a", "x", "--sneaky"],
+    ["listen", "--port", "99999"],
+    ["listen", "--count", "0"],
+    ["mock", "--pace", "-1"],
+    ["--bearer"],
+    ["http://a", "http://b"],
+]
+
+
+@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+def test_a_command_line_that_makes_no_sense_is_a_usage_error(cli: RunCli, words: list[str]):
+    ran = cli(*words)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("Error: ")
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("words", [words for words in REFUSED if words[0] in ("card", "send", "task")], ids=" ".join)
+def test_with_json_a_usage_error_is_one_line_of_json(cli: RunCli, words: list[str]):
+    ran = cli(*words, "-o", "json")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.error["code"] == "A2ACLI_ERR_USAGE"
+    assert ran.error["a2aCode"] is None
+    assert ran.error["message"]
+
+
+@pytest.mark.parametrize("spelled", [["-ojson"], ["--output=json"], ["--output", "json"], ["-o", "json"]])
+def test_the_wish_for_json_is_seen_on_a_command_line_that_cannot_be_read(cli: RunCli, spelled: list[str]):
+    assert cli("send", "--nonsense", *spelled).error["code"] == "A2ACLI_ERR_USAGE"
+
+
+def test_the_wish_for_json_may_stand_in_the_environment(cli: RunCli):
+    assert cli("send", "--nonsense", A2ACLI_OUTPUT="json").error["code"] == "A2ACLI_ERR_USAGE"
+
+
+def test_data_that_is_no_json_is_a_usage_error(cli: RunCli):
+    ran = cli("send", "-a", "x", "--data", "-", stdin=b"{broken")
+    assert ran.code == 2
+    assert "stdin" in ran.err
+
+
+def test_what_was_typed_behind_an_unknown_option_is_not_repeated(cli: RunCli):
+    ran = cli("card", "get", "-a", "x", "--baerer", "s3cret-token", "--haeder=X: s3cret-token")
+    assert ran.code == 2
+    assert "--baerer" in ran.err
+    assert "s3cret" not in ran.err
+
+
+def test_options_are_not_guessed_from_their_beginning(cli: RunCli):
+    assert cli("card", "get", "-a", "x", "--valid").code == 2
+
+
+def test_the_screen_needs_a_terminal(cli: RunCli):
+    for words in ((), ("demo",), ("http://127.0.0.1:1",)):
+        ran = cli(*words)
+        assert (ran.code, ran.out) == (2, "")
+        assert "terminal" in ran.err

@@ -1,0 +1,133 @@
+"""Which dialect speaks a declared version, and which generation shaped a card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects.registry import DIALECTS, for_version, read_card
+from inspector.protocol.model import Unreadable
+from inspector.protocol.operations import REQUESTS, STREAMING, Operation
+
+
+@pytest.mark.parametrize(
+    ("version", "generation"),
+    [
+        ("1.0", "1.0"),
+        ("1", "1.0"),
+        ("1.0.1", "1.0"),
+        ("1.7", "1.0"),
+        (" 1.0 ", "1.0"),
+        ("0.3", "0.3"),
+        ("0.3.0", "0.3"),
+        ("0.3.26", "0.3"),
+        ("0.2.5", None),
+        ("0.1", None),
+        ("0.30", None),
+        ("0", None),
+        ("2.0", None),
+        ("10.0", None),
+        ("v1.0", None),
+        ("", None),
+        ("abc", None),
+        (".", None),
+    ],
+)
+def test_a_declared_version_has_a_dialect_or_none(version: str, generation: str | None) -> None:
+    dialect = for_version(version)
+    assert (dialect and dialect.generation) == generation
+
+
+def test_the_newest_generation_comes_first() -> None:
+    assert list(DIALECTS) == ["1.0", "0.3"]
+
+
+def test_every_operation_has_parameters_and_a_method() -> None:
+    assert set(REQUESTS) == set(Operation) == set(DIALECTS["1.0"].methods)
+    assert set(Operation) - set(DIALECTS["0.3"].methods) == {Operation.LIST}
+    assert {Operation.STREAM, Operation.SUBSCRIBE} == STREAMING
+
+
+def test_the_methods_are_spelled_as_each_generation_spells_them() -> None:
+    assert all(DIALECTS["1.0"].methods[operation] == operation.value for operation in Operation)
+    assert DIALECTS["0.3"].methods == {
+        Operation.SEND: "message/send",
+        Operation.STREAM: "message/stream",
+        Operation.GET: "tasks/get",
+        Operation.CANCEL: "tasks/cancel",
+        Operation.SUBSCRIBE: "tasks/resubscribe",
+        Operation.SET_PUSH: "tasks/pushNotificationConfig/set",
+        Operation.GET_PUSH: "tasks/pushNotificationConfig/get",
+        Operation.LIST_PUSH: "tasks/pushNotificationConfig/list",
+        Operation.DELETE_PUSH: "tasks/pushNotificationConfig/delete",
+        Operation.EXTENDED_CARD: "agent/getAuthenticatedExtendedCard",
+    }
+
+
+def test_the_headers_are_those_of_the_generation() -> None:
+    assert DIALECTS["1.0"].headers == {"A2A-Version": "1.0"}
+    assert DIALECTS["1.0"].extensions_header == "A2A-Extensions"
+    assert DIALECTS["0.3"].headers == {}
+    assert DIALECTS["0.3"].extensions_header == "X-A2A-Extensions"
+
+
+INTERFACE = {"url": "http://h/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+HYBRID = {
+    "name": "both",
+    "supportedInterfaces": [INTERFACE, INTERFACE | {"protocolVersion": "0.3"}],
+    "url": "http://h/a2a",
+    "preferredTransport": "JSONRPC",
+    "protocolVersion": "0.3",
+    "additionalInterfaces": [{"url": "http://h/a2a", "transport": "JSONRPC"}],
+    "supportsAuthenticatedExtendedCard": True,
+    "security": [{"bearer": []}],
+    "securitySchemes": {"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer"}, "type": "http", "scheme": "Bearer"}},
+}
+"""A card as the official Python SDK 1.x serves it when it speaks 0.3 too."""
+
+
+@pytest.mark.parametrize(
+    ("value", "generation"),
+    [
+        ({"supportedInterfaces": [INTERFACE]}, "1.0"),
+        (HYBRID, "1.0"),
+        ({"url": "http://h", "protocolVersion": "0.3.0"}, "0.3"),
+        ({"url": "http://h"}, "0.3"),
+        ({"url": "http://h", "supportedInterfaces": []}, "0.3"),
+        ({"url": "http://h", "supportedInterfaces": None}, "0.3"),
+        ({"name": "without url", "protocolVersion": "0.3.0"}, "0.3"),
+        ({"name": "without url", "preferredTransport": "GRPC"}, "0.3"),
+        ({"supportedInterfaces": []}, "1.0"),
+        ({"name": "neither"}, "1.0"),
+        ({}, "1.0"),
+    ],
+)
+def test_a_card_is_read_in_the_generation_that_shaped_it(value: Any, generation: str) -> None:
+    card, dialect = read_card(value)
+    assert isinstance(card, AgentCard)
+    assert dialect.generation == generation
+
+
+@pytest.mark.parametrize("value", [None, [], "card", 5, True])
+def test_what_is_no_object_is_no_card(value: Any) -> None:
+    card, dialect = read_card(value)
+    assert isinstance(card, Unreadable)
+    assert dialect.generation == "1.0"
+
+
+def test_a_hybrid_card_offers_both_generations_and_keeps_its_old_members() -> None:
+    card, _ = read_card(HYBRID)
+    assert isinstance(card, AgentCard)
+    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3"]
+    assert card.model_extra
+    assert set(card.model_extra) == {
+        "url",
+        "preferredTransport",
+        "protocolVersion",
+        "additionalInterfaces",
+        "supportsAuthenticatedExtendedCard",
+        "security",
+    }
+    assert card.to_json() == HYBRID

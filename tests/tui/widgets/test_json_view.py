@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+
+from stage import Stage, drawn, settle
+from textual.selection import SELECT_ALL
+
+from inspector.tui.widgets.jsonview import JsonView
+
+VALUE = {"id": 1, "result": {"task": {"id": "59f8", "history": [1, 2]}, "text": "a\nb"}}
+
+
+async def test_a_value_is_laid_out_with_the_cursor_on_its_first_line() -> None:
+    view = JsonView()
+    app = Stage(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.show_value(VALUE)
+        await settle(pilot)
+        assert drawn(view)[:6] == [
+            "▌▾ {",
+            '     "id": 1,',
+            '   ▾ "result": {',
+            '     ▾ "task": {',
+            '         "id": "59f8",',
+            '       ▾ "history": [',
+        ]
+        assert app.heard == [("highlighted", "")]
+
+
+async def test_arrows_fold_unfold_and_walk_the_tree() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_value(VALUE)
+        await settle(pilot)
+        await pilot.press("down", "down", "down", "down")
+        assert (view.pointer, view.value) == ("/result/task/id", "59f8")
+        await pilot.press("left")
+        assert view.pointer == "/result/task"
+        await pilot.press("left")
+        assert drawn(view)[3] == '▌    ▸ "task": { 2 members },'
+        assert json.loads(view.value) == VALUE["result"]["task"]
+        await pilot.press("right")
+        assert drawn(view)[3] == '▌    ▾ "task": {'
+        await pilot.press("right")
+        assert view.pointer == "/result/task/id"
+        await pilot.press("right")
+        assert view.pointer == "/result/task/id"
+        await pilot.press("home", "enter")
+        assert drawn(view)[:2] == ["▌▸ { 2 members }", ""]
+        await pilot.press("left")
+        assert view.cursor == 0
+
+
+async def test_a_second_click_folds() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_value(VALUE)
+        await settle(pilot)
+        await pilot.double_click(JsonView, offset=(10, 2))
+        assert drawn(view)[2] == '▌  ▸ "result": { 2 members }'
+
+
+async def test_bytes_are_shown_as_they_were_written() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(40, 12)) as pilot:
+        view.show_bytes(b'{"n": 1.0, "n": 1E400}')
+        await settle(pilot)
+        assert drawn(view)[1:3] == ['     "n": 1.0,', '     "n": 1E400']
+
+
+async def test_bytes_that_are_no_json_are_shown_as_text_with_the_reason() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(60, 12)) as pilot:
+        view.show_bytes(b"<html>\r\n<b>\x1b[2J502</b>")
+        await settle(pilot)
+        assert drawn(view)[:3] == [
+            "▌not JSON: Expecting value at line 1 column 1; as text:",
+            " <html>",
+            " <b>␛[2J502</b>",
+        ]
+        await pilot.press("left", "right", "enter", "down")
+        assert (view.pointer, view.cursor) == ("", 1)
+        assert view.value == "<html>\n<b>␛[2J502</b>"
+
+
+async def test_json_that_is_nested_without_end_is_shown_as_text() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_bytes(b"[" * 200_000)
+        await settle(pilot)
+        assert drawn(view)[:2] == ["▌nested too deeply to be laid out; as text:", " " + "[" * 77]
+        await pilot.press("end")
+        await settle(pilot)
+        assert view.cursor == view.line_count - 1
+
+
+async def test_a_long_line_is_marked_and_scrolls_sideways() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(40, 12)) as pilot:
+        view.show_value(["w " * 60 + "end"])
+        await settle(pilot)
+        assert drawn(view)[1].endswith("…")
+        await pilot.press("shift+right")
+        assert view.scroll_offset.x == 8
+        for _ in range(15):
+            view.action_aside(8)
+        await settle(pilot)
+        assert drawn(view)[1].endswith('end"')
+
+
+async def test_a_large_value_asks_only_for_the_lines_in_view() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_value([{"id": number, "name": "x" * 50} for number in range(40_000)])
+        await settle(pilot)
+        assert view.line_count == 160_002
+        await pilot.press("end")
+        await settle(pilot)
+        assert drawn(view)[-1] == "▌  ]"
+        assert len(view._strips) <= 60
+
+
+async def test_copied_lines_are_json_without_the_marks() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_value(VALUE)
+        await settle(pilot)
+        copied = view.get_selection(SELECT_ALL)
+        assert copied is not None
+        assert json.loads(copied[0]) == VALUE
