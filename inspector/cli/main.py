@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 from inspector import __version__
@@ -122,7 +123,7 @@ def _load(place: str) -> Callable[..., int]:
 def _wants_json(words: Sequence[str]) -> bool:
     """Say whether errors are due in JSON, also of a command line that cannot be read."""
     wanted = os.environ.get("A2ACLI_OUTPUT", "")
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for word, after in pairwise([*words, ""]):
         if word in ("-o", "--output"):
             wanted = after
         elif word.startswith("--output="):

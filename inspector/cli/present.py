@@ -104,7 +104,7 @@ class Presenter:
         """Print parts, neighbouring texts as one, because agents cut a text where they like."""
         texts: list[str] = []
         for number, part in enumerate(parts, 1):
-            if not self._verbose and part.content == "text" and part.text is not None:
+            if not self._verbose and part.text is not None and _is_text_alone(part):
                 texts.append(part.text)
                 continue
             self._flush_texts(texts)
@@ -138,6 +138,10 @@ class Presenter:
             self._out.block("Metadata", dump(metadata, 2))
         if self._verbose and unknown:
             self._out.block("Unknown members", dump(unknown, 2))
+
+
+def _is_text_alone(part: Part) -> bool:
+    return part.raw is None and part.url is None and "data" not in part.model_fields_set
 
 
 def _named(part: Part) -> tuple[str, str]:

@@ -11,10 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import environments
+import httpx
 import pytest
+from calling import Caller
+
+from inspector.protocol.dialects.registry import DIALECTS
 
 START_SECONDS = 60
 """How long an agent may take to print its url, on a busy machine."""
+
+CALL_SECONDS = 20
 
 GENERATIONS = {"v1": "1.0", "v0_3": "0.3"}
 """The generation that each environment's agent speaks."""
@@ -57,6 +63,12 @@ def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def caller(agent: Agent) -> Iterator[Caller]:
+    with httpx.Client(trust_env=False, timeout=CALL_SECONDS) as client:
+        yield Caller(f"{agent.url}/", DIALECTS[agent.generation], client)
 
 
 def _first_line(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from calling import Caller, saying, texts
 from conftest import Agent
 
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lifecycle import State
-from inspector.protocol.model import Event, Message, Part, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from inspector.protocol.model import Event, Message, PushConfig, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from inspector.protocol.operations import Operation
 
 pytestmark = pytest.mark.interop
 
@@ -29,12 +31,16 @@ class Program:
     agent: Agent
     home: Path
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def start(self, *words: str) -> subprocess.Popen[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
-        command = [sys.executable, "-m", "inspector.cli", *words, "-a", self.agent.url]
-        return subprocess.run(
-            command, check=False, cwd=self.home, env=environment, capture_output=True, text=True, timeout=SECONDS
-        )
+        command = [sys.executable, "-m", "inspector.cli", *words]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.home, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        with self.start(*words, "-a", self.agent.url) as process:
+            stdout, stderr = finished(process)
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     def json(self, *words: str) -> object:
         ran = self.run(*words, "-o", "json")
@@ -60,14 +66,18 @@ def program(agent: Agent, tmp_path: Path) -> Program:
     return Program(agent, tmp_path)
 
 
+def finished(process: subprocess.Popen[str]) -> tuple[str, str]:
+    try:
+        return process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
 def event(value: object) -> Event:
     found = v1_0.decode_event(value)
     assert isinstance(found, Event), found
     return found
-
-
-def texts(parts: list[Part]) -> str:
-    return "".join(part.text or "" for part in parts)
 
 
 def test_card_get_shows_the_card_as_the_agent_serves_it(agent: Agent, program: Program):
@@ -158,3 +168,20 @@ def test_an_unknown_task_is_named_as_the_protocol_does(program: Program):
     assert refused.returncode != 0
     error = json.loads(refused.stderr.splitlines()[-1])["error"]
     assert (error["code"], error["a2aCode"]) == ("TaskNotFoundError", -32001)
+
+
+def test_listen_shows_the_pushes_of_a_task(caller: Caller, program: Program):
+    with program.start("listen", "--count", "6", "--timeout", f"{SECONDS // 2}s", "-o", "json") as listener:
+        ears = json.loads(listener.stdout.readline())["listening"]
+        config = PushConfig(id="ours", url=ears["url"], token=ears["token"])
+        task = caller.call(
+            Operation.SEND, saying("push", return_immediately=True, task_push_notification_config=config)
+        )
+        stdout, stderr = finished(listener)
+    assert listener.returncode == 0, stderr
+    deliveries = [json.loads(line)["delivery"] for line in stdout.splitlines()]
+    assert len(deliveries) >= 6
+    for delivery in deliveries:
+        assert delivery["refused"] == ""
+        assert delivery["taskId"] == task.id
+        assert all(check["good"] is not False for check in delivery["checks"]), delivery["checks"]

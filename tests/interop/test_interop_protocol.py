@@ -3,78 +3,36 @@
 from __future__ import annotations
 
 import http.server
-import itertools
 import queue
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import httpx
 import pytest
+from calling import Caller, readable, saying, texts
 from conftest import Agent
 
-from inspector.protocol import jsonvalue, sse
+from inspector.protocol import jsonvalue
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import registry
-from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import BY_NAME, ProtocolError
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
     Event,
     Message,
-    Part,
     PushConfig,
     PushConfigRequest,
-    SendConfiguration,
-    SendRequest,
     Task,
     TaskArtifactUpdateEvent,
     TaskRequest,
     TaskStatusUpdateEvent,
-    Unreadable,
 )
 from inspector.protocol.operations import Operation
 
 pytestmark = pytest.mark.interop
 
 SECONDS = 20
-NUMBERS = itertools.count(1)
-
-
-@dataclass
-class Caller:
-    """Calls an agent with bytes of our encoding and reads its answers with our decoding."""
-
-    url: str
-    dialect: Dialect
-    http: httpx.Client
-
-    def post(self, operation, request):
-        call = jsonrpc.BINDING.encode(self.url, self.dialect, operation, request, f"call-{next(NUMBERS)}")
-        answer = self.http.request(call.method, call.url, headers=call.headers, content=call.body)
-        assert answer.status_code == 200, answer.text
-        return answer
-
-    def raw(self, operation, request):
-        return self.post(operation, request).json()
-
-    def call(self, operation, request):
-        raw = jsonvalue.parse(self.post(operation, request).content)
-        return readable(jsonrpc.BINDING.decode_answer(self.dialect, operation, raw))
-
-    def stream(self, request) -> list[Event]:
-        answer = self.post(Operation.STREAM, request)
-        assert answer.headers["content-type"].startswith(jsonrpc.EVENT_STREAM)
-        frames = [frame for frame in sse.Decoder().feed(answer.content) if frame.data is not None]
-        return [readable(jsonrpc.BINDING.decode_item(self.dialect, jsonvalue.parse(frame.data))) for frame in frames]
-
-
-@pytest.fixture
-def caller(agent: Agent) -> Iterator[Caller]:
-    with httpx.Client(trust_env=False, timeout=SECONDS) as client:
-        yield Caller(f"{agent.url}/", registry.DIALECTS[agent.generation], client)
 
 
 @dataclass
@@ -102,22 +60,6 @@ def webhook() -> Iterator[Webhook]:
         yield hook
         server.shutdown()
         thread.join()
-
-
-def readable(value):
-    assert not isinstance(value, Unreadable), value
-    return value
-
-
-def saying(text: str, task: Task | None = None, **configuration) -> SendRequest:
-    place = {"task_id": task.id, "context_id": task.context_id} if task else {}
-    message = Message(message_id=f"message-{next(NUMBERS)}", role="ROLE_USER", parts=[Part(text=text)], **place)
-    wish = {"configuration": SendConfiguration(**configuration)} if configuration else {}
-    return SendRequest(message=message, **wish)
-
-
-def texts(parts: list[Part]) -> str:
-    return "".join(part.text or "" for part in parts)
 
 
 def folded(task_id: str, events: list[Event]) -> AssembledTask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.lifecycle import INTERRUPTED, is_terminal, short
+from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.tui.places.base import Place
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -24,6 +25,7 @@ from inspector.tui.widgets.detailpane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
 
 if TYPE_CHECKING:
+    from inspector.protocol.errors import Fault
     from inspector.session.lists import RecordList
     from inspector.session.session import Session
     from inspector.session.tasks import TrackedTask
@@ -46,6 +48,10 @@ TASK_COLUMNS = (
     Column("message"),
 )
 """As the table of the Tasks place, in a narrow column: what has no room there is never shown."""
+
+
+PHASE = 0.25
+"""How long each phase of the moving sign is shown, in seconds."""
 
 
 def belongs(record: Record) -> bool:
@@ -135,7 +141,7 @@ class Talk(Place):
         self.query_one("#timeline", Feed).refresh_rows()
         self._tasks.refresh()
         self.query_one("#task-column", Feed).refresh_rows()
-        self._show_title()
+        self.show_title()
         self.query_one(ArtifactPane).show(self.shown_task)
         self.query_one(Composer).push_on = self.session.push.on
 
@@ -165,7 +171,12 @@ class Talk(Place):
         else:
             composer.aim = Aim("", account.context_id)
 
-    def _show_title(self) -> None:
+    def show_fault(self, fault: Fault) -> None:
+        """Say above the text why the last call came to nothing, and what to do."""
+        self.query_one(Composer).problem = f"{fault.seen} {fault.hint}"
+
+    def show_title(self) -> None:
+        """Show the task, its state and how long it has been going on."""
         title = self.query_one("#timeline-title", Static)
         pieces: list[Content | tuple[str, str]] = [("TIMELINE", "bold")]
         task = self.shown_task
@@ -173,14 +184,23 @@ class Talk(Place):
             account = task.now
             style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
             style = "$state-warning" if account.state in INTERRUPTED else style
-            seconds = account.updated - account.moves[0].at
+            running = self.session is not None and self.session.journal.exchanges.open > 0
+            last = time.time() if running and not is_terminal(account.state) else account.updated
+            seconds = last - account.moves[0].at
             pieces += [("   ", ""), plain(task.id[:SHORT_ID])]
-            pieces += [(f" {self.glyphs.state_glyph(account.state)} {short(account.state)}", style)]
+            pieces += [(f" {self._sign(account.state, moving=running)} {short(account.state)}", style)]
             pieces += [(f"  {relative(seconds)} s", "$text-soft")]
         unseen = self.query_one("#timeline", Feed).unseen
         if unseen:
             pieces += [(f"   {unseen:,} new below, end follows", "$wire-received")]
         title.update(Content.assemble(*pieces))
+
+    def _sign(self, state: str, *, moving: bool) -> str:
+        """Return the glyph of a state; a task at work has the only one on the screen that moves."""
+        phases = self.glyphs.moving
+        if state == State.WORKING and moving and self.app.animation_level != "none":
+            return phases[int(time.monotonic() / PHASE) % len(phases)]
+        return self.glyphs.state_glyph(state)
 
     def focus_first(self) -> None:
         """Go to the composer."""

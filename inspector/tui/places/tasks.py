@@ -13,9 +13,9 @@ from inspector.protocol.lifecycle import is_terminal
 from inspector.tui.places.base import Place
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.source import Line
+from inspector.tui.render.paragraphs import Paragraph, Paragraphs
 from inspector.tui.render.sources import TaskRows
-from inspector.tui.widgets.detailpane import FactView, FixedLines
+from inspector.tui.widgets.detailpane import FactView
 from inspector.tui.widgets.feed import Column, Feed
 
 if TYPE_CHECKING:
@@ -84,15 +84,16 @@ class TasksPlace(Place):
 
     def _show_lane(self) -> None:
         task = self.selected
-        lines: list[Line] = []
+        rows: list[Paragraph] = []
         if task is not None:
             account = task.now
-            lines = [
-                [("task     ", "line--soft"), (task.id, "line--text")],
-                [("context  ", "line--soft"), (account.context_id, "line--text")],
-                [("states   ", "line--soft"), *detail.lane([(m.state, m.at) for m in account.moves], self.glyphs)],
+            moves = [(move.state, move.at) for move in account.moves]
+            rows = [
+                Paragraph(("task     ", "line--soft"), task.id, "line--text"),
+                Paragraph(("context  ", "line--soft"), account.context_id, "line--text"),
+                Paragraph(("states   ", "line--soft"), detail.lane(moves, self.glyphs), "line--text"),
             ]
-        self.query_one(FactView).show(FixedLines(lines))
+        self.query_one(FactView).show(Paragraphs(rows))
 
     def on_feed_highlighted(self) -> None:
         """Show the lane of the task under the cursor."""

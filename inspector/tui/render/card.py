@@ -9,10 +9,10 @@ from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import options
+from inspector.text.sanitise import clean
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.sanitise import clean
+from inspector.tui.render.paragraphs import Paragraph, hang
 from inspector.tui.render.source import Line, Piece
-from inspector.tui.render.wrap import WrappedText
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.protocol.card import AgentCard, AgentSkill
@@ -20,9 +20,6 @@ if TYPE_CHECKING:  # a session is loaded after the first paint
 
 LABEL = 14
 """The width of the column of labels."""
-
-_LONGEST = 4000
-"""How many characters of one text of a card are shown; all of it stands in the raw view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +97,9 @@ class _Layout:
 
     def _text(self, label: str, text: str, style: str, *, indent: int = LABEL, example: str = "") -> None:
         """Add a labelled text, wrapped beside its label."""
-        wrapped = WrappedText(text[:_LONGEST], style=style)
-        wrapped.layout(self._width - indent, 0)
-        for number in range(len(wrapped)):
-            head = (f"{label if number == 0 else '':<{indent}}", "card--label")
-            self._add(head, *wrapped.line(number), example=example if number == 0 else "")
+        paragraph = Paragraph((f"{label:<{indent}}"[: indent or None], "card--label"), text, style)
+        for number, line in enumerate(hang(paragraph, self._width)):
+            self._add(*line, example=example if number == 0 else "")
 
     def _title(self, card: AgentCard) -> None:
         version = f"  {clean(card.version, limit=30)}" if card.version else ""
@@ -193,7 +188,7 @@ class _Layout:
         self._blank()
         name = clean(skill.name or skill.id, limit=LABEL * 3)
         tags = clean("  ".join(f"#{tag}" for tag in skill.tags), limit=80)
-        self._add((f"{name:<{LABEL}}", "card--title"), (tags, "card--muted"))
+        self._add((f"{name:<{LABEL - 2}}  ", "card--title"), (tags, "card--muted"))
         if skill.description:
             self._text("", skill.description, "card--text")
         for example in skill.examples or ():

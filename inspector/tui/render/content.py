@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from inspector.tui.render.sanitise import clean
+from inspector.text.sanitise import clean
 
 LONGEST = 2000
 """How many characters such a place can use at most."""

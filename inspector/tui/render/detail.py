@@ -5,13 +5,29 @@ from __future__ import annotations
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
+from inspector.protocol.lifecycle import short
 from inspector.protocol.sse import Decoder
+from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import clock
-from inspector.tui.render.source import Line, Piece
-from inspector.tui.render.units import size
 
 _LABEL = 13
+_TEXT = "line--text"
+_FACTS = (
+    ("method", "method"),
+    ("url", "url"),
+    ("target", "target"),
+    ("from", "peer"),
+    ("status", "status"),
+    ("dialect", "dialect"),
+    ("binding", "binding"),
+    ("request id", "id"),
+    ("how", "how"),
+    ("events", "events"),
+    ("seconds", "seconds"),
+)
+"""What the head of a record says, by its label, and the member of `meta` that holds it."""
 _TELLING = frozenset({"token", "shape", "task"})
 """The checks of a delivery that have something to say when they are good, too."""
 
@@ -32,84 +48,57 @@ def title(record: Record) -> str:
     return f"#{record.seq} {kind or record.kind.value}"
 
 
-def about(record: Record, glyphs: Glyphs) -> list[Line]:
+def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
     """Return what stands above the payload: findings with remedy, the verdict of a delivery, how an exchange ended."""
-    lines: list[Line] = []
+    paragraphs: list[Paragraph] = []
     for finding in record.findings:
-        bad = finding.severity is Severity.ERROR
         rule = RULES[finding.rule]
-        mark = (glyphs.severities[finding.severity] + " ", "line--bad" if bad else "line--warning")
-        lines.append([mark, (f"{finding.rule}  {rule.title}: {finding.seen}", "line--text")])
-        lines.append([("  ", "line--text"), (f"{rule.remedy}  ({rule.section})", "line--soft")])
-    match record.kind:
-        case Kind.DELIVERY:
-            lines += _verdict(record, glyphs)
-        case Kind.END if "seen" in record.meta:
-            lines += [_row("whose", str(record.meta["whose"])), _row("seen", str(record.meta["seen"]))]
-            lines += [_row("to do", str(record.meta["hint"]))] if record.meta["hint"] else []
-        case _:
-            pass
-    return lines
+        style = "line--bad" if finding.severity is Severity.ERROR else "line--warning"
+        mark = (f"{glyphs.severities[finding.severity]} ", style)
+        paragraphs.append(Paragraph(mark, f"{finding.rule}  {rule.title}: {finding.seen}", "line--text"))
+        paragraphs.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section})", "line--soft"))
+    if record.kind is Kind.DELIVERY:
+        paragraphs += _verdict(record, glyphs)
+    for label, name in (("up to", "whose"), ("seen", "seen"), ("to do", "hint")):
+        if "seen" in record.meta and record.meta.get(name):
+            paragraphs.append(_row(label, str(record.meta[name])))
+    return paragraphs
 
 
-def _verdict(record: Record, glyphs: Glyphs) -> list[Line]:
+def _verdict(record: Record, glyphs: Glyphs) -> list[Paragraph]:
     """Return a line for each check that matters or failed, and one for all the others."""
-    lines: list[Line] = []
+    paragraphs: list[Paragraph] = []
     passed: list[str] = []
+    signs = {True: (f"{glyphs.check} ", "line--good"), False: (f"{glyphs.cross} ", "line--bad")}
     for name, good, said in record.meta.get("checks", []):
         if good and name not in _TELLING:
             passed.append(str(name))
-            continue
-        mark, style = {True: (glyphs.check, "line--good"), False: (glyphs.cross, "line--bad")}.get(
-            good, (glyphs.quiet, "line--quiet")
-        )
-        lines.append([(f"{mark} ", style), (f"{name:<{_LABEL}}", "line--soft"), (str(said), "line--text")])
+        else:
+            paragraphs.append(Paragraph(signs.get(good, (f"{glyphs.quiet} ", "line--quiet")), f"{name}: {said}", _TEXT))
     if passed:
-        lines.append([(f"{glyphs.check} ", "line--good"), (", ".join(passed), "line--soft")])
-    return lines
+        paragraphs.append(Paragraph(signs[True], ", ".join(passed), "line--soft"))
+    return paragraphs
 
 
-def facts(record: Record) -> list[Line]:
+def facts(record: Record) -> list[Paragraph]:
     """Return the head of the record: method, url, status, headers, ids, times."""
     meta = record.meta
-    lines: list[Line] = [_row("record", f"#{record.seq} {record.kind.value}, {clock(record.at)}, {size(record.size)}")]
-    for label, name in (
-        ("method", "method"),
-        ("url", "url"),
-        ("target", "target"),
-        ("from", "peer"),
-        ("status", "status"),
-        ("dialect", "dialect"),
-        ("binding", "binding"),
-        ("request id", "id"),
-        ("how", "how"),
-        ("events", "events"),
-        ("seconds", "seconds"),
-    ):
-        if name in meta:
-            lines.append(_row(label, str(meta[name])))
-    for label, value in (("operation", record.operation), ("task", record.task), ("context", record.context)):
-        if value:
-            lines.append(_row(label, value))
-    if record.exchange:
-        lines.append(_row("exchange", f"#{record.exchange}"))
-    headers = meta.get("headers") or ()
-    if headers:
-        lines.append([("", "line--text")])
-    lines += [[(f"{name}: ", "line--soft"), (str(value), "line--text")] for name, value in headers]
-    return lines
+    rows = [("record", f"#{record.seq} {record.kind.value}, {clock(record.at)}, {size(record.size)}")]
+    rows += [(label, str(meta[name])) for label, name in _FACTS if name in meta]
+    rows += [("operation", record.operation), ("task", record.task), ("context", record.context)]
+    rows += [("exchange", f"#{record.exchange}" if record.exchange else "")]
+    rows += [("says", record.label)] if record.kind in (Kind.NOTE, Kind.KEEPALIVE) else []
+    headers = [Paragraph((f"{name}: ", "line--soft"), str(value), _TEXT) for name, value in meta.get("headers") or ()]
+    gap = [Paragraph(("", _TEXT), "", _TEXT)] if headers else []
+    return [*(_row(label, value) for label, value in rows if value), *gap, *headers]
 
 
-def _row(label: str, value: str) -> Line:
-    return [(f"{label:<{_LABEL}}", "line--soft"), (value, "line--text")]
+def _row(label: str, value: str) -> Paragraph:
+    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), value, _TEXT)
 
 
-def lane(moves: list[tuple[str, float]], glyphs: Glyphs) -> Line:
+def lane(moves: list[tuple[str, float]], glyphs: Glyphs) -> str:
     """Return the states that a task passed through, each with the seconds since the first."""
-    pieces: list[Piece] = []
-    for number, (state, at) in enumerate(moves):
-        arrow = "" if number == 0 else f"  {glyphs.sent}  "
-        pieces += [(arrow, "line--quiet"), (f"{glyphs.state_glyph(state)} ", "line--text")]
-        pieces += [(state.removeprefix("TASK_STATE_").lower().replace("_", "-"), "line--text")]
-        pieces += [(f" {at - moves[0][1]:.3f}", "line--soft")]
-    return pieces
+    return f"  {glyphs.sent}  ".join(
+        f"{glyphs.state_glyph(state)} {short(state)} {at - moves[0][1]:.3f}" for state, at in moves
+    )

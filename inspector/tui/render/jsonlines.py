@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
+from inspector.text.units import size
 from inspector.tui.render.source import Line, Piece
-from inspector.tui.render.units import size
 
 Value: TypeAlias = Any
 """A JSON value, of Python's own kinds or as `read` returns it."""

@@ -7,8 +7,8 @@ import binascii
 import json
 from typing import TYPE_CHECKING
 
+from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.units import size
 
 if TYPE_CHECKING:
     from inspector.protocol.model import Part

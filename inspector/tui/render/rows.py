@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
+from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.units import size
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.session.exchanges import ExchangeSummary
@@ -147,6 +147,8 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
             return record.label, "feed--quiet"
         case Kind.DELIVERY if record.meta.get("refused"):
             return f"refused  {record.label}", "feed--bad"
+        case Kind.RESPONSE:
+            return record.label, "feed--bad" if record.meta["status"] >= 400 else "feed--text"
     if record.event in ("error", "unreadable"):
         return record.label, "feed--bad"
     if record.state:

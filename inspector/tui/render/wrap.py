@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len, get_character_cell_size
 
-from inspector.tui.render.sanitise import Cleaner
+from inspector.text.sanitise import Cleaner
 from inspector.tui.render.source import Line
 
 LIMIT = 4_000_000

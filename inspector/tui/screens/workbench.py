@@ -15,7 +15,7 @@ from inspector.tui.pacer import Pacer
 from inspector.tui.places.agent import AgentPlace
 from inspector.tui.places.base import Place
 from inspector.tui.places.findings import FindingsPlace
-from inspector.tui.places.talk import Talk
+from inspector.tui.places.talk import PHASE, Talk
 from inspector.tui.places.tasks import TasksPlace
 from inspector.tui.places.traffic import TrafficPlace
 from inspector.tui.places.webhooks import WebhooksPlace
@@ -79,6 +79,14 @@ class WorkbenchScreen(Screen[None]):
         yield KeyLine()
 
     # What the app tells
+
+    def on_mount(self) -> None:
+        """Keep the sign of a running task moving, while there is one."""
+        self.set_interval(PHASE, self._tick)
+
+    def _tick(self) -> None:
+        if self.session is not None and self.session.journal.exchanges.open and self.place == "talk":
+            self.query_one(Talk).show_title()
 
     def attach(self, session: Session, reference: str) -> None:
         """Show another session, which is about to look for an agent."""
@@ -188,6 +196,9 @@ class WorkbenchScreen(Screen[None]):
             return
         host, port = push.receiver.address
         self.session.note(f"push on: the receiver listens on {host}:{port}")
+        connection = self.session.connection
+        if connection is not None and not connection.card.capabilities.push_notifications:
+            self.session.note("the card does not declare push notifications: none may come")
 
     def on_card_view_tried(self, event: CardView.Tried) -> None:
         """Write an example into the composer."""
@@ -220,6 +231,8 @@ class WorkbenchScreen(Screen[None]):
                 known = turn.exchange.task_id
                 talk.follow_task(known)
         talk.follow_task(known)
+        if turn.fault is not None:
+            talk.show_fault(turn.fault)
         self.refresh_bindings()
 
     def on_talk_cancel_wanted(self, event: Talk.CancelWanted) -> None:

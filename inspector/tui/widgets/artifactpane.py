@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.protocol.growing import GrowingText
+from inspector.text.units import size
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.parts import describe_part
-from inspector.tui.render.units import size
 from inspector.tui.widgets.document import Document
 
 if TYPE_CHECKING:

@@ -149,7 +149,7 @@ class Composer(Vertical):
             ),
         ]
         if self.problem:
-            pieces.append(Content.assemble(("cannot send: ", "$state-bad"), plain(self.problem)))
+            pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
         return Content("   ").join(pieces)
 
     def on_message_area_submitted(self) -> None:

@@ -15,7 +15,7 @@ from inspector.capture.records import Record
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
-from inspector.tui.render.source import Line
+from inspector.tui.render.paragraphs import Paragraphs
 from inspector.tui.widgets.jsonview import JsonView
 from inspector.tui.widgets.lines import LineView
 
@@ -25,24 +25,6 @@ VIEWS: tuple[View, ...] = ("decoded", "raw", "hex", "head")
 
 _MOST_NOTES = 9
 """How many lines above the payload are shown at most."""
-
-
-class FixedLines:
-    """Lines that are there already, as a source."""
-
-    def __init__(self, lines: list[Line]) -> None:
-        self._lines = lines
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def layout(self, width: int, keep: int) -> int:  # noqa: ARG002 - these lines are not wrapped
-        """Return `keep`: nothing moves."""
-        return keep
-
-    def line(self, index: int) -> Line:
-        """Return one line."""
-        return self._lines[index]
 
 
 class FactView(LineView):
@@ -99,12 +81,20 @@ class DetailPane(Vertical):
             return
         self.record = record
         self._show_title()
-        notes = self.query_one(".notes", FactView)
-        about = detail.about(record, self._glyphs) if record else []
-        notes.display = bool(about)
-        notes.styles.height = min(len(about), _MOST_NOTES)
-        notes.show(FixedLines(about))
+        self._show_notes()
         self._show_view()
+
+    def on_resize(self) -> None:
+        """Give the notes the height that they need at the new width."""
+        self._show_notes()
+
+    def _show_notes(self) -> None:
+        notes = self.query_one(".notes", FactView)
+        about = Paragraphs(detail.about(self.record, self._glyphs) if self.record else [])
+        about.layout(self.content_size.width - 1, 0)
+        notes.display = bool(len(about))
+        notes.styles.height = min(len(about), _MOST_NOTES)
+        notes.show(about)
 
     def action_next_view(self) -> None:
         """Go to the next way to look."""
@@ -136,20 +126,20 @@ class DetailPane(Vertical):
     def _show_view(self) -> None:
         record = self.record
         if record is None:
-            self.query_one(JsonView).show(FixedLines([]))
+            self.query_one(JsonView).show(Paragraphs([]))
             return
         match self._view:
             case "decoded":
                 if body := detail.payload(record):
                     self.query_one(JsonView).show_bytes(body)
                 else:
-                    self.query_one(JsonView).show(FixedLines(detail.facts(record)))
+                    self.query_one(JsonView).show(Paragraphs(detail.facts(record)))
             case "raw":
                 self.query_one("#raw", LineView).show(raw_text(record.raw))
             case "hex":
                 self.query_one("#hex", LineView).show(HexDump(record.raw))
             case "head":
-                self.query_one("#head", LineView).show(FixedLines(detail.facts(record)))
+                self.query_one("#head", LineView).show(Paragraphs(detail.facts(record)))
 
     def _show_title(self) -> None:
         name = f"  {detail.title(self.record)}" if self.record else ""

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 from rich.cells import cell_len
 from textual.message import Message
 
-from inspector.tui.render.sanitise import clean_line
+from inspector.text.sanitise import clean_line
 from inspector.tui.render.source import Line, Piece
 from inspector.tui.widgets.cursor import CursorView
 

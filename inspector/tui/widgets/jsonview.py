@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from inspector.text.sanitise import clean
 from inspector.tui.render.jsonlines import JsonLines, NotJsonError, Value, read
-from inspector.tui.render.sanitise import clean
 from inspector.tui.render.wrap import LIMIT, WrappedText
 from inspector.tui.widgets.cursor import CursorView
 

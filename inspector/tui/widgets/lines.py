@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from inspector.tui.render.sanitise import clean
+from inspector.text.sanitise import clean
 from inspector.tui.render.source import LineSource
 from inspector.tui.render.wrap import WrappedText
 

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
+from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.sanitise import clean_line
 
 _LONGEST_NAME = 40
 _ROOMY = 110

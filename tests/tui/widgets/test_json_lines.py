@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.text.sanitise import clean
 from inspector.tui.render.jsonlines import LONGEST, JsonLines, NotJsonError, read
-from inspector.tui.render.sanitise import clean
 
 strings = st.text(max_size=20)
 values = st.recursive(
@@ -46,8 +46,8 @@ def test_every_pointer_leads_to_the_value_of_its_line(value: Any) -> None:
     for index in range(len(lines)):
         found = value
         for step in lines.pointer(index).split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            found = found[int(step)] if isinstance(found, list) else found[step]
+            name = step.replace("~1", "/").replace("~0", "~")
+            found = found[int(step)] if isinstance(found, list) else found[name]
         copied = lines.value(index)
         assert (copied if isinstance(found, str) else json.loads(copied)) == found
 

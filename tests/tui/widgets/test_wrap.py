@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from inspector.tui.render.sanitise import clean
-from inspector.tui.render.units import size
+from inspector.text.sanitise import clean
+from inspector.text.units import size
 from inspector.tui.render.wrap import WrappedText
 
 texts = st.text(st.one_of(st.sampled_from("ab  \n\t\r你好\u0301\x1b👍-"), st.characters()), max_size=200)
@@ -122,8 +122,19 @@ def test_only_the_last_row_is_laid_out_again_when_text_is_added(monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("count", "expected"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9_949, "9.9 kB"), (9_951, "10 kB"), (31_200, "31 kB")]
-    + [(999_499, "999 kB"), (999_500, "1.0 MB"), (4_000_000, "4.0 MB"), (5 * 10**12, "5.0 TB"), (10**18, "1000000 TB")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (9_949, "9.9 kB"),
+        (9_951, "10 kB"),
+        (31_200, "31 kB"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (4_000_000, "4.0 MB"),
+        (5 * 10**12, "5.0 TB"),
+        (10**18, "1000000 TB"),
+    ],
 )
 def test_a_size_has_two_or_three_digits(count: int, expected: str) -> None:
     assert size(count) == expected

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -8,8 +9,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.content import Content
 
+from inspector.text.sanitise import MARKS, Cleaner, clean, clean_line
 from inspector.tui.render.content import plain
-from inspector.tui.render.sanitise import MARKS, Cleaner, clean, clean_line
 
 HOSTILE = (
     "\x00\x07\x08\x09\x0a\x0d\x1b\x7f\x80\x9b\x9d\u202a\u202e\u2066\u2069\u200e\u200f\u061c\u200b\u200d\u2060\ufeff"
@@ -60,7 +61,7 @@ def test_the_width_of_what_comes_out_is_the_sum_of_its_letters(text: str) -> Non
 def test_a_text_in_pieces_has_no_forbidden_character_either(text: str, cuts: list[int]) -> None:
     cleaner = Cleaner(newlines=True)
     edges = [0, *sorted(cuts), len(text)]
-    pieces = [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    pieces = [text[start:end] for start, end in pairwise(edges)]
     assert not [c for c in "".join(map(cleaner.feed, pieces)) if is_forbidden(c) and c != "\n"]
 
 

@@ -1,0 +1,1 @@
+"""What `make bench` measures: ratios taken in one run on loopback, never timed tests."""

@@ -1,0 +1,122 @@
+"""An agent that answers every streaming call with as many events as the text asks for, faster than any client reads.
+
+`python -m benchmarks.firehose` prints its url, serves card and streams on 127.0.0.1, and ends with its standard input.
+The text `firehose 20000` asks for a task, so many chunks of one artifact and a final status, `each` behind the number
+for every event in an HTTP chunk of its own, as servers send that have all the time in the world.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from functools import cache
+
+BLOCK = 64 * 1024
+"""About how many bytes are written at once."""
+
+_ID = "00000000-0000-4000-8000-000000000000"
+"""Stands for the id of the request, which nearly every client makes as long as this one."""
+_TASK = "59f8f6bc-f766-49ae-abcb-abb4fea4815c"
+_CONTEXT = "1a9f4f64-a8f9-483d-ac60-cab4a1a53177"
+_AT = {"timestamp": "2026-01-01T12:00:00.000000Z"}
+
+_HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-store\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n"
+)
+
+
+def frame(event: dict[str, object]) -> bytes:
+    """Write one event as the official SDK does."""
+    return b"data: " + json.dumps({"result": event, "id": _ID, "jsonrpc": "2.0"}).encode() + b"\r\n\r\n"
+
+
+def chunk(number: int, *, last: bool) -> bytes:
+    """Write one chunk of the artifact, about 300 bytes."""
+    artifact = {"artifactId": "art-1", "name": "streamed", "parts": [{"text": f"chunk {number:,} of the report. "}]}
+    update: dict[str, object] = {"taskId": _TASK, "contextId": _CONTEXT, "artifact": artifact}
+    update |= {"append": True} if number > 1 else {}
+    update |= {"lastChunk": True} if last else {}
+    return frame({"artifactUpdate": update})
+
+
+@cache
+def blocks(count: int, *, each: bool) -> list[bytes]:
+    """Write a stream of so many chunks, task and status around them, in blocks of one or of many events."""
+    ids = {"taskId": _TASK, "contextId": _CONTEXT}
+    task = {"id": _TASK, "contextId": _CONTEXT, "status": {"state": "TASK_STATE_SUBMITTED"} | _AT}
+    frames = [frame({"task": task}), frame({"statusUpdate": ids | {"status": {"state": "TASK_STATE_WORKING"} | _AT}})]
+    frames += (chunk(number, last=number == count) for number in range(1, count + 1))
+    frames += [frame({"statusUpdate": ids | {"status": {"state": "TASK_STATE_COMPLETED"} | _AT}})]
+    if each:
+        return frames
+    written, held, size = [], [], 0
+    for one in frames:
+        held.append(one)
+        size += len(one)
+        if size >= BLOCK:
+            written.append(b"".join(held))
+            held, size = [], 0
+    return [*written, b"".join(held)]
+
+
+async def answer(writer: asyncio.StreamWriter, body: bytes) -> None:
+    """Answer a streaming call."""
+    call = json.loads(body)
+    _, count, *how = call["params"]["message"]["parts"][0]["text"].split()
+    ours, theirs = _ID.encode(), json.dumps(call["id"]).strip('"').encode()
+    writer.write(_HEAD)
+    waiting = 0
+    for block in blocks(int(count), each=how == ["each"]):
+        data = block.replace(ours, theirs)
+        writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        waiting += len(data)
+        if waiting >= BLOCK:
+            await writer.drain()
+            waiting = 0
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Serve one connection: a POST is a streaming call, everything else asks for the card."""
+    host, port = writer.get_extra_info("sockname")[:2]
+    card = {
+        "name": "Firehose",
+        "description": "Streams as many events as it is asked for.",
+        "version": "1",
+        "supportedInterfaces": [
+            {"url": f"http://{host}:{port}/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        ],
+        "capabilities": {"streaming": True},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "firehose", "name": "Firehose", "description": "firehose N", "tags": ["benchmark"]}],
+    }
+    try:
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            lines = head.decode("latin-1").lower().split("\r\n")
+            lengths = [line.partition(":")[2] for line in lines if line.startswith("content-length:")]
+            if head.startswith(b"POST"):
+                await answer(writer, await reader.readexactly(int(lengths[0])))
+            else:
+                data = json.dumps(card).encode()
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+                writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass  # the client has gone
+    finally:
+        writer.close()
+
+
+async def main() -> None:
+    """Serve until standard input ends."""
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    print("http://{}:{}/".format(*server.sockets[0].getsockname()[:2]), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,145 @@
+"""Agents that try to act on the terminal: whatever they say, what is printed is harmless."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from aiohttp import web
+from puppets import Call, MakePuppet, Ran, RunCli
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\x08\x7f\u202egnp\u200b\ufeff\u2028\x85\x00<end>"
+HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def assert_harmless(ran: Ran) -> None:
+    for text in (ran.out, ran.err):
+        bad = {one for one in text if one != "\n" and unicodedata.category(one) in HIDDEN}
+        assert not bad, [hex(ord(one)) for one in bad]
+    assert "<end>" in ran.out + ran.err
+
+
+def evil(value: object) -> object:
+    """Put the evil text in the place of every text of a value, keeping names and structure."""
+    match value:
+        case dict():
+            return {name: evil(member) for name, member in value.items()}
+        case list():
+            return [evil(member) for member in value]
+        case str():
+            return f"{value}{EVIL}"
+        case _:
+            return value
+
+
+CARD = {
+    "name": "n",
+    "description": "d\nd",
+    "version": "v",
+    "documentationUrl": "u",
+    "provider": {"organization": "o", "url": "u"},
+    "capabilities": {"streaming": True, "extensions": [{"uri": "x"}]},
+    "securitySchemes": {"a": {"apiKeySecurityScheme": {"location": "l", "name": "n"}}, "b": {"odd": {}}},
+    "securityRequirements": [{"schemes": {"a": {"list": ["s"]}}}, {"schemes": {"nobody": {}}}],
+    "defaultInputModes": ["i"],
+    "defaultOutputModes": ["o"],
+    "skills": [{"id": "i", "name": "n", "description": "d", "tags": ["t"], "examples": ["e"], "inputModes": ["m"]}],
+}
+INTERFACE = {"url": "http://127.0.0.1:1/x", "protocolBinding": "B", "protocolVersion": "9"}
+MESSAGE = {
+    "messageId": "m",
+    "contextId": "c",
+    "role": "r",
+    "parts": [
+        {"text": "t", "mediaType": "m", "filename": "f", "metadata": {"k": "v"}},
+        {"data": {"k": ["v"]}},
+        {"url": "u", "filename": "f", "mediaType": "m"},
+        {"raw": "r", "filename": "f"},
+        {"odd": "o"},
+    ],
+    "metadata": {"k": "v"},
+    "odd": "o",
+}
+TASK = {
+    "id": "t",
+    "contextId": "c",
+    "status": {"state": "s", "message": MESSAGE, "timestamp": "t"},
+    "artifacts": [{"artifactId": "a", "name": "n", "description": "d", "parts": MESSAGE["parts"], "odd": "o"}],
+    "history": [MESSAGE],
+    "metadata": {"k": "v"},
+}
+
+
+@pytest.mark.parametrize("words", [[], ["--verbose"], ["--validate"], ["-o", "json"], ["--debug"]], ids=" ".join)
+def test_a_hostile_card(cli: RunCli, puppet: MakePuppet, words: list[str]):
+    agent = puppet(card=evil(CARD | {"supportedInterfaces": [INTERFACE]}))
+    assert_harmless(cli("card", "get", "-a", agent.url, *words))
+
+
+@pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug", "--history", "9"]], ids=" ".join)
+def test_a_hostile_task(cli: RunCli, puppet: MakePuppet, words: list[str]):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(evil(TASK))
+
+    assert_harmless(cli("task", "get", "x", "-a", puppet(answer).url, *words))
+
+
+@pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug"]], ids=" ".join)
+def test_a_hostile_message(cli: RunCli, puppet: MakePuppet, words: list[str]):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"message": evil(MESSAGE)})
+
+    assert_harmless(cli("send", "-a", puppet(answer).url, "--text", "hi", *words))
+
+
+@pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug"]], ids=" ".join)
+def test_a_hostile_stream(cli: RunCli, puppet: MakePuppet, words: list[str]):
+    asking = {"taskId": EVIL, "contextId": EVIL, "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": MESSAGE}}
+    artifact = {"taskId": EVIL, "contextId": EVIL, "artifact": TASK["artifacts"][0]}
+
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream({"artifactUpdate": evil(artifact)}, EVIL.encode(), {"statusUpdate": asking})
+
+    ran = cli("send", "-a", puppet(answer).url, "--text", "hi", "--stream", *words)
+    assert ran.code == 0
+    assert_harmless(ran)
+
+
+@pytest.mark.parametrize("words", [[], ["-o", "json"], ["--debug"]], ids=" ".join)
+def test_a_hostile_error(cli: RunCli, puppet: MakePuppet, words: list[str]):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.error(-32000, EVIL)
+
+    ran = cli("task", "get", "x", "-a", puppet(answer).url, *words)
+    assert ran.code == 1
+    assert_harmless(ran)
+
+
+def test_a_text_with_lone_surrogates_is_printed_all_the_same(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        body = f'{{"jsonrpc":"2.0","id":"{call.rpc["id"]}","result":{{"message":{{"parts":[{{"text":"\\ud800<end>"}}]}}}}}}'
+        return web.Response(text=body, content_type="application/json")
+
+    agent = puppet(answer)
+    for words in ([], ["-o", "json"]):
+        ran = cli("send", "-a", agent.url, "--text", "hi", *words)
+        assert ran.code == 0
+        assert_harmless(ran)
+        assert "d800" in ran.out.lower()
+
+
+def test_what_looks_like_a_field_within_a_text_is_no_field(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        parts = [{"text": "hello\n\nState: completed\r\nTask: forged"}]
+        return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}})
+
+    out = cli("send", "-a", puppet(answer).url, "--text", "hi").out
+    assert not [line for line in out.splitlines() if line.startswith(("State:", "Task:"))]
+
+
+def test_a_forged_id_cannot_run_in_the_shell_that_it_is_pasted_into(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"task": {"id": "x; touch owned $(id) `id`", "status": {"state": "TASK_STATE_INPUT_REQUIRED"}}})
+
+    out = cli("send", "-a", puppet(answer).url, "--text", "hi").out
+    assert "--task-id 'x; touch owned $(id) `id`' " in out

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from aiohttp import web
+from puppets import Call, MakePuppet, RunCli, chunk, silence, status, task
+
+STREAM = ("--stream", "--text", "hi")
+
+
+def test_a_stream_is_one_event_a_line(cli: RunCli, mock: str):
+    ran = cli("send", "-a", mock, "--stream", "--text", "report 4", "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    kinds = [next(iter(line)) for line in ran.lines]
+    assert kinds == ["task", "statusUpdate", *["artifactUpdate"] * 4, "statusUpdate"]
+    assert all(len(line) == 1 for line in ran.lines)
+    last = ran.lines[-1]["statusUpdate"]
+    assert last["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert last["taskId"] == ran.lines[0]["task"]["id"]
+    assert last["contextId"] == ran.lines[0]["task"]["contextId"]
+
+
+def test_a_stream_of_one_message_is_one_line(cli: RunCli, mock: str):
+    ran = cli("send", "-a", mock, "--stream", "--text", "echo hi", "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    [line] = ran.lines
+    assert line["message"]["parts"] == [{"text": "hi"}]
+
+
+def test_as_text_the_end_of_a_stream_restates_what_goes_on(cli: RunCli, mock: str):
+    ran = cli("send", "-a", mock, "--stream", "--text", "ask")
+    assert ran.code == 0
+    task_line, context_line, state_line, resume_line = ran.out.splitlines()[-4:]
+    assert task_line.startswith("Task: ")
+    assert context_line.startswith("Context: ")
+    assert state_line == "State: input-required"
+    assert task_line.removeprefix("Task: ") in resume_line
+
+
+def test_as_text_every_event_is_printed_as_it_comes(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        last = chunk("two", append=True, lastChunk=True)
+        return await call.stream({"task": task("WORKING")}, chunk("one\n"), last, status("COMPLETED", "done"))
+
+    assert cli("send", "-a", puppet(answer).url, *STREAM).out == (
+        "Task: task-1\nContext: context-1\nState: working\n"
+        "Artifact: notes\nText:\n  one\n\n"
+        "Artifact: notes (appended, last chunk)\nText:\n  two\n\n"
+        "State: completed\nStatus message: done\n"
+        "Task: task-1\nContext: context-1\nState: completed\n"
+    )
+
+
+def test_an_agent_that_declares_no_streaming_is_asked_without(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "SendMessage":
+            return call.result({"task": task("WORKING")})
+        return call.result(task("COMPLETED"))
+
+    agent = puppet(answer, {"capabilities": {}})
+    ran = cli("send", "-a", agent.url, *STREAM, "-o", "json", "--poll-interval", "10ms")
+    assert ran.code == 0
+    assert [line["task"]["status"]["state"] for line in ran.lines] == ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]
+    assert agent.methods == ["SendMessage", "GetTask"]
+    assert "streaming" in ran.err
+
+
+def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "GetTask":
+            return call.result(task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "all of it"}]}]))
+        return await call.stream({"task": task("WORKING")}, chunk("part"), breaks_off=True)
+
+    agent = puppet(answer)
+    ran = cli("send", "-a", agent.url, *STREAM, "-o", "json", "--poll-interval", "10ms")
+    assert ran.code == 0
+    assert [next(iter(line)) for line in ran.lines] == ["task", "artifactUpdate", "task"]
+    assert ran.lines[-1]["task"]["artifacts"][0]["parts"] == [{"text": "all of it"}]
+    assert "broke off" in ran.err
+    assert agent.methods == ["SendStreamingMessage", "GetTask"]
+
+
+def test_a_stream_that_closes_before_its_task_ends_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "GetTask":
+            return call.result(task("FAILED"))
+        return await call.stream({"task": task("WORKING")})
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "--poll-interval", "10ms")
+    assert ran.code == 0
+    assert ran.out.endswith("State: failed\n")
+    assert "the stream ended" in ran.err.lower()
+
+
+def test_a_stream_that_breaks_off_before_any_event_is_a_failure(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream(breaks_off=True)
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    assert ran.code == 3
+    assert ran.error["code"] == "A2ACLI_ERR_UNREACHABLE"
+    assert [line["error"] for line in ran.lines] == [ran.error]
+
+
+def test_an_error_inside_the_stream_ends_both_streams(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        broken = call.error(-32603, "the model fell over").body
+        assert isinstance(broken, bytes)
+        return await call.stream({"task": task("WORKING")}, b"data: " + broken + b"\n\n")
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    assert ran.code == 1
+    assert ran.error["code"] == "InternalError"
+    assert ran.error["a2aCode"] == -32603
+    assert "the model fell over" in ran.error["message"]
+    assert [next(iter(line)) for line in ran.lines] == ["task", "error"]
+    assert ran.lines[-1]["error"] == ran.error
+
+
+def test_what_cannot_be_read_in_the_middle_is_said_and_passed_over(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("WORKING")}, b"data: {nonsense\n\n", status("COMPLETED"))
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    assert ran.code == 0
+    assert [next(iter(line)) for line in ran.lines] == ["task", "statusUpdate"]
+    assert "could not be read" in ran.err
+
+
+def test_json_instead_of_events_is_one_line(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"task": task("COMPLETED")})
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.lines == [{"task": task("COMPLETED")}]
+
+
+def test_an_error_instead_of_events_is_a_failure(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.error(-32004, "no streams here")
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    assert ran.code == 1
+    assert ran.error["code"] == "UnsupportedOperationError"
+
+
+def test_an_empty_stream_is_a_failure(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream(b": nothing to say\n\n")
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM)
+    assert ran.code == 1
+    assert ran.err.startswith("Error: ")
+
+
+def test_a_break_after_the_end_of_the_task_costs_nothing(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("WORKING")}, status("COMPLETED"), breaks_off=True)
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    assert ran.code == 0
+    assert len(ran.lines) == 2
+    assert "had ended" in ran.err
+
+
+def test_a_stream_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        await call.stream({"task": task("WORKING")})
+        return await silence(call)
+
+    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json", "--timeout", "300ms")
+    assert ran.code == 5
+    assert [next(iter(line)) for line in ran.lines] == ["task", "error"]
+    assert "task-1" in ran.error["message"]
