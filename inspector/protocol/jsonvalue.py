@@ -41,13 +41,22 @@ _LINES = 1000
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
+MOST_CONTAINERS = 200_000
+"""How many braces and brackets a value may open; each becomes an object of up to a kilobyte when it is read."""
+_QUOTED_OF_TOO_MANY = 1000
+
 
 def parse(raw: bytes) -> Json | Unreadable:
     """Read one JSON value from UTF-8 bytes; what comes back can be walked and dumped without care.
 
     Refused beyond bad syntax: NaN and Infinity, half of a surrogate pair, more than 200 levels, integers of more than
-    4,300 digits. A number beyond a double is read as infinity, as by every reader whose numbers are doubles.
+    4,300 digits, and values so rich in objects and arrays that they would take hundreds of times their size. A number
+    beyond a double is read as infinity, as by every reader whose numbers are doubles.
     """
+    if len(raw) > MOST_CONTAINERS and raw.count(b"{") + raw.count(b"[") > MOST_CONTAINERS:
+        return Unreadable(
+            raw[:_QUOTED_OF_TOO_MANY].decode("utf-8", "replace"), f"more than {MOST_CONTAINERS:,} objects and arrays"
+        )
     try:
         return from_json(raw, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:

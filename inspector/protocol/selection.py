@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.registry import BINDINGS
@@ -45,11 +45,13 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     """Choose an interface, or None where the card offers none that we speak.
 
     `transports` are the user's bindings, best first, and win over the card's order; one that the card does not offer
-    is passed over. `generation` (`0.3`) leaves only interfaces of that generation.
+    is passed over. `generation` (`0.3`) leaves only interfaces of that generation and those that declare none which we
+    speak: saying so is the user's way to talk to an agent whose card is wrong.
     """
-    usable = [option for option in options(card) if option.usable]
-    if generation:
-        usable = [option for option in usable if option.dialect is for_version(generation)]
+    judged = options(card)
+    if pinned := for_version(generation) if generation else None:
+        judged = [option if option.dialect else replace(option, dialect=pinned) for option in judged]
+    usable = [option for option in judged if option.usable and (not generation or option.dialect is pinned)]
     for wanted in transports:
         for option in usable:
             if option.interface.protocol_binding.upper() == wanted.upper():
@@ -57,6 +59,8 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     if not usable:
         return None
     first = usable[0]
+    if generation:
+        return _choice(first, f"generation {generation} was asked for")
     if first.interface == card.supported_interfaces[0]:
         return _choice(first, "first on the card")
     return _choice(first, "first on the card that we speak")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from strategies import json_values
 
-from inspector.protocol.jsonvalue import brief, dump, parse, read, type_name
+from inspector.protocol.jsonvalue import MOST_CONTAINERS, brief, dump, parse, read, type_name
 from inspector.protocol.model import Message, Part, Task, Unreadable
 
 REFUSED = {
@@ -183,3 +183,14 @@ def test_a_list_of_a_thousand_wrong_items_costs_one_error() -> None:
     with pytest.raises(ValidationError) as caught:
         Message.model_validate({"parts": [0] * 1000}, by_alias=True)
     assert caught.value.error_count() == 1
+
+
+def test_a_value_that_would_take_hundreds_of_times_its_size_is_refused() -> None:
+    raw = b'{"parts":[' + b"{}," * (MOST_CONTAINERS + 1) + b"{}]}"
+    value = parse(raw)
+    assert isinstance(value, Unreadable)
+    assert value.why == "more than 200,000 objects and arrays"
+
+
+def test_as_many_objects_as_are_allowed_are_read() -> None:
+    assert len(parse(b"[" + b"{}," * (MOST_CONTAINERS - 2) + b"{}]")) == MOST_CONTAINERS - 1
