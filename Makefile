@@ -25,7 +25,7 @@ types: $(READY)
 
 interop: $(READY)
 	@$(BIN)/python tests/interop/environments.py
-	@$(BIN)/pytest tests/interop -m interop
+	@$(BIN)/pytest -n auto tests/interop -m interop
 
 bench: $(BENCH_READY)
 	@$(BIN)/python -m benchmarks

@@ -30,10 +30,20 @@ class Misfit(StrEnum):
 
 
 @dataclass(slots=True)
+class TextRun:
+    """Text parts of one kind that follow each other: where they stand in the artifact's text, in characters."""
+
+    start: int
+    end: int
+    media_type: str | None
+    filename: str | None
+
+
+@dataclass(slots=True)
 class AssembledArtifact:
     """One artifact as put together so far.
 
-    `parts` holds every part in order, a run of plain text parts as one `GrowingText`; `text` is all text in it;
+    `parts` holds every part in order, text parts that follow each other as one `TextRun`; `text` is all text in it;
     `revision` changes when the artifact was replaced, so that who shows `text` knows to start again; `size` counts the
     characters and bytes of its content; `closed` says that the last chunk came.
     """
@@ -41,12 +51,17 @@ class AssembledArtifact:
     artifact_id: str
     name: str = ""
     description: str = ""
-    parts: list[Part | GrowingText] = field(default_factory=list)
+    parts: list[Part | TextRun] = field(default_factory=list)
     text: GrowingText = field(default_factory=GrowingText)
     revision: int = 0
     chunks: int = 0
     size: int = 0
     closed: bool = False
+
+    @property
+    def other_parts(self) -> list[Part]:
+        """Return the parts that are no text: files and data."""
+        return [part for part in self.parts if isinstance(part, Part) and part.text is None]
 
     def replace(self, artifact: Artifact) -> None:
         """Start again from a whole artifact."""
@@ -62,22 +77,23 @@ class AssembledArtifact:
         self.chunks += 1
         for part in artifact.parts:
             if part.text is not None:
-                self.text.append(part.text)
                 self.size += len(part.text)
-                self._add_text(part)
+                self._add_text(part, part.text)
             else:
                 self.size += len(part.raw or "") * 3 // 4
                 self.parts.append(part)
 
-    def _add_text(self, part: Part) -> None:
-        if len(part.model_fields_set) > 1 or part.text is None or part.model_extra:
-            self.parts.append(part)  # it says more than its text
+    def _add_text(self, part: Part, text: str) -> None:
+        start = len(self.text)
+        self.text.append(text)
+        if part.metadata is not None or part.model_extra:
+            self.parts.append(part)  # it says more than a run of texts can
             return
         last = self.parts[-1] if self.parts else None
-        if not isinstance(last, GrowingText):
-            last = GrowingText()
-            self.parts.append(last)
-        last.append(part.text)
+        if isinstance(last, TextRun) and (last.media_type, last.filename) == (part.media_type, part.filename):
+            last.end = len(self.text)
+        else:
+            self.parts.append(TextRun(start, len(self.text), part.media_type, part.filename))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.protocol.growing import GrowingText
 from inspector.text.units import size
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -91,7 +90,7 @@ class ArtifactPane(Vertical):
                 document.clear()
             self._shown, self._taken = ("", "", 0, 0), 0
             return
-        others = [part for part in artifact.parts if not isinstance(part, GrowingText) and part.text is None]
+        others = artifact.other_parts
         shown = (account.id, artifact.artifact_id, artifact.revision, len(others))
         if shown != self._shown:
             head = "".join(f"{describe_part(part, self._glyphs)}\n" for part in others)
