@@ -6,12 +6,18 @@ skipped), and keeps what that algorithm throws away: comments, blocks without da
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 DEFAULT_LIMIT = 16 * 1024 * 1024
 """The largest block that is decoded, in bytes."""
 
+COMMENTS = 100
+"""How many comments of a block are read; the others are in its bytes."""
+
 _BOM = b"\xef\xbb\xbf"
+_LINE_ENDS = (b"\n", b"\r\n", b"\r")
+_LOOSE_LINES = 512
 
 
 class Frame(NamedTuple):
@@ -19,7 +25,7 @@ class Frame(NamedTuple):
 
     `raw` is the block with its line ends, the closing empty line included; `data` is the joined `data` lines, or None
     for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` where absent;
-    `comments` are the lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the stream.
+    `comments` are the first lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the stream.
     """
 
     raw: bytes
@@ -30,21 +36,26 @@ class Frame(NamedTuple):
 
 
 class Decoder:
-    """Turns the bytes of one stream into frames; stops for good, with `overrun` set, at a block beyond the limit."""
+    """Turns the bytes of one stream into frames; stops for good, with `overrun` set, at a block beyond the limit.
+
+    Holds at most the limit, a chunk, and about as much again while a block that is nearly as large is read.
+    """
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self.overrun = False
         self._limit = limit
-        self._partial: list[bytes] = []  # the pieces of a line that has not ended yet
+        self._partial = bytearray()  # a line that has not ended yet
         self._lines: list[bytes] = []  # the whole lines of the block that has not ended yet
-        self._held = 0  # how many bytes the two hold
+        self._packed: list[bytes] = []  # the lines before those, many in one piece: small ones cost more than their text
+        self._held = 0  # how many bytes the three hold
+        self._filled = False  # whether the block has more than empty lines
         self._started = False
         self._after_cr = False
 
     @property
     def rest(self) -> bytes:
         """Return the bytes that belong to no frame yet: what a stream that ends now leaves unfinished."""
-        return b"".join(self._lines) + b"".join(self._partial)
+        return b"".join((*self._packed, *self._lines, self._partial))
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Take in the next bytes and return the frames that they complete."""
@@ -58,12 +69,12 @@ class Decoder:
                 chunk = chunk[1:]
         frames: list[Frame] = []
         if b"\n" in chunk or b"\r" in chunk:
-            lines = b"".join((*self._partial, chunk)).splitlines(keepends=True)
-            self._partial = [] if lines[-1].endswith((b"\n", b"\r")) else [lines.pop()]
+            lines = b"".join((self._partial, chunk)).splitlines(keepends=True)
+            self._partial = bytearray() if lines[-1].endswith((b"\n", b"\r")) else bytearray(lines.pop())
             self._after_cr = not self._partial and lines[-1].endswith(b"\r")
             frames = self._take(lines)
-        elif chunk:
-            self._partial.append(chunk)
+        else:
+            self._partial += chunk
         self.overrun = self._held > self._limit
         return frames
 
@@ -72,38 +83,58 @@ class Decoder:
         block = self._lines
         for line in lines:
             block.append(line)
-            if line in (b"\n", b"\r\n", b"\r") and (frame := _frame(block, first=not self._started)):
+            if line not in _LINE_ENDS:
+                self._filled = True
+            elif self._filled:
+                self._filled = False
+                frame = _frame(self._packed, block, first=not self._started)
+                if frame is None:
+                    continue
                 self._started = True
                 self._held -= len(frame.raw)
                 frames.append(frame)
                 block = []
+                if self._packed:
+                    self._packed = []
+        if len(block) > _LOOSE_LINES:
+            self._packed.append(b"".join(block))
+            block = []
         self._lines = block
         return frames
 
 
-def _frame(block: list[bytes], *, first: bool) -> Frame | None:
-    """Read the lines of one block; None where they hold nothing at all, so that they join the next block."""
-    data: list[bytes] = []
+def _frame(packed: list[bytes], loose: list[bytes], *, first: bool) -> Frame | None:
+    """Read the lines of one block; None where all that it holds is a byte order mark, so that it joins the next."""
+    data: bytes | bytearray | None = None
     comments: list[str] = []
     event = identity = ""
     fields = 0
-    for number, ended in enumerate(block):
+    lines = chain(chain.from_iterable(map(bytes.splitlines, packed)), loose) if packed else loose
+    for ended in lines:
         line = ended.rstrip(b"\r\n")
-        if first and number == 0:
+        if first:
             line = line.removeprefix(_BOM)
+            first = False
         if not line:
             continue
         fields += 1
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
-            data.append(value)
+            if data is None:
+                data = value
+            else:
+                data = bytearray(data) if isinstance(data, bytes) else data
+                data += b"\n"
+                data += value
         elif not name:
-            comments.append(value.decode("utf-8", "replace"))
+            if len(comments) < COMMENTS:
+                comments.append(value.decode("utf-8", "replace"))
         elif name == b"event":
             event = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
             identity = value.decode("utf-8", "replace")
     if not fields:
         return None
-    return Frame(b"".join(block), b"\n".join(data) if data else None, event, identity, tuple(comments))
+    raw = b"".join((*packed, *loose))
+    return Frame(raw, bytes(data) if isinstance(data, bytearray) else data, event, identity, tuple(comments))

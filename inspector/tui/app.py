@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
-from rich.traceback import Traceback
 from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -66,6 +65,8 @@ class InspectorApp(App[int]):
 
     def _fatal_error(self) -> None:
         """End after a crash with a traceback that, unlike Textual's own, shows no variables: they may hold secrets."""
+        from rich.traceback import Traceback  # noqa: PLC0415 - loads what colours code, which only a crash needs
+
         self.bell()
         traceback = Traceback(show_locals=False, width=None)
         self._exit_renderables.append(Segments(self.console.render(traceback, self.console.options)))

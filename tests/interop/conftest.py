@@ -55,11 +55,7 @@ def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     with (
         log.open("wb") as errors,
         subprocess.Popen(
-            [environments.python(name), script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
+            [environments.python(name), script], stdout=subprocess.PIPE, stderr=errors, start_new_session=True
         ) as process,
     ):
         try:

@@ -114,7 +114,7 @@ class Talk(Place):
                 yield ArtifactPane(self.glyphs, id="artifact")
                 yield DetailPane(self.glyphs, id="detail")
             with Vertical(id="tasks-pane"):
-                yield Static("TASKS", classes="pane-title")
+                yield Static(Content.styled("TASKS", "bold"), classes="pane-title")
                 yield Feed(TASK_COLUMNS, id="task-column", follow=False, empty="No task yet.")
         yield Composer(id="composer")
 
@@ -138,7 +138,10 @@ class Talk(Place):
         """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
         if self.session is None or self._tasks is None:
             return
-        self.query_one("#timeline", Feed).refresh_rows()
+        timeline = self.query_one("#timeline", Feed)
+        timeline.refresh_rows()
+        if timeline.following:
+            self._show_record(timeline.cursor)  # the row may be a run that grew
         self._tasks.refresh()
         self.query_one("#task-column", Feed).refresh_rows()
         self.show_title()
@@ -208,8 +211,12 @@ class Talk(Place):
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected record, or the selected task."""
-        if event.feed.id == "timeline" and self._rows and 0 <= event.index < len(self._rows):
-            self.query_one(DetailPane).show(self._rows.record(event.index))
+        if event.feed.id == "timeline":
+            self._show_record(event.index)
+
+    def _show_record(self, index: int) -> None:
+        if self._rows is not None and 0 <= index < len(self._rows):
+            self.query_one(DetailPane).show(self._rows.record(index))
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Go to the detail of the row, or to the task."""

@@ -58,11 +58,14 @@ class TrafficPlace(RecordsPlace):
 
     def compose(self) -> ComposeResult:
         """Make the two lists and the detail."""
-        yield Static(id="list-title", classes="pane-title")
-        yield Feed(EXCHANGE_COLUMNS, enter_hint="records", id="exchanges", empty="Nothing has crossed the wire yet.")
+        with Vertical(id="exchanges-pane"):
+            yield Static(id="list-title", classes="pane-title")
+            yield Feed(
+                EXCHANGE_COLUMNS, enter_hint="records", id="exchanges", empty="Nothing has crossed the wire yet."
+            )
         with Horizontal(classes="split"):
             with Vertical(classes="left"):
-                yield Static("RECORDS", id="records-title", classes="pane-title")
+                yield Static(Content.styled("RECORDS", "bold"), classes="pane-title")
                 yield Feed(RECORD_COLUMNS, enter_hint="detail", id="records", empty="Select an exchange above.")
             yield DetailPane(self.glyphs, id="traffic-detail")
 

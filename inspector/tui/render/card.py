@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
-from inspector.protocol.security import requirements_in_words
-from inspector.protocol.selection import options
 from inspector.text.sanitise import clean
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph, hang
@@ -70,6 +68,8 @@ class _Layout:
         self._lines: list[CardLine] = []
 
     def lines(self) -> list[CardLine]:
+        from inspector.protocol.security import requirements_in_words  # noqa: PLC0415 - loaded with the session
+
         card = self._connection.card
         self._title(card)
         if card.description:
@@ -120,6 +120,8 @@ class _Layout:
         return f"{self._glyphs.check} sound", "card--good"
 
     def _interfaces(self, card: AgentCard) -> None:
+        from inspector.protocol.selection import options  # noqa: PLC0415 - loaded with the session
+
         choice = self._connection.choice
         judged = options(card)
         if not judged:

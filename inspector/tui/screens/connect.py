@@ -28,6 +28,10 @@ class ReferenceInput(Input):
 
     enter_hint = "connect"
 
+    def on_mount(self) -> None:
+        """Keep the cursor still, as everything on the screen."""
+        self.cursor_blink = False
+
 
 class AgentList(OptionList):
     """The agents that are known."""

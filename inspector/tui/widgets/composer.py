@@ -35,7 +35,8 @@ class MessageArea(TextArea):
         """The user pressed enter."""
 
     def on_mount(self) -> None:
-        """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks."""
+        """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks; nothing here blinks."""
+        self.cursor_blink = False
         self._bindings.key_to_bindings.pop("ctrl+k", None)
 
     async def _on_key(self, event: events.Key) -> None:

@@ -1,0 +1,98 @@
+"""Drives the app over the mock agent and writes the pictures of the README; a second run changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from inspector.sample_agents.server import MockAgent
+from textual.pilot import Pilot
+
+from inspector.options import Options
+from inspector.tui.app import InspectorApp
+from screenshots.stage import BEAT, STAGED, steady
+
+FOLDER = Path(__file__).parent
+SIZE = (120, 36)
+THEMES = {"dark": "dusk", "light": "paper"}
+PATIENCE = 15.0
+"""How long any condition may take to come about, in seconds."""
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
+    """Let the app run until a condition holds."""
+    for _ in range(int(PATIENCE / 0.02)):
+        await pilot.pause(0.02)
+        if condition():
+            await pilot.pause(BEAT / 4)
+            return
+    raise TimeoutError("the app did not get there")
+
+
+class Stage:
+    """One run of the app, with the means to wait for what the session has seen."""
+
+    def __init__(self, app: InspectorApp, pilot: Pilot[int], suffix: str) -> None:
+        self.app = app
+        self.pilot = pilot
+        self._suffix = suffix
+
+    def recorded(self, kind: str, event: str = "") -> int:
+        """Count the records of a kind, and of an event."""
+        session = self.app.session
+        records = session.journal.capture.select() if session else []
+        return sum(record.kind == kind and event in ("", record.event) for record in records)
+
+    async def say(self, text: str) -> None:
+        """Write a message and send it."""
+        await self.pilot.press("alt+2", *("space" if letter == " " else letter for letter in text), "enter")
+
+    def shoot(self, name: str) -> None:
+        """Write the screen as a picture, if it is another than the one that is there."""
+        path = FOLDER / f"{name}-{self._suffix}.svg"
+        picture = steady(self.app.export_screenshot(title="a2a-inspect"))
+        if not path.exists() or path.read_text(encoding="utf-8") != picture:
+            path.write_text(picture, encoding="utf-8")
+            print(f"wrote {path.name}")
+
+
+async def play(stage: Stage) -> None:
+    """Go through the main job and take the pictures on the way."""
+    pilot = stage.pilot
+    await until(pilot, lambda: bool(stage.app.session and stage.app.session.connection))
+    stage.shoot("agent")
+    await pilot.press("p")
+    await until(pilot, lambda: stage.recorded("note") == 2)
+    await stage.say("report")
+    await until(pilot, lambda: stage.recorded("delivery", "artifact") == 7)
+    stage.shoot("talk")
+    await until(pilot, lambda: stage.recorded("end") == 2 and stage.recorded("delivery", "status") == 2)
+    await pilot.press("alt+4")
+    await until(pilot, lambda: True)
+    stage.shoot("webhooks")
+    await pilot.press("alt+5")
+    await until(pilot, lambda: True)
+    await pilot.press("end", "enter", "up")
+    await until(pilot, lambda: True)
+    stage.shoot("traffic")
+
+
+async def main(play: Callable[[Stage], Awaitable[None]] = play) -> None:
+    """Take the pictures in every theme."""
+    for suffix, theme in THEMES.items():
+        agent = MockAgent(behaviours=STAGED)
+        url = await agent.start()
+        app = InspectorApp(Options(reference=url, theme=theme))
+        app.animation_level = "none"
+        async with app.run_test(size=SIZE) as pilot:
+            await play(Stage(app, pilot, suffix))
+        await agent.stop()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["A2A_INSPECT_HOME"] = home
+        asyncio.run(main())

@@ -1,0 +1,64 @@
+"""What the tests of the app share: a home of its own, agents, and snapshots."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "cli"))  # where the puppets are: agents that do as a test says
+
+from driving import Driver, driving
+from inspector.sample_agents.server import serve_in_thread
+from snapshots import Snapshots
+
+from inspector.options import Options
+
+Open = Callable[..., AbstractAsyncContextManager[Driver]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="take over what the screens look like now")
+
+
+@pytest.fixture
+def snapshots(request: pytest.FixtureRequest) -> Snapshots:
+    return Snapshots(update=request.config.getoption("update_snapshots", default=False))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep captures and the list of recent agents apart from those of the user."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("A2A_INSPECT_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mock() -> Iterator[str]:
+    """The built-in mock agent without pauses."""
+    with serve_in_thread(pace=0) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def slow_mock() -> Iterator[str]:
+    """The built-in mock agent as slow as it is, for tasks that have not ended yet."""
+    with serve_in_thread() as url:
+        yield url
+
+
+@pytest.fixture
+def open_app() -> Open:
+    """Open the app over a reference; `None` opens the connect screen."""
+
+    def opening(
+        reference: str | None, size: tuple[int, int] = (120, 40), *, run: dict[str, Any] | None = None, **options: Any
+    ) -> AbstractAsyncContextManager[Driver]:
+        return driving(Options(reference=reference, **options), size, **(run or {}))
+
+    return opening

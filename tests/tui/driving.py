@@ -1,0 +1,184 @@
+"""Driving the app like a person would: keys, clicks, waiting for what is to be seen."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from snapshots import Snapshots, as_text, screen_lines
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from inspector.capture.records import Kind, Record
+from inspector.options import Options
+from inspector.session.session import Session
+from inspector.tui.app import InspectorApp
+from inspector.tui.places.talk import Talk
+from inspector.tui.widgets.composer import Composer
+from inspector.tui.widgets.feed import Feed
+
+PATIENCE = 20.0
+"""How long anything may take to come about, in seconds."""
+
+W = TypeVar("W", bound=Widget)
+
+
+class Driver:
+    """A running app with the means to use it and to see what it shows."""
+
+    def __init__(self, app: InspectorApp, pilot: Pilot[int]) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.copied: list[str] = []
+
+    # What is to be seen
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the screen, without the spaces at their ends."""
+        return ["".join(segment.text for segment in strip).rstrip() for strip in self._strips()]
+
+    @property
+    def screen(self) -> str:
+        """The screen as text."""
+        return "\n".join(self.lines)
+
+    def _strips(self) -> list[Any]:
+        return self.app.screen._compositor.render_strips()
+
+    def line(self, what: str) -> str:
+        """Return the first line with a text in it."""
+        return next((line for line in self.lines if what in line), "")
+
+    def place(self, what: str) -> tuple[int, int]:
+        """Return the column and the row where a text begins on the screen; everything has to be one cell wide."""
+        row = next((row for row, line in enumerate(self.lines) if what in line), None)
+        assert row is not None, f"not on the screen: {what!r}\n{self.screen}"
+        return self.lines[row].index(what), row
+
+    async def until(self, what: str | Callable[[], Any], seconds: float = PATIENCE) -> Any:
+        """Wait until a text is on the screen or a condition gives something, and return that."""
+        deadline = time.monotonic() + seconds
+        while True:
+            await self.pilot.pause(0.005)
+            outcome = what in self.screen if isinstance(what, str) else what()
+            if outcome:
+                return outcome
+            assert time.monotonic() < deadline, f"not seen within {seconds} s: {what!r}\n{self.screen}"
+
+    async def settled(self) -> None:
+        """Wait until the screen does not change any more."""
+        before = ""
+        while (now := as_text(screen_lines(self.app))) != before:
+            before = now
+            await self.pilot.pause(0.06)  # longer than the pacer's frame
+
+    async def snap(self, snapshots: Snapshots, name: str, *, coloured: bool = True) -> None:
+        """Compare the screen with the picture of a name."""
+        for area in self.app.screen.query("TextArea, Input"):
+            area.cursor_blink = False  # type: ignore[attr-defined]
+        await self.settled()
+        width, height = self.app.size
+        snapshots.check(f"{name}-{width}x{height}", screen_lines(self.app), coloured=coloured)
+
+    # What the session knows
+
+    @property
+    def session(self) -> Session:
+        """The session under the app."""
+        assert self.app.session is not None
+        return self.app.session
+
+    def records(self, *kinds: Kind, event: str = "") -> list[Record]:
+        """Return the records of some kinds, all of them if none is named."""
+        found = self.session.journal.capture.select(kinds=kinds or tuple(Kind))
+        return [record for record in found if event in ("", record.event)]
+
+    def sent(self, operation: str = "") -> list[Any]:
+        """Return the bodies of the calls that were made, read as JSON."""
+        wanted = [one for one in self.records(Kind.REQUEST) if one.raw and operation in ("", one.operation)]
+        return [json.loads(record.raw) for record in wanted]
+
+    # What a person does
+
+    async def press(self, *keys: str) -> None:
+        """Press keys and wait until they are handled."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Type a text, letter by letter."""
+        await self.press(*({" ": "space"}.get(letter, letter) for letter in text))
+
+    async def click(self, what: str, *, aside: int = 0, times: int = 1) -> None:
+        """Click on a text of the screen, some cells to the right of where it begins."""
+        column, row = self.place(what)
+        await self.pilot.click(offset=(column + aside, row), times=times)
+        await self.pilot.pause()
+
+    async def connected(self) -> None:
+        """Wait until there is an agent."""
+        await self.until(lambda: self.app.session is not None and self.app.session.connection is not None)
+        await self.until("● connected")
+
+    async def go(self, number: int) -> None:
+        """Go to the place of a number."""
+        await self.press(f"alt+{number}")
+
+    async def say(self, text: str) -> None:
+        """Write a message in Talk and send it."""
+        await self.go(2)
+        self.composer.fill(text)
+        await self.press("enter")
+
+    async def done(self, calls: int = 1) -> None:
+        """Wait until so many calls were made and all of them are over."""
+        exchanges = self.session.journal.exchanges
+        made = [one for one in self.records(Kind.REQUEST) if one.raw]
+        await self.until(lambda: len(self.sent()) >= calls and not exchanges.open, PATIENCE)
+        assert len(made) <= calls
+        await self.settled()
+
+    async def ask(self, text: str) -> None:
+        """Send a message and wait until the call is over."""
+        before = len(self.sent())
+        await self.say(text)
+        await self.done(before + 1)
+
+    # Parts of the app
+
+    def widget(self, selector: str, kind: type[W]) -> W:
+        """Return a widget of the workbench."""
+        return self.app.screen.query_one(selector, kind)
+
+    @property
+    def talk(self) -> Talk:
+        """The place Talk."""
+        return self.widget("#talk", Talk)
+
+    @property
+    def composer(self) -> Composer:
+        """The composer."""
+        return self.widget("#composer", Composer)
+
+    @property
+    def timeline(self) -> Feed:
+        """The timeline of Talk."""
+        return self.widget("#timeline", Feed)
+
+    def enabled(self, key: str) -> bool | None:
+        """Say whether a key does something now; None where it is not bound."""
+        active = self.app.screen.active_bindings.get(key)
+        return None if active is None else active.enabled
+
+
+@asynccontextmanager
+async def driving(options: Options, size: tuple[int, int] = (120, 40), **more: Any) -> AsyncIterator[Driver]:
+    """Run the app; it is left in order at the end."""
+    app = InspectorApp(options)
+    app.animation_level = "none"
+    async with app.run_test(size=size, **more) as pilot:
+        yield Driver(app, pilot)
