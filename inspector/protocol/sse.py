@@ -25,7 +25,8 @@ class Frame(NamedTuple):
 
     `raw` is the block with its line ends, the closing empty line included; `data` is the joined `data` lines, or None
     for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` where absent;
-    `comments` are the first lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the stream.
+    `comments` are the first lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the
+    stream.
     """
 
     raw: bytes
@@ -46,7 +47,7 @@ class Decoder:
         self._limit = limit
         self._partial = bytearray()  # a line that has not ended yet
         self._lines: list[bytes] = []  # the whole lines of the block that has not ended yet
-        self._packed: list[bytes] = []  # the lines before those, many in one piece: small ones cost more than their text
+        self._packed: list[bytes] = []  # the lines before those, many in a piece: small ones cost more than their text
         self._held = 0  # how many bytes the three hold
         self._filled = False  # whether the block has more than empty lines
         self._started = False

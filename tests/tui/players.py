@@ -1,0 +1,100 @@
+"""Agents for the tests of the app: puppets in the loop of the test, and parts for them to play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from puppets import Answer, Call, Puppet, chunk, silence, status, task
+
+Gate = Callable[[], Awaitable[None]]
+
+
+@asynccontextmanager
+async def playing(answer: Answer = silence, card: Any = None) -> AsyncIterator[Puppet]:
+    """Serve a puppet in this loop, so that it and the test can look at the same things."""
+    puppet = Puppet(answer, {} if card is None else card)
+    runner = web.ServerRunner(web.Server(puppet.handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    puppet.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield puppet
+    finally:
+        await runner.cleanup()
+
+
+async def begin(call: Call) -> web.StreamResponse:
+    """Begin a stream."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(call.request)
+    return response
+
+
+def webhook_of(call: Call) -> dict[str, Any] | None:
+    """Return the webhook that came with a message."""
+    found: dict[str, Any] | None = call.rpc["params"].get("configuration", {}).get("taskPushNotificationConfig")
+    return found
+
+
+async def deliver(webhook: dict[str, Any], event: Any, **headers: str) -> int:
+    """Post an event to a webhook, and return how it was answered."""
+    head = {"X-A2A-Notification-Token": webhook["token"]} | headers
+    async with aiohttp.ClientSession() as session, session.post(webhook["url"], json=event, headers=head) as answer:
+        return answer.status
+
+
+def reporting(gate: Gate) -> Answer:
+    """Stream a report and push each of its events, one after the other: each is recorded before the next goes out."""
+    words = ["# Climate report\n\n", "Global temperatures have risen ", "by 1.1 °C since 1850.\n"]
+    events = [
+        {"task": task("SUBMITTED")},
+        status("WORKING", "Reading the records."),
+        *(
+            chunk(word, append=number > 0, lastChunk=number == len(words) - 1, index=number)
+            for number, word in enumerate(words)
+        ),
+        status("COMPLETED", "The report is written."),
+    ]
+
+    async def answer(call: Call) -> web.StreamResponse:
+        response = await begin(call)
+        webhook = webhook_of(call)
+        for event in events:
+            await response.write(call.frame(event))
+            await gate()
+            if webhook is not None and "artifactUpdate" not in event:
+                await deliver(webhook, event)
+        if webhook is not None:
+            await deliver(webhook, events[-1], **{"X-A2A-Notification-Token": "somebody else's"})
+        await response.write_eof()
+        return response
+
+    return answer
+
+
+async def misbehave(call: Call) -> web.StreamResponse:
+    """Break about as many rules as one stream can."""
+    response = await begin(call)
+    frames = [
+        call.frame({"task": task("WORKING")}),
+        call.frame(status("SUBMITTED")),
+        call.frame(chunk("from nowhere", append=True)),
+        call.frame(chunk("one", lastChunk=True)),
+        call.frame(chunk("two", append=True)),
+        b"data: this is not JSON\n\n",
+        b'data: {"jsonrpc":"2.0","id":"another","result":{"unheard":"of"}}\n\n',
+        b": keep-alive\n\n",
+        call.frame(status("DREAMING")),
+        call.frame(status("COMPLETED")),
+        call.frame(status("WORKING", "again")),
+    ]
+    for frame in frames:
+        await response.write(frame)
+        await asyncio.sleep(0)
+    await response.write_eof()
+    return response

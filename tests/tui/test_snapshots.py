@@ -1,0 +1,195 @@
+"""What every screen looks like, at the sizes and in the themes that people have."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from conftest import Open
+from driving import Driver
+from players import misbehave, playing, reporting
+from rich.segment import Segment
+from rich.style import Style
+from snapshots import PICTURES, Normaliser, Snapshots
+from textual.strip import Strip
+
+from inspector.capture.recent import RecentAgent, remember
+from inspector.capture.records import Kind
+
+NORMAL, SMALL, NARROW, WIDE = (120, 40), (80, 24), (40, 12), (200, 60)
+NOBODY = "http://127.0.0.1:1"
+"""Where nobody answers."""
+
+usual_sizes = pytest.mark.parametrize("size", [NORMAL, SMALL], ids=lambda size: f"{size[0]}x{size[1]}")
+other_sizes = pytest.mark.parametrize("size", [NARROW, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+
+
+@usual_sizes
+async def test_the_connect_screen(open_app: Open, snapshots: Snapshots, size):
+    for days, name in enumerate(["Weather", "A travel agent with a long name, by the sea"], 2):
+        agent = RecentAgent(f"https://{days}.example.org/agent", name, "1.0", time.time() - days * 86400 - 60)
+        assert remember(agent) == ""
+    async with open_app(None, size) as driver:
+        await driver.until("the built-in mock agent")
+        await driver.snap(snapshots, "connect")
+
+
+@usual_sizes
+async def test_the_agent_a_question_and_the_help(open_app: Open, snapshots: Snapshots, mock: str, size):
+    async with open_app(mock, size) as driver:
+        await driver.connected()
+        await driver.snap(snapshots, "agent")
+        await driver.ask("ask")
+        await driver.snap(snapshots, "talk-asking")
+        await driver.press("escape", "f1")
+        await driver.until("KEYS")
+        await driver.snap(snapshots, "help")
+
+
+async def test_the_agent_and_a_question_in_the_light_theme(open_app: Open, snapshots: Snapshots, mock: str):
+    async with open_app(mock, NORMAL, theme="paper") as driver:
+        await driver.connected()
+        await driver.snap(snapshots, "agent-paper")
+        await driver.ask("ask")
+        await driver.snap(snapshots, "talk-asking-paper")
+
+
+@other_sizes
+async def test_the_agent_and_a_question_on_screens_of_other_sizes(open_app: Open, snapshots: Snapshots, mock: str, size):
+    async with open_app(mock, size) as driver:
+        await driver.connected()
+        await driver.snap(snapshots, "agent", coloured=False)
+        await driver.ask("ask")
+        await driver.snap(snapshots, "talk-asking", coloured=False)
+
+
+async def report_with_push(driver: Driver) -> None:
+    await driver.press("p")
+    await driver.until(lambda: driver.session.push.on)
+    await driver.ask("report, please")
+
+
+@usual_sizes
+async def test_a_report_with_push(open_app: Open, snapshots: Snapshots, size):
+    drivers: list[Driver] = []
+    waiting = 0
+
+    async def gate() -> None:
+        nonlocal waiting
+        waiting += 1
+        await drivers[0].until(lambda: len(drivers[0].records(Kind.FRAME)) == waiting)
+
+    async with playing(reporting(gate)) as agent, open_app(agent.url, size) as driver:
+        drivers.append(driver)
+        await driver.connected()
+        await report_with_push(driver)
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
+        await driver.press("escape", "up")
+        await driver.snap(snapshots, "talk-pushed")
+        await driver.go(4)
+        await driver.snap(snapshots, "webhooks")
+        await driver.go(5)
+        await driver.press("enter", "up")
+        await driver.snap(snapshots, "traffic")
+
+
+@usual_sizes
+async def test_an_agent_that_breaks_the_rules(open_app: Open, snapshots: Snapshots, size):
+    async with playing(misbehave) as agent, open_app(agent.url, size) as driver:
+        await driver.connected()
+        await driver.ask("misbehave")
+        await driver.go(6)
+        await driver.snap(snapshots, "findings")
+
+
+@usual_sizes
+async def test_an_agent_that_is_not_there(open_app: Open, snapshots: Snapshots, size):
+    async with open_app(NOBODY, size) as driver:
+        await driver.until("to do")
+        await driver.snap(snapshots, "unreachable")
+
+
+@pytest.mark.parametrize("size", [(20, 5), (1, 1), (400, 200)], ids=str)
+async def test_no_size_is_too_small_or_too_large_for_any_place(open_app: Open, mock: str, size):
+    async with open_app(mock, size) as driver:
+        await driver.until(lambda: driver.app.session is not None and driver.app.session.connection is not None)
+        await driver.press("p")
+        await driver.ask("report 5")
+        for number in range(1, 7):
+            await driver.go(number)
+            await driver.settled()
+            assert len(driver.lines) == size[1]
+            assert driver.app.screen.place == ("agent", "talk", "tasks", "webhooks", "traffic", "findings")[number - 1]
+        await driver.press("f1")
+        await driver.settled()
+        assert driver.app.is_running
+
+
+# The pictures themselves
+
+
+def test_every_picture_belongs_to_a_test():
+    normal = ["connect", "agent", "talk-asking", "help", "talk-pushed", "webhooks", "traffic", "findings", "unreachable"]
+    named = {f"{name}-{size}" for name in normal for size in ("120x40", "80x24")}
+    named |= {f"{name}-paper-120x40" for name in ("agent", "talk-asking")}
+    plain = {f"{name}-{size}" for name in ("agent", "talk-asking") for size in ("40x12", "200x60")}
+    kept = {path.name for path in PICTURES.iterdir()}
+    assert kept == {f"{name}.txt" for name in named | plain} | {f"{name}.svg" for name in named}
+
+
+def picture(*lines: str, style: str = "") -> list[Strip]:
+    return [Strip([Segment(line, Style.parse(style))]) for line in lines]
+
+
+def test_a_screen_that_changed_fails_with_the_lines_that_did_and_leaves_the_new_one(tmp_path):
+    kept, failed = tmp_path / "kept", tmp_path / "failed"
+    Snapshots(update=True, pictures=kept, failed=failed).check("x", picture("same   ", "before "))
+    snapshots = Snapshots(update=False, pictures=kept, failed=failed)
+    with pytest.raises(AssertionError, match=r"(?s)x\.txt is not as it was.*\n-before\n\+after"):
+        snapshots.check("x", picture("same   ", "after  "))
+    assert (failed / "x.txt").read_text() == "same\nafter\n"
+    assert (failed / "x.svg").exists()
+    snapshots.check("x", picture("same   ", "before "))
+    assert list(failed.iterdir()) == []
+
+
+def test_a_screen_in_other_colours_fails_too(tmp_path):
+    kept, failed = tmp_path / "kept", tmp_path / "failed"
+    Snapshots(update=True, pictures=kept, failed=failed).check("x", picture("same", style="red"))
+    snapshots = Snapshots(update=False, pictures=kept, failed=failed)
+    snapshots.check("x", picture("same", style="blue"), coloured=False)
+    with pytest.raises(AssertionError, match=r"(?s)x\.svg is not as it was.*fill"):
+        snapshots.check("x", picture("same", style="blue"))
+
+
+def test_a_screen_without_a_picture_fails(tmp_path):
+    with pytest.raises(AssertionError, match="is not as it was"):
+        Snapshots(update=False, pictures=tmp_path, failed=tmp_path / "failed").check("x", picture("new"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("17:01:33  12:07:59 ", "00:00:00  01:02:03 "),
+        ("     0.010  ←", "    12.999  ←"),
+        ("127.0.0.1:46391/", "127.0.0.1:60001/"),
+        ("  1 s    12 s  ", " 59 s     9 s  "),
+        ("2026-01-02T17:01:33.123Z", "2031-12-31T00:00:00.000Z"),
+        ("dcea3396 ● dcea3396-3f5f-418c-bd36-9ae… 6f8264d5", "01234567 ● 01234567-89ab-cdef-0123-456… 89abcdef"),
+        ("http://h/push/Ab-_0 ", "http://h/push/zzzzz "),
+    ],
+)
+def test_what_varies_is_replaced_by_something_as_wide(one, other):
+    assert Normaliser().line(one) == Normaliser().line(other)
+    assert len(Normaliser().line(one)) == len(one)
+
+
+@pytest.mark.parametrize("text", ["1.0.0  1.0 · JSONRPC", "31 kB  412 chunks", "30 seconds", "deadbeefs", "12:07"])
+def test_what_does_not_vary_stays(text):
+    assert Normaliser().line(text) == text
+
+
+def test_the_same_id_is_the_same_again_and_another_is_another():
+    normaliser = Normaliser()
+    assert normaliser.line("dcea3396 6f8264d5") == "11111111 22222222"
+    assert normaliser.line("6f8264d5-cd68 dcea3396") == "22222222-2222 11111111"
