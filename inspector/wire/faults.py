@@ -13,8 +13,7 @@ from inspector.protocol.errors import Fault, FaultCode, Whose
 
 def explain(error: Exception, url: str) -> Fault:
     """Turn an error of the HTTP client into a fault about `url`."""
-    parts = urlsplit(url)
-    host = parts.hostname or url
+    host, place = _whither(url)
     cause = _root(error)
     match cause:
         case ssl.SSLCertVerificationError():
@@ -42,7 +41,7 @@ def explain(error: Exception, url: str) -> Fault:
             return Fault(
                 Whose.AGENT,
                 FaultCode.UNREACHABLE,
-                f"Nothing listens at {parts.netloc.rpartition('@')[2]}: the connection was refused.",
+                f"Nothing listens at {place}: the connection was refused.",
                 "Is the agent running, and on this port?",
             )
         case _:
@@ -57,6 +56,13 @@ def _explain_http(error: Exception, host: str, url: str) -> Fault:
                 FaultCode.USAGE,
                 f"{url!r} is not a url that can be asked: {_words(error)}.",
                 "A url starts with http:// or https://.",
+            )
+        case httpx.LocalProtocolError() | UnicodeError():
+            return Fault(
+                Whose.YOURS,
+                FaultCode.USAGE,
+                f"The request to {host} cannot be written as HTTP: {_words(error)}.",
+                "Look at the host and at the headers that you give: a line end or a strange character is in one.",
             )
         case httpx.ConnectTimeout():
             return Fault(
@@ -100,6 +106,15 @@ def _explain_http(error: Exception, host: str, url: str) -> Fault:
                 f"The inspector failed on {host}: {type(error).__name__}: {_words(error)}.",
                 "Please report this with the capture.",
             )
+
+
+def _whither(url: str) -> tuple[str, str]:
+    """Return the host of a url, and host and port; the url itself where it has none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or url, parts.netloc.rpartition("@")[2]
+    except ValueError:  # brackets that hold no address
+        return url, url
 
 
 def _root(error: BaseException) -> BaseException:

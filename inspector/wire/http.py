@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-import zlib
+from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Self
+from urllib.parse import unquote_to_bytes
 
 import httpx
 
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
+from inspector.wire.coding import CODINGS, CodingError, Inflater, TooMuchError
 from inspector.wire.faults import explain
 from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
 
 _EVENT_STREAM = "text/event-stream"
 _HOG_SECONDS = 0.005
 """How long a busy stream may keep the event loop before others get a turn; keys must stay below 100 ms."""
+_KEPT_OF_OVERRUN = 64 * 1024
+"""How much of an event beyond the limit is kept, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +38,6 @@ class Limits:
     ratio: int = 100
     connect_seconds: float = 10.0
     read_seconds: float | None = None
-
-
-class TooMuchError(Exception):
-    """Raised inside the tap when a limit is reached; the message names it."""
 
 
 class Client:
@@ -53,6 +54,8 @@ class Client:
             timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            auth=httpx.Auth(),  # none: httpx would take userinfo out of the url and send it behind the tap's back
         )
 
     async def __aenter__(self) -> Self:
@@ -73,7 +76,7 @@ class Client:
         tally = _Tally()
         try:
             built = self._http.build_request(
-                request.method, request.url, headers=dict(request.headers), content=request.body or None
+                request.method, request.url, headers=_encoded(request), content=request.body or None
             )
             yield Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.body)
             response = await self._http.send(built, stream=True)
@@ -86,7 +89,20 @@ class Client:
             how, fault = Ending.COMPLETE, None
         except TooMuchError as error:
             how = Ending.LIMIT
-            fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, f"Stopped reading: {error}.", "Is this answer meant?")
+            fault = Fault(
+                Whose.AGENT,
+                FaultCode.UNREACHABLE,
+                f"Stopped reading: {error}.",
+                "Is an answer of this size meant? The limit is there so that no agent can fill this machine.",
+            )
+        except CodingError as error:
+            how = Ending.BROKEN
+            fault = Fault(
+                Whose.AGENT,
+                FaultCode.UNREACHABLE,
+                f"The body of the answer cannot be read: {error}.",
+                "We ask for identity; a body in another coding has to name it in Content-Encoding.",
+            )
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             how, fault = Ending.BROKEN, _broken_off(explain(error, request.url), tally)
         seconds = time.perf_counter() - started
@@ -116,7 +132,7 @@ class Client:
                 body += chunk
                 if len(body) > self.limits.body:
                     raise TooMuchError(f"the body is larger than {self.limits.body:,} bytes")
-        except (TooMuchError, httpx.HTTPError):
+        except (TooMuchError, CodingError, httpx.HTTPError):
             yield Body(self._clock(), bytes(body))
             raise
         yield Body(self._clock(), bytes(body))
@@ -136,33 +152,26 @@ class Client:
                     await asyncio.sleep(0)
                     rested = time.perf_counter()
         finally:
-            tally.rest = b"" if decoder.overrun else decoder.rest
+            tally.rest = decoder.rest[:_KEPT_OF_OVERRUN] if decoder.overrun else decoder.rest
 
     async def _decoded(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it was before content coding; growth beyond the limits raises `TooMuchError`."""
-        coding = response.headers.get("content-encoding", "identity").strip().lower()
-        if coding in ("", "identity"):
-            async for chunk in response.aiter_raw():
-                tally.size += len(chunk)
-                yield chunk
-            return
-        if coding not in ("gzip", "x-gzip", "deflate"):
-            raise TooMuchError(f"the body is encoded as {coding!r}, although we asked for identity")
-        inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: a gzip or a zlib header, whichever is there
-        grown = 0
+        """Yield the body as it was before content coding, or as it came where we do not know the coding.
+
+        Growth beyond the limits raises `TooMuchError`, a coding that is unknown or wrong `CodingError`.
+        """
+        coding = response.headers.get("content-encoding", "").strip().lower()
+        inflater = Inflater(coding, self.limits.ratio) if coding in CODINGS else None
         async for chunk in response.aiter_raw():
             tally.size += len(chunk)
-            left = chunk
-            while left:
-                try:
-                    piece = inflate.decompress(left, 1024 * 1024)
-                except zlib.error as error:
-                    raise TooMuchError(f"the body says that it is {coding} and is not: {error}") from error
-                grown += len(piece)
-                if grown > self.limits.ratio * max(tally.size, 64 * 1024):
-                    raise TooMuchError(f"the {coding} body grew more than {self.limits.ratio} times")
+            if inflater is None:
+                yield chunk
+                continue
+            for piece in inflater.feed(chunk):
                 yield piece
-                left = inflate.unconsumed_tail
+        if inflater is not None:
+            yield inflater.finish()
+        elif coding not in ("", "identity"):
+            raise CodingError(f"it is encoded as {coding!r}")
 
 
 @dataclass(slots=True)
@@ -174,13 +183,32 @@ class _Tally:
     rest: bytes = b""
 
 
+def _encoded(request: HttpRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers as bytes, with what a url says before its host as the Authorization that it stands for."""
+    headers = [
+        (name.encode("utf-8", "surrogateescape"), value.encode("utf-8", "surrogateescape"))
+        for name, value in request.headers.items()
+    ]
+    userinfo = httpx.URL(request.url).userinfo
+    if userinfo and not any(name.lower() == b"authorization" for name, _ in headers):
+        headers.append((b"Authorization", b"Basic " + b64encode(unquote_to_bytes(userinfo))))
+    return headers
+
+
 def _pairs(headers: httpx.Headers) -> Headers:
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.raw)
+    return tuple((_text(name), _text(value)) for name, value in headers.raw)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _broken_off(fault: Fault, tally: _Tally) -> Fault:
     """Say how far a stream came before it broke."""
     if not tally.events:
         return fault
-    seen = f"The stream broke off after {tally.events:,} events. {fault.seen}"
-    return Fault(fault.whose, fault.code, seen, fault.hint)
+    events = f"{tally.events:,} event{'s' if tally.events > 1 else ''}"
+    return replace(fault, seen=f"The stream broke off after {events}. {fault.seen}")

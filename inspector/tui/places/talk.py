@@ -26,6 +26,7 @@ from inspector.tui.widgets.feed import Column, Feed
 
 if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
+    from inspector.protocol.model import Message as MessageOfAgent
     from inspector.session.lists import RecordList
     from inspector.session.session import Session
     from inspector.session.tasks import TrackedTask
@@ -98,6 +99,7 @@ class Talk(Place):
         self._rows: TimelineRows | None = None
         self._tasks: TaskRows | None = None
         self._task_id = ""
+        self._reply: MessageOfAgent | None = None
 
     def compose(self) -> ComposeResult:
         """Make the columns and the composer."""
@@ -128,6 +130,7 @@ class Talk(Place):
         self._rows = TimelineRows(session.journal, self._list, self.glyphs)
         self._tasks = TaskRows(session.tasks.all, self.glyphs)
         self._task_id = ""
+        self._reply = None
         self.query_one("#timeline", Feed).show_rows(self._rows)
         self.query_one("#task-column", Feed).show_rows(self._tasks)
         self.query_one(DetailPane).show(None)
@@ -145,7 +148,7 @@ class Talk(Place):
         self._tasks.refresh()
         self.query_one("#task-column", Feed).refresh_rows()
         self.show_title()
-        self.query_one(ArtifactPane).show(self.shown_task)
+        self.query_one(ArtifactPane).show(self.shown_task, self._reply)
         self.query_one(Composer).push_on = self.session.push.on
 
     @property
@@ -155,9 +158,15 @@ class Talk(Place):
 
     def follow_task(self, task_id: str) -> None:
         """Show another task: its artifact, its state, and aim the composer."""
-        if task_id and task_id != self._task_id:
-            self._task_id = task_id
+        if task_id:
+            self._task_id, self._reply = task_id, None
         self.aim_at_task()
+        self.refresh_view()
+
+    def show_reply(self, reply: MessageOfAgent) -> None:
+        """Show a message that the agent answered with instead of a task, and stay in its context."""
+        self._task_id, self._reply = "", reply
+        self.query_one(Composer).aim = Aim("", reply.context_id or "")
         self.refresh_view()
 
     def aim_at_task(self) -> None:
@@ -174,9 +183,9 @@ class Talk(Place):
         else:
             composer.aim = Aim("", account.context_id)
 
-    def show_fault(self, fault: Fault) -> None:
-        """Say above the text why the last call came to nothing, and what to do."""
-        self.query_one(Composer).problem = f"{fault.seen} {fault.hint}"
+    def show_fault(self, fault: Fault | None) -> None:
+        """Say above the text why the last call came to nothing, and what to do; None takes that back."""
+        self.query_one(Composer).problem = fault.sentence() if fault else ""
 
     def show_title(self) -> None:
         """Show the task, its state and how long it has been going on."""

@@ -11,7 +11,7 @@ from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from inspector.protocol.model import Part
+    from inspector.protocol.model import Message, Part
 
 _LONGEST_DATA = 4000
 
@@ -31,6 +31,11 @@ def describe_part(part: Part, glyphs: Glyphs) -> str:
             what = "a part without content"
     named = "  ".join(piece for piece in (part.filename, part.media_type, what) if piece)
     return f"{glyphs.folded} {named}"
+
+
+def message_text(message: Message, glyphs: Glyphs) -> str:
+    """Return a message to be read: its texts as they are, its other parts in words."""
+    return "\n".join(part.text if part.text is not None else describe_part(part, glyphs) for part in message.parts)
 
 
 def _file_size(encoded: str) -> str:

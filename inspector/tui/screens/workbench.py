@@ -224,15 +224,21 @@ class WorkbenchScreen(Screen[None]):
     @work(group="turns")
     async def _drive(self, turn: Turn) -> None:
         """Drive a call to its end, with the task that it is about in view."""
+        from inspector.protocol.model import Message  # noqa: PLC0415 - loaded with the session, after first paint
+
         talk = self.query_one(Talk)
+        talk.show_fault(None)
         known = ""
         async for _ in turn:
             if turn.exchange.task_id != known:
                 known = turn.exchange.task_id
                 talk.follow_task(known)
-        talk.follow_task(known)
-        if turn.fault is not None:
-            talk.show_fault(turn.fault)
+        answer = turn.exchange.answer
+        if isinstance(answer, Message) and not answer.task_id:
+            talk.show_reply(answer)
+        else:
+            talk.follow_task(known)
+        talk.show_fault(turn.fault)
         self.refresh_bindings()
 
     def on_talk_cancel_wanted(self, event: Talk.CancelWanted) -> None:

@@ -1,4 +1,4 @@
-"""The artifacts of a task as they grow: the text of one of them, and what else it holds."""
+"""What the agent produced: the artifacts of a task as they grow, or what it said while there is none."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from textual.widgets import Static
 from inspector.text.units import size
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.parts import describe_part
+from inspector.tui.render.parts import describe_part, message_text
 from inspector.tui.widgets.document import Document
 
 if TYPE_CHECKING:
     from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+    from inspector.protocol.model import Message
     from inspector.session.tasks import TrackedTask
 
 
@@ -35,21 +36,28 @@ class ArtifactPane(Vertical):
         self._chosen: int | None = None
         self._shown: tuple[str, str, int, int] = ("", "", 0, 0)
         self._taken = 0
+        self._reply: Message | None = None
 
     def compose(self) -> ComposeResult:
         """Make the title and the text."""
         yield Static(Content.styled("ARTIFACT", "bold"), classes="pane-title")
         yield Document(id="artifact-text", empty="What the agent produces grows here.")
 
-    def show(self, task: TrackedTask | None) -> None:
-        """Show the artifacts of a task as they are now; what is shown already is only added to."""
+    def show(self, task: TrackedTask | None, reply: Message | None = None) -> None:
+        """Show the artifacts of a task as they are now, or, while there is none, what the agent said last.
+
+        `reply` is a message outside of any task. What is shown already is only added to.
+        """
         if task is not self._tracked:
             self._chosen = None
-        self._tracked = task
+        self._tracked, self._reply = task, reply
         account = task.now if task else None
         artifact = self._artifact(account) if account else None
-        self._show_title(account, artifact)
-        self._show_text(account, artifact)
+        if account is not None and artifact is not None:
+            self._show_title(account, artifact)
+            self._show_artifact(account, artifact)
+        else:
+            self._show_message(reply or (account.messages[-1] if account and account.messages else None))
 
     def action_next_artifact(self) -> None:
         """Show the next artifact."""
@@ -57,13 +65,13 @@ class ArtifactPane(Vertical):
         if account and account.artifacts:
             current = self._index(account)
             self._chosen = (current + 1) % len(account.artifacts)
-            self.show(self._tracked)
+            self.show(self._tracked, self._reply)
 
     def selected_text(self) -> str:
-        """Return all text of the artifact that is shown."""
+        """Return all text of what is shown."""
         account = self._tracked.now if self._tracked else None
         artifact = self._artifact(account) if account else None
-        return str(artifact.text) if artifact else ""
+        return str(artifact.text) if artifact else self.query_one(Document).text
 
     def _index(self, account: AssembledTask) -> int:
         return len(account.artifacts) - 1 if self._chosen is None else min(self._chosen, len(account.artifacts) - 1)
@@ -72,24 +80,18 @@ class ArtifactPane(Vertical):
         artifacts = list(account.artifacts.values())
         return artifacts[self._index(account)] if artifacts else None
 
-    def _show_title(self, account: AssembledTask | None, artifact: AssembledArtifact | None) -> None:
-        pieces: list[Content | tuple[str, str]] = [("ARTIFACT", "bold")]
-        if account and artifact:
-            chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
-            pieces += [("   ", ""), plain(artifact.name or artifact.artifact_id, limit=40)]
-            pieces += [(f"   {size(artifact.size)}   {chunks}", "$text-soft")]
-            if len(account.artifacts) > 1:
-                pieces += [(f"   {self._index(account) + 1} of {len(account.artifacts)}", "$bar")]
+    def _show_title(self, account: AssembledTask, artifact: AssembledArtifact) -> None:
+        chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
+        pieces: list[Content | tuple[str, str]] = [("ARTIFACT", "bold"), ("   ", "")]
+        pieces += [plain(artifact.name or artifact.artifact_id, limit=40)]
+        pieces += [(f"   {size(artifact.size)}   {chunks}", "$text-soft")]
+        if len(account.artifacts) > 1:
+            pieces += [(f"   {self._index(account) + 1} of {len(account.artifacts)}", "$bar")]
         self.query_one(".pane-title", Static).update(Content.assemble(*pieces))
 
-    def _show_text(self, account: AssembledTask | None, artifact: AssembledArtifact | None) -> None:
+    def _show_artifact(self, account: AssembledTask, artifact: AssembledArtifact) -> None:
         """Bring the text up to date: append where only text came, start again where anything else changed."""
         document = self.query_one(Document)
-        if account is None or artifact is None:
-            if self._shown[0]:
-                document.clear()
-            self._shown, self._taken = ("", "", 0, 0), 0
-            return
         others = artifact.other_parts
         shown = (account.id, artifact.artifact_id, artifact.revision, len(others))
         if shown != self._shown:
@@ -99,3 +101,12 @@ class ArtifactPane(Vertical):
         if len(artifact.text) > self._taken:
             document.append(artifact.text.after(self._taken))
             self._taken = len(artifact.text)
+
+    def _show_message(self, message: Message | None) -> None:
+        title = "MESSAGE" if message else "ARTIFACT"
+        shown = (title, message.message_id if message else "", 0, id(message))
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.query_one(".pane-title", Static).update(Content.styled(title, "bold"))
+        self.query_one(Document).set_text(message_text(message, self._glyphs) if message else "")
