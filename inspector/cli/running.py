@@ -111,6 +111,12 @@ class Run:
         return "", ""
 
 
+def unfit(operation: str, answer: Answer) -> FaultError:
+    """Make the error for an answer that can be read and is none to what was asked."""
+    seen = f"{operation} was answered with a {type(answer).__name__}."
+    return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "--debug shows what the agent sent."))
+
+
 def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> int:
     """Carry out a command in an event loop of its own and return the exit code; raises `FaultError`."""
     try:

@@ -7,7 +7,7 @@ from inspector.cli.failure import usage
 from inspector.cli.output import Output
 from inspector.cli.parts import make_parts
 from inspector.cli.present import Presenter
-from inspector.cli.running import Run, run
+from inspector.cli.running import Run, run, unfit
 from inspector.cli.waiting import conclude, is_settled, wait_for
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.v1_0 import encode_event
@@ -77,7 +77,7 @@ class _Sending:
         """Send without a stream; an agent that answers before the task has ended is asked again until it has."""
         answer = await self._run.call(self._run.session.send(draft, stream=False))
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
-            raise TypeError(f"SendMessage was answered with {type(answer).__name__}")
+            raise unfit("SendMessage", answer)
         if not isinstance(answer, Task):
             self._print(answer)
             return
@@ -129,7 +129,7 @@ class _Sending:
             case Unreadable():
                 self._odd = f"an event could not be read: {answer.why}"
             case _:
-                raise TypeError(f"a stream carried {type(answer).__name__}")
+                self._odd = f"the stream carried a {type(answer).__name__}"
 
     def _print(self, event: Event) -> None:
         if self._out.json:

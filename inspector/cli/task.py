@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
 from inspector.cli.present import Presenter
-from inspector.cli.running import Run, run
+from inspector.cli.running import Run, run, unfit
 from inspector.cli.waiting import conclude, get_task, wait_for
 from inspector.protocol.model import Task
 
@@ -35,7 +35,7 @@ async def _cancel(current: Run) -> None:
     current.check_interface()
     answer = await current.call(current.session.cancel(current.invocation.given.id))
     if not isinstance(answer, Task):
-        raise TypeError(f"CancelTask was answered with {type(answer).__name__}")
+        raise unfit("CancelTask", answer)
     _report(current, answer)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from inspector.cli.running import Run
+from inspector.cli.running import Run, unfit
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.model import Task
 
@@ -23,7 +23,7 @@ async def get_task(run: Run, task_id: str) -> Task:
     """Ask for a task once."""
     answer = await run.call(run.session.get(task_id, run.invocation.given.history))
     if not isinstance(answer, Task):
-        raise TypeError(f"GetTask was answered with {type(answer).__name__}")
+        raise unfit("GetTask", answer)
     return answer
 
 

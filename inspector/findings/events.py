@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from inspector.findings.finding import Finding
 from inspector.findings.rules import broken
 from inspector.protocol.assemble import Misfit
+from inspector.protocol.jsonvalue import brief
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
+from inspector.protocol.model import Json
 
 _MISFITS = {
     Misfit.ILLEGAL_MOVE: ("STREAM-002", "/status/state"),
@@ -19,21 +21,26 @@ _MISFITS = {
 _KNOWN_STATES = frozenset(str(state) for state in State)
 
 
-def of_misfits(misfits: Iterable[Misfit], seen: str) -> tuple[Finding, ...]:
-    """Turn what did not fit into findings; `seen` says what the event was."""
-    return tuple(broken(_MISFITS[misfit][0], seen, _MISFITS[misfit][1]) for misfit in misfits)
+def of_misfits(misfits: Iterable[Misfit], seen: str, at: str = "") -> tuple[Finding, ...]:
+    """Turn what did not fit into findings; `seen` says what the event was, `at` points to it."""
+    return tuple(broken(_MISFITS[misfit][0], seen, at + _MISFITS[misfit][1]) for misfit in misfits)
 
 
-def of_state(state: str) -> tuple[Finding, ...]:
+def of_state(state: str, at: str = "") -> tuple[Finding, ...]:
     """Name a state that no specification knows."""
     if not state or state in _KNOWN_STATES:
         return ()
-    return (broken("STREAM-009", state, "/status/state"),)
+    return (broken("STREAM-009", state, f"{at}/status/state"),)
 
 
-def of_other_task(expected: str, got: str) -> tuple[Finding, ...]:
-    """Name an event about another task than the stream's."""
-    return (broken("STREAM-006", f"task {got}, the stream is about {expected}", "/taskId"),)
+def of_other_task(expected: str, got: str, at: str = "/taskId") -> tuple[Finding, ...]:
+    """Name an event about another task than the one that the exchange is about."""
+    return (broken("STREAM-006", f"task {got}, this is about {expected}", at),)
+
+
+def of_mixture(*, message: bool, others: bool, at: str = "") -> tuple[Finding, ...]:
+    """Name a message that came in one stream with other events, before or after them."""
+    return (broken("STREAM-010", "a message beside other events", at),) if message and others else ()
 
 
 def of_ending(state: str, *, whole: bool, events: int, message_only: bool) -> tuple[Finding, ...]:
@@ -45,6 +52,25 @@ def of_ending(state: str, *, whole: bool, events: int, message_only: bool) -> tu
     return (broken("STREAM-001", f"closed after {events:,} events, {short(state) or 'before any state'}"),)
 
 
-def of_envelope(expected: str, got: object) -> tuple[Finding, ...]:
-    """Compare the id of a JSON-RPC response with that of the request."""
-    return () if got == expected else (broken("RPC-001", f"{got!r} instead of {expected!r}", "/id"),)
+def of_envelope(expected: str, value: Json) -> tuple[Finding, ...]:
+    """Judge what is around a result or an error; what has neither is no JSON-RPC response, which is said elsewhere.
+
+    An error without an id is no slip: the agent may have been unable to read that of the request.
+    """
+    if not isinstance(value, dict) or not value.keys() & {"result", "error"}:
+        return ()
+    findings: list[Finding] = []
+    got, error = value.get("id"), value.get("error")
+    if got != expected and not (got is None and error is not None):
+        findings.append(broken("RPC-001", f"{_quote(got)} instead of {expected!r}", "/id"))
+    if value.get("jsonrpc") != "2.0":
+        findings.append(broken("RPC-002", f"jsonrpc is {_quote(value.get('jsonrpc'))}, not '2.0'", "/jsonrpc"))
+    if error is not None and value.get("result") is not None:
+        findings.append(broken("RPC-002", "both result and error", "/error"))
+    if isinstance(error, dict) and type(error.get("code")) is not int:
+        findings.append(broken("RPC-002", f"the error's code is {_quote(error.get('code'))}", "/error/code"))
+    return tuple(findings)
+
+
+def _quote(value: Json) -> str:
+    return "missing" if value is None else repr(value) if type(value) in (int, float) else brief(value)

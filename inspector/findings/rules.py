@@ -137,6 +137,14 @@ _STREAM = (
         "The states are those of TaskState.",
         "Use one of the named states; clients wait for ever on one that they do not know.",
     ),
+    Rule(
+        "STREAM-010",
+        _ERROR,
+        "A message came in one stream with other events",
+        "1.0 §3.1.2",
+        "A stream is one message and nothing else, or a task and its updates.",
+        "Say it in the message of a status update, or answer with the message alone.",
+    ),
 )
 
 _EXCHANGE = (

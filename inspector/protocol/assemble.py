@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from inspector.protocol.growing import GrowingText
@@ -17,6 +18,9 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
+
+MESSAGES = 1000
+"""How many of the agent's messages about a task are kept, the newest."""
 
 
 class Misfit(StrEnum):
@@ -65,7 +69,7 @@ class AssembledArtifact:
 
     def replace(self, artifact: Artifact) -> None:
         """Start again from a whole artifact."""
-        self.parts, self.text, self.size = [], GrowingText(), 0
+        self.parts, self.text, self.size, self.chunks = [], GrowingText(), 0, 0
         self.revision += 1
         self.closed = False
         self.extend(artifact)
@@ -96,6 +100,61 @@ class AssembledArtifact:
             self.parts.append(TextRun(start, len(self.text), part.media_type, part.filename))
 
 
+@dataclass(slots=True)
+class Order:
+    """What an account of a task has told so far, as far as later events have to fit it.
+
+    `closed` has every artifact that was begun, by id, and whether its last chunk came.
+    """
+
+    context_id: str = ""
+    state: str = ""
+    closed: dict[str, bool] = field(default_factory=dict)
+
+    def copy(self) -> Order:
+        """Return an order that goes its own way from here."""
+        return replace(self, closed=self.closed.copy())
+
+    def check(self, event: Event) -> tuple[Misfit, ...]:
+        """Take in the next event and say what about it does not fit."""
+        misfits = self._context(event.context_id)
+        match event:
+            case TaskArtifactUpdateEvent():
+                return (*misfits, *self._artifact(event))
+            case TaskStatusUpdateEvent():
+                return (*misfits, *self._move(event.status.state))
+            case Task():
+                return (*misfits, *self._snapshot(event))
+            case Message():
+                return misfits
+
+    def _context(self, context: str | None) -> tuple[Misfit, ...]:
+        self.context_id = self.context_id or context or ""
+        return (Misfit.OTHER_CONTEXT,) if context and context != self.context_id else ()
+
+    def _move(self, after: str) -> tuple[Misfit, ...]:
+        before, self.state = self.state, after
+        if is_terminal(before):
+            return (Misfit.AFTER_TERMINAL,)
+        return () if after == before or may_follow(before, after) else (Misfit.ILLEGAL_MOVE,)
+
+    def _snapshot(self, task: Task) -> tuple[Misfit, ...]:
+        """Read a whole task; reading the same final state again is no misfit, it is what GetTask does."""
+        self.closed |= {artifact.artifact_id: False for artifact in task.artifacts or ()}
+        return () if task.status.state == self.state else self._move(task.status.state)
+
+    def _artifact(self, event: TaskArtifactUpdateEvent) -> tuple[Misfit, ...]:
+        misfits = [Misfit.AFTER_TERMINAL] if is_terminal(self.state) else []
+        artifact_id = event.artifact.artifact_id
+        closed = self.closed.get(artifact_id)
+        if event.append and closed is None:
+            misfits.append(Misfit.APPEND_BEFORE_CREATE)
+        elif event.append and closed:
+            misfits.append(Misfit.CHUNK_AFTER_LAST)
+        self.closed[artifact_id] = bool(event.last_chunk) or bool(closed and event.append)
+        return tuple(misfits)
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """A state that the task took on, and when it was heard of (seconds since 1970)."""
@@ -106,21 +165,26 @@ class Move:
 
 @dataclass(slots=True)
 class AssembledTask:
-    """A task as its events tell it; `apply` is the only way in.
+    """A task as its events tell it; `apply` and `conclude` are the only ways in.
 
     `moves` lists each change of state once; `artifacts` are in order of appearance, by id; `messages` are what the
-    agent said about the task, `history` what its last snapshot had.
+    agent said about the task lately, `history` what its last snapshot had; `order` is what later events have to fit.
     """
 
     id: str
-    context_id: str = ""
     status: TaskStatus = field(default_factory=TaskStatus)
     moves: list[Move] = field(default_factory=list)
     artifacts: dict[str, AssembledArtifact] = field(default_factory=dict)
-    messages: list[Message] = field(default_factory=list)
+    messages: deque[Message] = field(default_factory=lambda: deque(maxlen=MESSAGES))
     history: list[Message] = field(default_factory=list)
+    order: Order = field(default_factory=Order)
     updated: float = 0.0
     events: int = 0
+
+    @property
+    def context_id(self) -> str:
+        """Return the context that the first event with one named, `""` before."""
+        return self.order.context_id
 
     @property
     def state(self) -> str:
@@ -131,63 +195,52 @@ class AssembledTask:
         """Take in an event of this task, heard of at `at`, and say what about it does not fit."""
         self.updated = at
         self.events += 1
-        misfits = self._check_context(event.context_id)
+        misfits = self.order.check(event)
         match event:
             case TaskArtifactUpdateEvent():
-                return (*misfits, *self._artifact(event))
+                self._artifact(event)
             case TaskStatusUpdateEvent():
-                return (*misfits, *self._move(event.status, at))
+                self._move(event.status, at)
             case Task():
-                return (*misfits, *self._snapshot(event, at))
+                self._snapshot(event, at)
             case Message():
                 self.messages.append(event)
-                return misfits
+        return misfits
 
-    def _check_context(self, context: str | None) -> tuple[Misfit, ...]:
-        if not context or context == self.context_id:
-            return ()
-        if not self.context_id:
-            self.context_id = context
-            return ()
-        return (Misfit.OTHER_CONTEXT,)
+    def conclude(self, event: Event, at: float) -> None:
+        """Take over the final state that an event tells, and nothing else of it: another account tells the rest."""
+        status = event.status if isinstance(event, Task | TaskStatusUpdateEvent) else None
+        if status is not None and is_terminal(status.state) and not is_terminal(self.state):
+            self.updated = at
+            self.order.state = status.state
+            self._move(status, at)
 
-    def _move(self, status: TaskStatus, at: float) -> tuple[Misfit, ...]:
-        before, after = self.state, status.state
+    def _move(self, status: TaskStatus, at: float) -> None:
+        if status.state != self.state:
+            self.moves.append(Move(status.state, at))
         self.status = status
         if status.message is not None:
             self.messages.append(status.message)
-        if after == before:
-            return (Misfit.AFTER_TERMINAL,) if is_terminal(before) else ()
-        self.moves.append(Move(after, at))
-        if is_terminal(before):
-            return (Misfit.AFTER_TERMINAL,)
-        return () if may_follow(before, after) else (Misfit.ILLEGAL_MOVE,)
 
-    def _snapshot(self, task: Task, at: float) -> tuple[Misfit, ...]:
-        """Take over a whole task; reading the same final state again is no misfit, it is what GetTask does."""
-        misfits = () if task.status.state == self.state else self._move(task.status, at)
+    def _snapshot(self, task: Task, at: float) -> None:
+        if task.status.state != self.state:
+            self._move(task.status, at)
         self.status = task.status
         if task.history is not None:
             self.history = list(task.history)
         for artifact in task.artifacts or ():
-            self.artifacts.setdefault(artifact.artifact_id, AssembledArtifact(artifact.artifact_id)).replace(artifact)
-        return misfits
+            self._artifact_of(artifact).replace(artifact)
 
-    def _artifact(self, event: TaskArtifactUpdateEvent) -> tuple[Misfit, ...]:
-        misfits: list[Misfit] = []
-        if is_terminal(self.state):
-            misfits.append(Misfit.AFTER_TERMINAL)
-        artifact_id = event.artifact.artifact_id
-        known = self.artifacts.get(artifact_id)
-        if known is None:
-            known = self.artifacts[artifact_id] = AssembledArtifact(artifact_id)
-            if event.append:
-                misfits.append(Misfit.APPEND_BEFORE_CREATE)
-        elif event.append and known.closed:
-            misfits.append(Misfit.CHUNK_AFTER_LAST)
+    def _artifact(self, event: TaskArtifactUpdateEvent) -> None:
+        artifact = self._artifact_of(event.artifact)
         if event.append:
-            known.extend(event.artifact)
+            artifact.extend(event.artifact)
         else:
-            known.replace(event.artifact)
-        known.closed = bool(event.last_chunk) or (known.closed and bool(event.append))
-        return tuple(misfits)
+            artifact.replace(event.artifact)
+        artifact.closed = self.order.closed[artifact.artifact_id]
+
+    def _artifact_of(self, artifact: Artifact) -> AssembledArtifact:
+        known = self.artifacts.get(artifact.artifact_id)
+        if known is None:
+            known = self.artifacts[artifact.artifact_id] = AssembledArtifact(artifact.artifact_id)
+        return known

@@ -23,6 +23,8 @@ class GrowingText:
 
     def append(self, text: str) -> None:
         """Add text at the end."""
+        if not text:
+            return  # pieces that never fill a block would pile up
         self._tail.append(text)
         self._length += len(text)
         if self._length - (self._ends[-1] if self._ends else 0) >= _BLOCK:

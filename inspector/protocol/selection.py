@@ -8,7 +8,7 @@ from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import DIALECTS, for_version
+from inspector.protocol.dialects.registry import DIALECTS, for_interface, generation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,12 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     """Choose an interface, or None where the card offers none that we speak.
 
     `transports` are the user's bindings, best first, and win over the card's order; one that the card does not offer
-    is passed over. `generation` (`0.3`) leaves only interfaces of that generation and those that declare none which we
-    speak: saying so is the user's way to talk to an agent whose card is wrong.
+    is passed over. `generation` (`0.3`, `opvs`) leaves only interfaces that may speak it: those that declare it, those
+    that declare what it is an alias of, and those that declare none which we speak. Saying so is the user's way to
+    talk to an agent whose card is wrong.
     """
-    judged = options(card)
-    if pinned := for_version(generation) if generation else None:
-        judged = [option if option.dialect else replace(option, dialect=pinned) for option in judged]
-    usable = [option for option in judged if option.usable and (not generation or option.dialect is pinned)]
+    judged = [_pinned(option, generation) for option in options(card)] if generation else options(card)
+    usable = [option for option in judged if option.usable]
     for wanted in transports:
         for option in usable:
             if option.interface.protocol_binding.upper() == wanted.upper():
@@ -66,6 +65,15 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     return _choice(first, "first on the card that we speak")
 
 
+def _pinned(option: Option, generation: str) -> Option:
+    """Judge an interface again for a generation that the user insists on."""
+    wanted = for_interface(generation, option.interface.protocol_binding)
+    declared = generation_of(option.interface.protocol_version)
+    if wanted is not None and declared in ("", wanted.generation, wanted.alias_of):
+        return replace(option, dialect=wanted)
+    return replace(option, dialect=None, reason=f"generation {generation} was asked for")
+
+
 def _choice(option: Option, reason: str) -> Choice:
     if option.dialect is None or option.binding is None:
         raise ValueError(f"not usable: {option.reason}")
@@ -73,13 +81,15 @@ def _choice(option: Option, reason: str) -> Choice:
 
 
 def _judge(interface: AgentInterface) -> Option:
-    binding = BINDINGS.get(interface.protocol_binding.upper())
-    dialect = for_version(interface.protocol_version)
+    name = interface.protocol_binding.upper()
+    binding = BINDINGS.get(name)
     if binding is None:
-        return Option(interface, dialect, None, f"we do not speak the binding {interface.protocol_binding!r}")
-    if dialect is None:
-        ours = " and ".join(DIALECTS)
-        version = interface.protocol_version
-        said = f"generation {version!r}" if version else "an interface without a protocolVersion"
-        return Option(interface, None, binding, f"we speak {ours}, not {said}")
-    return Option(interface, dialect, binding, f"{dialect.generation} over {binding.name}")
+        return Option(interface, None, None, f"we do not speak the binding {interface.protocol_binding!r}")
+    version = interface.protocol_version
+    dialect = for_interface(version, name)
+    if dialect is not None:
+        return Option(interface, dialect, binding, f"{dialect.generation} over {binding.name}")
+    if generation_of(version):
+        return Option(interface, None, binding, f"generation {version!r} does not travel over {binding.name}")
+    said = f"generation {version!r}" if version else "an interface without a protocolVersion"
+    return Option(interface, None, binding, f"we speak {' and '.join(DIALECTS)}, not {said}")

@@ -116,7 +116,7 @@ async def fetch_card(journal: Journal, client: Client, credentials: Credentials,
     """Fetch a card, following redirects with the credentials left at home when they lead elsewhere."""
     for _ in range(_MOST_REDIRECTS):
         fetch = CardFetch(journal, GET_CARD, url)
-        request = HttpRequest("GET", url, {"Accept": "application/json", **credentials.for_url(url)})
+        request = credentials.sign(HttpRequest("GET", url, {"Accept": "application/json"}))
         try:
             async with aclosing(client.exchange(request)) as seen:
                 async for observation in seen:

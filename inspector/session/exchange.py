@@ -12,7 +12,6 @@ from inspector.findings.rules import broken
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import (
     Json,
     Message,
@@ -87,23 +86,22 @@ class Exchange(Recorder):
         )
 
     def _frame(self, frame: Frame, at: float) -> Record:
-        value = parse(frame.data or b"")
-        answer: Answer = (
-            value if isinstance(value, Unreadable) else self.call.binding.decode_item(self.call.dialect, value)
-        )
+        call = self.call
+        value = call.binding.read(call.dialect, call.operation, frame.data or b"")
+        answer: Answer = value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
         return self._payload(Kind.FRAME, at, answer, frame.raw, self._envelope(value))
 
     def take_body(self, body: Body) -> Record:
         """Append the answer to a call that was not answered with a stream."""
-        value = parse(body.raw)
         call = self.call
+        value = call.binding.read(call.dialect, call.operation, body.raw)
         if isinstance(value, Unreadable):
             return self._payload(Kind.BODY, body.at, value, body.raw, ())
         streaming = call.operation in STREAMING
         answer = (
             call.binding.decode_item(call.dialect, value)
             if streaming
-            else call.binding.decode_answer(call.dialect, call.operation, value)
+            else call.binding.decode_answer(call.dialect, call.operation, self.head.status if self.head else 0, value)
         )
         findings = self._envelope(value)
         if streaming and not isinstance(answer, ProtocolError | Unreadable):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
+from inspector.findings.finding import Finding
 from inspector.protocol.operations import Operation
 from inspector.session.exchanges import Exchanges
 from inspector.session.lists import RecordList
@@ -17,7 +19,7 @@ _PAGE = 1000
 _TURNS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 
 LABEL_LENGTH = 200
-"""How many characters of a payload a record's label quotes."""
+"""How many characters of a payload a record's label quotes, and its findings."""
 
 
 class Journal:
@@ -36,10 +38,12 @@ class Journal:
         self._lists: list[RecordList] = []
         self._listeners: list[Callable[[], None]] = []
 
-    def append(self, kind: Kind, at: float, *, label: str = "", **members: Any) -> Record:
+    def append(
+        self, kind: Kind, at: float, *, label: str = "", findings: Sequence[Finding] = (), **members: Any
+    ) -> Record:
         """Append one fact and hand it to every list that follows; `members` are those of `Record`."""
-        label = self.redactor.text(label[:LABEL_LENGTH])
-        record = self.capture.append(kind, at, label=label, **members)
+        label = self.redactor.text(label)[:LABEL_LENGTH]  # masked as a whole: a cut may go through a secret
+        record = self.capture.append(kind, at, label=label, findings=self._masked(findings), **members)
         self.exchanges.take(record)
         if kind is Kind.REQUEST and record.operation in _TURNS:
             self.turns.append((record.seq, record.at))
@@ -48,6 +52,9 @@ class Journal:
         for finding in record.findings:
             self.found.setdefault(finding.rule, []).append(record.seq)
         return record
+
+    def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        return tuple(replace(one, seen=self.redactor.text(one.seen)[:LABEL_LENGTH]) for one in findings)
 
     def turn_of(self, seq: int) -> float | None:
         """Return when the last send before this record began, or None where there was none."""

@@ -22,14 +22,14 @@ class Row(NamedTuple):
 class RecordList:
     """The records that a view shows, as rows; a run of chunks of one artifact is one row when `folded`.
 
-    Chunks that come by stream and by push at the same time make two runs that grow side by side; any other record ends
-    the runs. Keeps 32 bytes a row whatever the records hold, so that a hundred thousand events stay cheap.
+    Chunks that come by several streams and by push at the same time make runs that grow side by side; any other record
+    ends the runs. Keeps 32 bytes a row whatever the records hold, so that a hundred thousand events stay cheap.
     """
 
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
         self._accepts = accepts
         self.folded = folded
-        self._runs: dict[tuple[Kind, str, str], int] = {}
+        self._runs: dict[tuple[Kind, int, str, str], int] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class RecordList:
             if not _is_chunk(record):
                 self._runs.clear()
             else:
-                run = (record.kind, record.task, record.label)
+                run = (record.kind, record.exchange, record.task, record.label)
                 index = self._runs.setdefault(run, len(self._firsts))
                 if index < len(self._firsts):
                     self._lasts[index] = record.seq

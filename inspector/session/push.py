@@ -8,7 +8,7 @@ from inspector.capture.records import Kind
 from inspector.findings import events as judge
 from inspector.findings.finding import Finding
 from inspector.findings.rules import broken
-from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import AuthenticationInfo, Event, PushConfig, Unreadable
 from inspector.session.exchange import describe
@@ -143,7 +143,7 @@ def _read(body: bytes) -> tuple[Event | Unreadable, str]:
     if isinstance(value, Unreadable):
         return value, ""
     first: Unreadable | None = None
-    for dialect in DIALECTS.values():
+    for dialect in ALL:
         event = dialect.decode_push(value)
         if not isinstance(event, Unreadable):
             return event, dialect.generation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
@@ -16,14 +16,15 @@ from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Obser
 class Recorder:
     """Folds the observations of one exchange into records; who reads the payload extends it.
 
-    `number` is the exchange's, once the request is out; `head` is the response's, `fault` what broke the exchange.
+    `number` is the exchange's, once the request is out; `head` is the response's; `ending` says how it ended, None
+    while it has not, and `fault` what broke it, secrets masked.
     """
 
     journal: Journal
     operation: str
     number: int = field(default=0, init=False)
     head: Head | None = field(default=None, init=False)
-    ended: bool = field(default=False, init=False)
+    ending: Ending | None = field(default=None, init=False)
     fault: Fault | None = field(default=None, init=False)
 
     def take(self, seen: Observation) -> list[Record]:
@@ -61,6 +62,10 @@ class Recorder:
         """Judge how the exchange ended."""
         return ()
 
+    def let_go(self) -> None:
+        """Let go, at the end, of what the exchange held."""
+        return
+
     def payload_members(self) -> dict[str, Json]:
         """Return what the end of the exchange says of its payload, as members of its record."""
         return {}
@@ -72,8 +77,10 @@ class Recorder:
 
     def stop(self, at: float) -> None:
         """Record that we stopped listening before the exchange was over; an exchange that is over stays as it is."""
-        if self.number and not self.ended:
-            self._end(Ended(at, Ending.STOPPED, 0.0, 0, 0))
+        so_far = self.journal.exchanges.get(self.number)
+        if so_far is not None and self.ending is None:
+            seconds = max(0.0, at - so_far.at)
+            self._end(Ended(at, Ending.STOPPED, seconds, so_far.events, so_far.received))
 
     def _sent(self, sent: Sent) -> Record:
         redactor = self.journal.redactor
@@ -103,7 +110,7 @@ class Recorder:
             label=f"{head.status} {head.reason}".strip(),
             meta={
                 "status": head.status,
-                "reason": head.reason,
+                "reason": self.journal.redactor.text(head.reason),
                 "http": head.http_version,
                 "headers": self.journal.redactor.headers(head.headers),
                 "streamed": head.streamed,
@@ -111,8 +118,7 @@ class Recorder:
         )
 
     def _end(self, ended: Ended) -> Record:
-        self.ended = True
-        self.fault = ended.fault
+        self.ending = ended.how
         meta: dict[str, Json] = {
             "how": ended.how.value,
             "events": ended.events,
@@ -120,17 +126,19 @@ class Recorder:
             "seconds": round(ended.seconds, 6),
         }
         if ended.fault is not None:
-            text = self.journal.redactor.text
-            meta |= {"whose": ended.fault.whose.value, "seen": text(ended.fault.seen), "hint": ended.fault.hint}
+            fault = self.fault = replace(ended.fault, seen=self.journal.redactor.text(ended.fault.seen))
+            meta |= {"whose": fault.whose.value, "seen": fault.seen, "hint": fault.hint}
+        findings = self.judge_end(ended)
+        self.let_go()
         return self.journal.append(
             Kind.END,
             ended.at,
             exchange=self.number,
             operation=self.operation,
-            label=ended.fault.seen if ended.fault else ended.how.value,
+            label=self.fault.seen if self.fault else ended.how.value,
             size=len(ended.rest),
             raw=self.journal.redactor.body(ended.rest),
             meta=meta,
-            findings=self.judge_end(ended),
+            findings=findings,
             **self.payload_members(),
         )

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
@@ -27,7 +27,7 @@ from inspector.session.outcome import fault_of
 from inspector.session.push import PushDesk
 from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks, text_of
-from inspector.wire.credentials import Credentials, origin
+from inspector.wire.credentials import Credentials, basic, origin, split_userinfo
 from inspector.wire.discovery import normalise
 from inspector.wire.http import Client
 
@@ -79,15 +79,14 @@ class Session:
     def __init__(self, capture: Path, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         redactor = Redactor()
-        for name, value in self.settings.headers.items():
-            if name in self.settings.secret_headers:
-                redactor.add(value)
-                redactor.add(value.partition(" ")[2])
+        for value in self.settings.secret_headers.values():
+            redactor.add(value)
+            redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
         self.journal = Journal(Capture.create(capture), redactor)
         self.tasks = Tasks()
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
-        self.credentials = Credentials(self.settings.headers)
+        self.credentials = self._credentials()
         self.connection: Connection | None = None
         self.push = PushDesk(
             self.journal,
@@ -117,16 +116,19 @@ class Session:
     async def connect(self, reference: str) -> Connection:
         """Find the card of an agent and choose an interface; raises `FaultError` with the sentence for the user.
 
-        Credentials go to the origin of the reference, and to those that the settings trust; to no other.
+        Credentials go to the origin of the reference, and to those that the settings trust; to no other. User and
+        password before the host of the reference are credentials like any other.
         """
-        allowed = [origin(normalise(reference)), *(origin(normalise(one)) for one in self.settings.trusted)]
-        self.credentials = Credentials(self.settings.headers, frozenset(allowed))
         self.connection = None
+        self.credentials = self._credentials()
         local = read_card_file(reference)
         if local is not None:
             found, findings = local
             self.connection = Connection(reference, "", found, self._select(found.card), (), findings)
         else:
+            url, userinfo = split_userinfo(normalise(reference))
+            reference = url if userinfo else reference
+            self.credentials = self._credentials(origin(url), userinfo)
             fetch, found, tries = await look_for_card(self.journal, self.client, self.credentials, reference)
             headers = fetch.head.headers if fetch.head else ()
             choice = self._select(found.card)
@@ -134,6 +136,16 @@ class Session:
         self.credentials = self.credentials.with_key(self.settings.api_key, *key_place(self.connection.card))
         self._note_connection(self.connection)
         return self.connection
+
+    def _credentials(self, home: str = "", userinfo: str = "") -> Credentials:
+        """Make the credentials for an origin; `userinfo` stands for an Authorization unless the settings have one."""
+        settings, headers = self.settings, self.settings.secret_headers
+        if userinfo and not any(name.lower() == "authorization" for name in headers):
+            headers["Authorization"] = basic(userinfo)
+            for secret in (headers["Authorization"].partition(" ")[2], unquote(userinfo.partition(":")[2])):
+                self.journal.redactor.add(secret)
+        origins = frozenset((home, *(origin(normalise(one)) for one in settings.trusted))) - {""}
+        return Credentials(headers, origins, plain=settings.plain_headers)
 
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice
@@ -186,7 +198,7 @@ class Session:
         self, operation: Operation, request: Request, task_id: str, context_id: str = "", label: str = ""
     ) -> Turn:
         choice = self.choice
-        if operation not in choice.dialect.methods:
+        if not choice.binding.offers(choice.dialect, operation):
             raise FaultError(
                 Fault(
                     Whose.YOURS,
@@ -212,4 +224,4 @@ class Session:
     @property
     def host(self) -> str:
         """Return the host of the agent, for names and titles."""
-        return urlsplit(self.connection.url).netloc if self.connection else ""
+        return urlsplit(self.connection.url).netloc.rpartition("@")[2] if self.connection else ""

@@ -22,19 +22,17 @@ _PLAIN_HEADERS = frozenset(
         "x-request-id",
     }
 )
-"""Headers whose value is no secret; a service parameter may carry a credential, so every other one is masked."""
+"""Headers whose value is no secret; a service parameter may carry a credential, so every other one counts as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the user chose for a session: credentials, wishes for the interface, the receiver's address, limits.
 
-    `secret_headers` names those of `headers` whose values are masked wherever they stand; `api_key` goes where the
-    card says that it belongs.
+    `api_key` goes where the card says that it belongs.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    secret_headers: frozenset[str] = frozenset()
     api_key: str = field(default="", repr=False)
     trusted: tuple[str, ...] = ()
     transports: tuple[str, ...] = ()
@@ -45,6 +43,16 @@ class Settings:
     public_url: str | None = None
     limits: Limits = field(default_factory=Limits)
 
+    @property
+    def secret_headers(self) -> dict[str, str]:
+        """Return the headers whose values are masked wherever they stand, and sent to trusted origins alone."""
+        return {name: value for name, value in self.headers.items() if name.lower() not in _PLAIN_HEADERS}
+
+    @property
+    def plain_headers(self) -> dict[str, str]:
+        """Return the headers that are no secret and go with every request."""
+        return {name: value for name, value in self.headers.items() if name.lower() in _PLAIN_HEADERS}
+
 
 def settings_of(options: Options) -> Settings:
     """Make the settings of a session; a header that is given more than once has all its values (RFC 9110 5.3)."""
@@ -54,7 +62,6 @@ def settings_of(options: Options) -> Settings:
         headers |= dict(bearer)
     return Settings(
         headers=headers,
-        secret_headers=frozenset(name for name in headers if name.lower() not in _PLAIN_HEADERS),
         api_key=options.api_key,
         trusted=options.trust,
         transports=options.transports,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.protocol.assemble import AssembledTask, Misfit
@@ -19,14 +19,18 @@ class Source(StrEnum):
 
 @dataclass(slots=True)
 class TrackedTask:
-    """One task, assembled apart for each way in, so that a chunk which came by both is not there twice."""
+    """One task, assembled apart for each way in, so that a chunk which came by both is not there twice.
+
+    `teller` is the exchange whose stream tells the task now, 0 for none: what other exchanges answer in the meantime
+    is told by that stream too.
+    """
 
     id: str
     number: int
     first_seen: float
     answered: AssembledTask
     pushed: AssembledTask
-    bad: list[str] = field(default_factory=list)
+    teller: int = 0
 
     @property
     def now(self) -> AssembledTask:
@@ -57,8 +61,12 @@ class Tasks:
         """Return the tasks, the one first seen last at the front."""
         return list(reversed(self._by_id.values()))
 
-    def take(self, event: Event, at: float, source: Source) -> tuple[Misfit, ...]:
-        """Fold an event into its task and say what about it does not fit; an event of no task is passed over."""
+    def take(self, event: Event, at: float, source: Source, *, stream: int = 0) -> tuple[Misfit, ...]:
+        """Fold an event into its task and say what about it does not fit; an event of no task is passed over.
+
+        `stream` is the exchange where the event came by a stream. While one stream tells the task, others are believed
+        about its end alone: what else they say comes by that one too, and would be there twice.
+        """
         task_id = task_of(event)
         if not task_id:
             return ()
@@ -66,8 +74,19 @@ class Tasks:
         if tracked is None:
             tracked = TrackedTask(task_id, len(self._by_id) + 1, at, AssembledTask(task_id), AssembledTask(task_id))
             self._by_id[task_id] = tracked
-        account = tracked.answered if source is Source.ANSWER else tracked.pushed
-        return account.apply(event, at)
+        if source is Source.PUSH:
+            return tracked.pushed.apply(event, at)
+        if tracked.teller not in (0, stream):
+            tracked.answered.conclude(event, at)
+            return ()
+        tracked.teller = stream
+        return tracked.answered.apply(event, at)
+
+    def let_go(self, task_id: str, stream: int) -> None:
+        """Note that a stream is over: the next one that speaks of the task tells it."""
+        tracked = self._by_id.get(task_id)
+        if tracked is not None and tracked.teller == stream:
+            tracked.teller = 0
 
 
 def task_of(event: Event) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
 from inspector.protocol.bindings.base import HttpRequest
 
@@ -21,13 +22,32 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}" if parts.hostname else ""
 
 
+def split_userinfo(url: str) -> tuple[str, str]:
+    """Return a url without what stands before its host, and that as it stands there, `""` where there is nothing."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url, ""
+    userinfo, at, place = parts.netloc.rpartition("@")
+    return (parts._replace(netloc=place).geturl(), userinfo) if at else (url, "")
+
+
+def basic(userinfo: str) -> str:
+    """Return the Authorization that a url's userinfo stands for (RFC 7617)."""
+    return f"Basic {b64encode(unquote_to_bytes(userinfo)).decode('ascii')}"
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers and query parameters that prove who we are, and the origins that they may be sent to."""
+    """Headers and query parameters that prove who we are, and the origins that they may be sent to.
+
+    `plain` are headers that prove nothing and go with every request.
+    """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: frozenset[str] = frozenset()
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    plain: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.headers or self.query)
@@ -35,14 +55,6 @@ class Credentials:
     def are_for(self, url: str) -> bool:
         """Say whether they may be sent to this url."""
         return bool(origin(url)) and origin(url) in self.origins
-
-    def for_url(self, url: str) -> Mapping[str, str]:
-        """Return the headers to send to this url: all of them at home, none elsewhere."""
-        return self.headers if self.are_for(url) else {}
-
-    def at_home(self, url: str) -> Credentials:
-        """Return the same credentials, allowed to go to this url's origin too."""
-        return replace(self, origins=self.origins | {origin(url)})
 
     def with_key(self, key: str, location: str, name: str) -> Credentials:
         """Return these credentials and an API key, in the `header`, `query` or `cookie` of that name."""
@@ -58,11 +70,12 @@ class Credentials:
 
     def sign(self, request: HttpRequest) -> HttpRequest:
         """Return the request with the credentials on it where it goes home; a header of ours replaces its own."""
-        if not self.are_for(request.url):
-            return request
-        ours = {name.lower() for name in self.headers}
-        kept = {name: value for name, value in request.headers.items() if name.lower() not in ours}
-        return replace(request, url=_with_query(request.url, self.query), headers={**kept, **self.headers})
+        home = self.are_for(request.url)
+        ours = {**self.plain, **(self.headers if home else {})}
+        names = {name.lower() for name in ours}
+        kept = {name: value for name, value in request.headers.items() if name.lower() not in names}
+        url = _with_query(request.url, self.query) if home else request.url
+        return replace(request, url=url, headers={**kept, **ours})
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
@@ -19,7 +19,8 @@ WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-_MISREAD = "a card that cannot be read"
+_HTTPS = 443
+_MISREAD = "a card that cannot be read: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +34,59 @@ class FoundCard:
 
 def local_path(reference: str) -> Path | None:
     """Return the path that a reference names on this machine, or None where it is a url or a host."""
-    if reference.startswith("file://"):
-        return Path(unquote(urlsplit(reference).path))
-    if "://" in reference:
-        return None
-    path = Path(reference).expanduser()
-    looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
-    return path if looks_like_a_path or path.is_file() else None
+    try:
+        if reference.startswith("file://"):
+            return Path(unquote(urlsplit(reference).path))
+        if "://" in reference:
+            return None
+        path = Path(reference).expanduser()
+        looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
+        return path if looks_like_a_path or path.is_file() else None
+    except (ValueError, OSError, RuntimeError):  # no url, longer than any path, of a user that is not there
+        return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 
 
 def normalise(reference: str) -> str:
-    """Complete a reference to a url: https, but http on this machine, on bare addresses and where a port is given."""
+    """Complete a reference to a url: https, but http on this machine, on bare addresses and where a port is given.
+
+    A reference that can be no url is completed all the same, for the client to refuse.
+    """
     if "://" in reference:
         return reference
-    parts = urlsplit(f"//{reference}")
-    return f"{'http' if _is_near(reference, parts.hostname or '') else 'https'}://{reference}"
+    if _is_address(reference) and ":" in reference:
+        reference = f"[{reference}]"
+    try:
+        parts = urlsplit(f"//{reference}")
+        near = _is_near(parts.hostname or "", parts.port)
+    except ValueError:
+        near = False
+    return f"{'http' if near else 'https'}://{reference}"
 
 
-def _is_near(reference: str, host: str) -> bool:
-    if host == "localhost" or host.endswith((".localhost", ".local")):
-        return True
+def _is_near(host: str, port: int | None) -> bool:
+    if host == "localhost" or host.endswith((".localhost", ".local")) or _is_address(host):
+        return port != _HTTPS
+    return port is not None and port != _HTTPS
+
+
+def _is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return reference.partition("/")[0].rpartition(":")[2].isdigit() and not reference.endswith(":443")
+        return False
     return True
 
 
 def candidates(reference: str) -> list[str]:
     """List the urls to try: the well-known ones under the path, those at the root, then the url itself.
 
-    A url that names a JSON file or a well-known path is a card's url and is tried alone.
+    A url that names a JSON file or a well-known path is a card's url and is tried alone; so is what is no url.
     """
     url = normalise(reference)
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return [url]
     if parts.path.endswith(".json") or "/.well-known/" in parts.path:
         return [url]
     path = parts.path.rstrip("/")
@@ -95,13 +115,18 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
         served = f" served as {content_type}" if content_type and "json" not in content_type else ""
         return f"{value.why}{served}"
     if not isinstance(value, dict):
-        return f"JSON, but {type(value).__name__} instead of a card"
+        return f"JSON, but {type_name(value)} instead of a card"
     if not {"name", "skills", "capabilities", "supportedInterfaces", "url"} & value.keys():
         return "JSON, but without any member of a card"
     card, dialect = read_card(value)
     if isinstance(card, Unreadable):
-        return f"{_MISREAD}: {card.why}"
+        return f"{_MISREAD}{card.why}"
     return FoundCard(card, dialect, raw)
+
+
+def misread(outcome: str) -> str:
+    """Return what keeps a card from being read, as `read_bytes` tells it; `""` for an answer that is no card at all."""
+    return outcome.removeprefix(_MISREAD) if outcome.startswith(_MISREAD) else ""
 
 
 def read_file(path: Path) -> FoundCard:
@@ -133,7 +158,7 @@ def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) 
             f"The card of {reference} is protected ({seen}).",
             "Give credentials: --bearer TOKEN or --header 'Name: value'.",
         )
-    if any(why.startswith(_MISREAD) for _, why in tries):
+    if any(misread(why) for _, why in tries):
         return Fault(
             Whose.AGENT,
             FaultCode.CARD_INVALID,

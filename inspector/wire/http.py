@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Self
-from urllib.parse import unquote_to_bytes
 
 import httpx
 
@@ -19,6 +17,7 @@ from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
 from inspector.wire.coding import CODINGS, CodingError, Inflater, TooMuchError
+from inspector.wire.credentials import basic, split_userinfo
 from inspector.wire.faults import explain
 from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
 
@@ -189,9 +188,9 @@ def _encoded(request: HttpRequest) -> list[tuple[bytes, bytes]]:
         (name.encode("utf-8", "surrogateescape"), value.encode("utf-8", "surrogateescape"))
         for name, value in request.headers.items()
     ]
-    userinfo = httpx.URL(request.url).userinfo
+    _, userinfo = split_userinfo(request.url)
     if userinfo and not any(name.lower() == b"authorization" for name, _ in headers):
-        headers.append((b"Authorization", b"Basic " + b64encode(unquote_to_bytes(userinfo))))
+        headers.append((b"Authorization", basic(userinfo).encode("ascii")))
     return headers
 
 

@@ -35,7 +35,7 @@ class Caller:
 
     def call(self, operation, request):
         raw = jsonvalue.parse(self.post(operation, request).content)
-        return readable(jsonrpc.BINDING.decode_answer(self.dialect, operation, raw))
+        return readable(jsonrpc.BINDING.decode_answer(self.dialect, operation, 200, raw))
 
     def stream(self, request) -> list[Event]:
         answer = self.post(Operation.STREAM, request)

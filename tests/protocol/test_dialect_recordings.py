@@ -73,7 +73,7 @@ def outcomes(path: Path) -> list[Answer | Item]:
         if exchange.response.is_stream:
             found += [jsonrpc.decode_item(dialect, parse(frame)) for frame in exchange.response.frames]
         elif exchange.response.headers.get("content-type") == "application/json":
-            found.append(jsonrpc.decode_answer(dialect, operation, parse(exchange.response.body)))
+            found.append(jsonrpc.decode_answer(dialect, operation, 200, parse(exchange.response.body)))
     return found
 
 
@@ -118,7 +118,7 @@ def test_every_response_is_read_and_written_back_as_it_was(path: Path) -> None:
             if operation is None:
                 assert isinstance(jsonrpc.open_envelope(value), ProtocolError | jsonrpc.Opened)
                 continue
-            answer = jsonrpc.decode_answer(dialect, operation, value)
+            answer = jsonrpc.decode_answer(dialect, operation, 200, value)
             assert isinstance(answer, Unreadable) == (name_of(path) in NOT_JSON_RPC), answer
             if not isinstance(answer, ProtocolError | Unreadable):
                 assert dialect.encode_result(operation, answer) == value.get("result")

@@ -135,7 +135,7 @@ def test_any_json_is_a_result_or_unreadable(dialect: Dialect, operation: Operati
 @many
 def test_any_json_is_an_answer_an_error_or_unreadable(dialect: Dialect, value: Any, operation: Operation) -> None:
     for sent in (value, {"jsonrpc": "2.0", "result": value}, {"jsonrpc": "2.0", "error": value}):
-        assert isinstance(jsonrpc.decode_answer(dialect, operation, sent), Wire | ProtocolError | Unreadable)
+        assert isinstance(jsonrpc.decode_answer(dialect, operation, 200, sent), Wire | ProtocolError | Unreadable)
         assert isinstance(jsonrpc.decode_item(dialect, sent), Wire | ProtocolError | Unreadable)
 
 

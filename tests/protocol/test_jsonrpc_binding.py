@@ -102,7 +102,7 @@ def test_what_is_no_response_says_why(value: Any, why: str) -> None:
     assert isinstance(opened, Unreadable)
     assert why in opened.why
     assert opened.value is value
-    assert jsonrpc.decode_answer(V1, Operation.GET, value) == opened
+    assert jsonrpc.decode_answer(V1, Operation.GET, 200, value) == opened
     assert jsonrpc.decode_item(V1, value) == opened
 
 
@@ -138,7 +138,7 @@ def test_an_error_is_read_with_what_it_has(error: Any, read: ProtocolError) -> N
 
 
 def test_a_result_of_the_wrong_shape_says_why() -> None:
-    answer = jsonrpc.decode_answer(V1, Operation.GET, {"result": {"id": 7}})
+    answer = jsonrpc.decode_answer(V1, Operation.GET, 200, {"result": {"id": 7}})
     assert answer == Unreadable({"id": 7}, "Task/id: a string is due, this is a number")
 
 
@@ -147,13 +147,13 @@ def test_a_result_of_the_wrong_shape_says_why() -> None:
     "envelope", [{"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": None}, {"jsonrpc": "2.0", "result": {}}]
 )
 def test_a_deletion_is_done_when_nothing_is_answered(dialect: Any, envelope: Any) -> None:
-    assert jsonrpc.decode_answer(dialect, Operation.DELETE_PUSH, envelope) == Deleted()
+    assert jsonrpc.decode_answer(dialect, Operation.DELETE_PUSH, 200, envelope) == Deleted()
 
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])
 def test_a_deletion_is_not_done_when_something_else_is_answered(dialect: Any) -> None:
     def delete(value: Any) -> Any:
-        return jsonrpc.decode_answer(dialect, Operation.DELETE_PUSH, value)
+        return jsonrpc.decode_answer(dialect, Operation.DELETE_PUSH, 200, value)
 
     assert delete({"jsonrpc": "2.0", "error": {"code": -32001, "message": ""}}) == ProtocolError(-32001, "")
     assert isinstance(delete({"detail": "Unauthorized"}), Unreadable)
@@ -162,7 +162,7 @@ def test_a_deletion_is_not_done_when_something_else_is_answered(dialect: Any) ->
 
 @pytest.mark.parametrize("operation", [Operation.GET, Operation.SEND, Operation.LIST_PUSH])
 def test_any_other_answer_needs_a_result(operation: Operation) -> None:
-    assert isinstance(jsonrpc.decode_answer(V1, operation, {"jsonrpc": "2.0", "id": 1}), Unreadable)
+    assert isinstance(jsonrpc.decode_answer(V1, operation, 200, {"jsonrpc": "2.0", "id": 1}), Unreadable)
 
 
 @pytest.mark.parametrize("identity", ["a", 1, -1, 0, 1.5, "", None])
@@ -204,7 +204,7 @@ def test_what_is_no_call_is_an_invalid_request(value: Any) -> None:
 def test_an_answer_is_read_back_as_it_was_given(identity: Any) -> None:
     written = jsonrpc.encode_answer(identity, V1.encode_result(Operation.GET, Task(id="t")))
     assert written == {"jsonrpc": "2.0", "id": identity, "result": {"id": "t"}}
-    assert jsonrpc.decode_answer(V1, Operation.GET, written) == Task(id="t")
+    assert jsonrpc.decode_answer(V1, Operation.GET, 200, written) == Task(id="t")
 
 
 @pytest.mark.parametrize("error", [ProtocolError(-32001, "no"), ProtocolError(-32602, "no", {"a": [1]})])

@@ -86,7 +86,7 @@ class Peer:
         call = BINDING.encode(self.url, self.dialect, operation, request, "1")
         async with self.session.post(call.url, data=call.body, headers=dict(call.headers) | self.headers) as response:
             assert response.status == 200
-            return BINDING.decode_answer(self.dialect, operation, parse(await response.read()))
+            return BINDING.decode_answer(self.dialect, operation, 200, parse(await response.read()))
 
     async def send(self, text: str, **members: Any) -> Any:
         """Send a text and return the answer."""

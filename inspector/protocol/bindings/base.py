@@ -31,13 +31,16 @@ Item: TypeAlias = Event | ProtocolError | Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A transport: `encode` makes the request, `decode_answer` and `decode_item` read what came, and never raise.
+    """A transport: `encode` makes the request; `read`, `decode_answer`, `decode_item` read what came, and never raise.
 
-    `name` is the card's spelling. `encode` takes the interface's url, the dialect, the operation, its parameters and
-    an id that is unique in the session.
+    `name` is the card's spelling; `offers` says whether the operation exists in this dialect over this transport.
+    `encode` takes the interface's url, the dialect, the operation, its parameters and an id that is unique in the
+    session. `read` takes the bytes of one payload to JSON; `decode_answer` gets that and the status of the response.
     """
 
     name: str
+    offers: Callable[[Dialect, Operation], bool]
     encode: Callable[[str, Dialect, Operation, Request, str], HttpRequest]
-    decode_answer: Callable[[Dialect, Operation, Json], Answer]
+    read: Callable[[Dialect, Operation, bytes], Json | Unreadable]
+    decode_answer: Callable[[Dialect, Operation, int, Json], Answer]
     decode_item: Callable[[Dialect, Json], Item]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import dump, type_name
+from inspector.protocol.jsonvalue import dump, parse, type_name
 from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
@@ -57,8 +57,8 @@ def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
     )
 
 
-def decode_answer(dialect: Dialect, operation: Operation, value: Json) -> Answer:
-    """Read the response to a call that is answered once; a deletion's empty result may be left out."""
+def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
+    """Read the response to a call that is answered once, whatever the HTTP status; an empty result may be left out."""
     if operation is Operation.DELETE_PUSH and isinstance(value, dict) and "jsonrpc" in value:
         value = {"result": None} | value  # the official 0.3 SDK drops members that are null
     match open_envelope(value):
@@ -105,4 +105,16 @@ def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolEr
     return {"jsonrpc": "2.0", "id": identity, "result": outcome}
 
 
-BINDING = Binding(name="JSONRPC", encode=encode, decode_answer=decode_answer, decode_item=decode_item)
+def offers(dialect: Dialect, operation: Operation) -> bool:
+    """Say whether the dialect has a method for the operation."""
+    return operation in dialect.methods
+
+
+def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
+    """Read a payload as JSON."""
+    return parse(raw)
+
+
+BINDING = Binding(
+    name="JSONRPC", offers=offers, encode=encode, read=read, decode_answer=decode_answer, decode_item=decode_item
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from inspector.protocol.card import AgentCard
@@ -24,11 +24,43 @@ Result: TypeAlias = Event | TaskList | PushConfig | PushConfigList | Deleted | A
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """How an operation stands in an HTTP url: the verb, and a path in which `{member}` is a member of the parameters.
+
+    A member written `{+member}` keeps its slashes. What the path does not take goes into the body of a POST, or into
+    the query of any other verb.
+    """
+
+    verb: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcMethod:
+    """How an operation stands in a gRPC service: the method, and the names of its message types in the package."""
+
+    name: str
+    request: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcService:
+    """A gRPC service by its full name, its methods, and the name of the descriptor set that has its types."""
+
+    name: str
+    descriptors: str
+    methods: Mapping[Operation, GrpcMethod]
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One generation's JSON, both ways: `encode_*` writes it, `decode_*` reads it and never raises.
 
-    `methods` names the operations that the generation has; `headers` are sent with every request;
-    `push_body` is what a webhook receives. A client uses `encode_request` and `decode_result`, a server the others.
+    `methods` (JSON-RPC), `routes` (HTTP+JSON) and `service` (gRPC) name the operations that the generation has over
+    each transport, and are empty where this JSON does not travel so; `headers` are sent with every request. A client
+    uses `encode_request` and `decode_result`, a server the others. `alias_of` names the generation that an interface
+    declares when it speaks this one under another name.
     """
 
     generation: str
@@ -45,3 +77,6 @@ class Dialect:
     decode_push: Callable[[Json], Event | Unreadable]
     encode_card: Callable[[AgentCard], Json]
     decode_card: Callable[[Json], AgentCard | Unreadable]
+    routes: Mapping[Operation, Route] = field(default_factory=dict)
+    service: GrpcService | None = None
+    alias_of: str = ""

@@ -1,4 +1,4 @@
-"""The dialects that we speak, by the version that an interface declares."""
+"""The dialects that we speak, by what an interface declares."""
 
 from __future__ import annotations
 
@@ -7,23 +7,44 @@ from inspector.protocol.dialects import v0_3, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.model import Json, Unreadable
 
-DIALECTS: dict[str, Dialect] = {dialect.generation: dialect for dialect in (v1_0.DIALECT, v0_3.DIALECT)}
-"""Every dialect by its generation, the newest first."""
+ALL: tuple[Dialect, ...] = (v1_0.DIALECT, v0_3.DIALECT)
+"""Every dialect, the newest generation first; within a generation the one of JSON-RPC first."""
 
+DIALECTS: dict[str, Dialect] = {}
+"""The first dialect of every generation, the newest generation first."""
+
+for _dialect in ALL:
+    DIALECTS.setdefault(_dialect.generation, _dialect)
 
 _LEGACY = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
 """What a card says at its top until 0.3; 1.0 says it of each interface."""
 
 
-def for_version(version: str) -> Dialect | None:
-    """Return the dialect for a declared `protocolVersion` (`1.0`, `0.3.0`), or None where we do not speak it.
+def generation_of(version: str) -> str:
+    """Return the generation of a declared version (`1.0`, `0.3.0`, `opvs`), `""` where we do not speak it.
 
     The patch number says nothing about the wire; within 1.x later minors are compatible (1.0 section 3.6).
     """
-    numbers = version.strip().split(".")
-    if numbers[0] == "1":
-        return v1_0.DIALECT
-    return DIALECTS.get(".".join(numbers[:2]))
+    numbers = version.strip().lower().split(".")
+    generation = "1.0" if numbers[0] == "1" else ".".join(numbers[:2])
+    return generation if generation in DIALECTS else ""
+
+
+def for_version(version: str) -> Dialect | None:
+    """Return the first dialect of a declared version, or None where we do not speak it."""
+    return DIALECTS.get(generation_of(version))
+
+
+def for_interface(version: str, binding: str) -> Dialect | None:
+    """Return the dialect that an interface of this version speaks over this binding, or None where we speak none."""
+    generation = generation_of(version)
+    return next((one for one in ALL if one.generation == generation and travels_over(one, binding)), None)
+
+
+def travels_over(dialect: Dialect, binding: str) -> bool:
+    """Say whether a dialect's JSON is what goes over a binding."""
+    ways = {"JSONRPC": dialect.methods, "HTTP+JSON": dialect.routes, "GRPC": dialect.service}
+    return bool(ways.get(binding.upper()))
 
 
 def read_card(value: Json) -> tuple[AgentCard | Unreadable, Dialect]:
