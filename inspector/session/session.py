@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -35,18 +36,17 @@ from inspector.wire.http import Client
 class Turn:
     """One call under way: iterate over it to drive it, and read from it afterwards what it came to."""
 
-    def __init__(self, session: Session, exchange: Exchange, request: Request) -> None:
+    def __init__(self, session: Session, exchange: Exchange, request: Request, url: str) -> None:
         self._session = session
+        self._url = url
         self.exchange = exchange
         self.request = request
 
     async def __aiter__(self) -> AsyncGenerator[Record, None]:
         """Send the call and yield its records as they are appended; leaving early ends the call on the wire."""
         exchange, session = self.exchange, self._session
-        connection, call = session.choice, exchange.call
-        http = call.binding.encode(
-            connection.interface.url, call.dialect, call.operation, self.request, call.request_id
-        )
+        call = exchange.call
+        http = call.binding.encode(self._url, call.dialect, call.operation, self.request, call.request_id)
         try:
             async with aclosing(session.client.exchange(session.credentials.sign(http))) as seen:
                 async for observation in seen:
@@ -164,6 +164,13 @@ class Session:
     def _select(self, card: AgentCard) -> Choice | None:
         return select(card, self.settings.transports, self.settings.generation)
 
+    def use(self, choice: Choice) -> None:
+        """Talk to another interface of the same agent from now on; calls under way stay where they are."""
+        if self.connection is None:
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first."))
+        self.connection = replace(self.connection, choice=choice)
+        self._note_connection(self.connection)
+
     def send(self, draft: Draft, *, stream: bool) -> Turn:
         """Prepare a message to be sent, streamed or not; with push on, a webhook of its own goes with it.
 
@@ -197,7 +204,18 @@ class Session:
     def _turn(
         self, operation: Operation, request: Request, task_id: str, context_id: str = "", label: str = ""
     ) -> Turn:
-        choice = self.choice
+        return self.call_on(self.choice, operation, request, task_id, context_id, label)
+
+    def call_on(
+        self,
+        choice: Choice,
+        operation: Operation,
+        request: Request,
+        task_id: str = "",
+        context_id: str = "",
+        label: str = "",
+    ) -> Turn:
+        """Prepare any operation on any interface, in use or not; raises `FaultError` where it does not exist there."""
         if not choice.binding.offers(choice.dialect, operation):
             raise FaultError(
                 Fault(
@@ -208,7 +226,7 @@ class Session:
                 )
             )
         call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label)
-        return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request)
+        return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request, choice.interface.url)
 
     def note(self, text: str) -> None:
         """Record something that the session itself did or saw."""
