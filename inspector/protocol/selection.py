@@ -8,7 +8,7 @@ from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import DIALECTS, for_interface, generation_of
+from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, generation_of, travels_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +93,16 @@ def _judge(interface: AgentInterface) -> Option:
         return Option(interface, None, binding, f"generation {version!r} does not travel over {binding.name}")
     said = f"generation {version!r}" if version else "an interface without a protocolVersion"
     return Option(interface, None, binding, f"we speak {' and '.join(DIALECTS)}, not {said}")
+
+
+def alternatives(card: AgentCard) -> list[Choice]:
+    """List the interfaces that can be talked to as declared, then each in the generations that it might speak else."""
+    declared = [_choice(option, "declared") for option in options(card) if option.usable]
+    others = [
+        Choice(option.interface, dialect, option.binding, "not declared")
+        for option in options(card)
+        if option.binding is not None
+        for dialect in ALL
+        if dialect is not option.dialect and travels_over(dialect, option.binding.name)
+    ]
+    return [*declared, *others]

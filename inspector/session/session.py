@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
@@ -25,7 +25,7 @@ from inspector.session.draft import Draft
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.outcome import fault_of
-from inspector.session.push import PushDesk
+from inspector.session.push import Hook, PushDesk
 from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks, text_of
 from inspector.wire.credentials import Credentials, basic, origin, split_userinfo
@@ -34,13 +34,17 @@ from inspector.wire.http import Client
 
 
 class Turn:
-    """One call under way: iterate over it to drive it, and read from it afterwards what it came to."""
+    """One call under way: iterate over it to drive it, and read from it afterwards what it came to.
+
+    `hook` is the webhook that was registered with it.
+    """
 
     def __init__(self, session: Session, exchange: Exchange, request: Request, url: str) -> None:
         self._session = session
         self._url = url
         self.exchange = exchange
         self.request = request
+        self.hook: Hook | None = None
 
     async def __aiter__(self) -> AsyncGenerator[Record, None]:
         """Send the call and yield its records as they are appended; leaving early ends the call on the wire."""
@@ -51,6 +55,8 @@ class Turn:
             async with aclosing(session.client.exchange(session.credentials.sign(http))) as seen:
                 async for observation in seen:
                     records = exchange.take(observation)
+                    if self.hook is not None and exchange.task_id:
+                        self.hook.task_id = exchange.task_id
                     session.journal.touch()
                     for record in records:
                         yield record
@@ -128,7 +134,8 @@ class Session:
         else:
             url, userinfo = split_userinfo(normalise(reference))
             reference = url if userinfo else reference
-            self.credentials = self._credentials(origin(url), userinfo)
+            self._learn(url, userinfo)
+            self.credentials = self.credentials_for(reference)
             fetch, found, tries = await look_for_card(self.journal, self.client, self.credentials, reference)
             headers = fetch.head.headers if fetch.head else ()
             choice = self._select(found.card)
@@ -137,15 +144,28 @@ class Session:
         self._note_connection(self.connection)
         return self.connection
 
+    def credentials_for(self, reference: str) -> Credentials:
+        """Return the credentials as they go to the origin of a reference."""
+        url, userinfo = split_userinfo(normalise(reference))
+        return self._credentials(origin(url), userinfo)
+
     def _credentials(self, home: str = "", userinfo: str = "") -> Credentials:
         """Make the credentials for an origin; `userinfo` stands for an Authorization unless the settings have one."""
         settings, headers = self.settings, self.settings.secret_headers
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
-            for secret in (headers["Authorization"].partition(" ")[2], unquote(userinfo.partition(":")[2])):
-                self.journal.redactor.add(secret)
         origins = frozenset((home, *(origin(normalise(one)) for one in settings.trusted))) - {""}
         return Credentials(headers, origins, plain=settings.plain_headers)
+
+    def _learn(self, url: str, userinfo: str) -> None:
+        """Mask from now on what a reference gives away as secret, wherever an agent repeats it."""
+        redactor = self.journal.redactor
+        if userinfo:
+            redactor.add(basic(userinfo).partition(" ")[2])
+            redactor.add(unquote(userinfo.partition(":")[2]))
+        for name, value in parse_qsl(url.partition("?")[2]):
+            if value not in redactor.url(f"?{name}={value}"):
+                redactor.add(value)
 
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice
@@ -178,10 +198,12 @@ class Session:
         """
         choice = self.choice
         operation = Operation.STREAM if stream else Operation.SEND
-        config = self.push.config_for(draft.task_id) if self.push.on else None
-        request = draft.request(tenant=choice.interface.tenant, push=config)
+        hook = self.push.hook_for(draft.task_id) if self.push.on else None
+        request = draft.request(tenant=choice.interface.tenant, push=hook.config if hook else None)
         label = text_of(request.message) or ", ".join(part.filename or part.content for part in draft.parts)
-        return self._turn(operation, request, draft.task_id, draft.context_id, label)
+        turn = self._turn(operation, request, draft.task_id, draft.context_id, label)
+        turn.hook = hook
+        return turn
 
     def get(self, task_id: str, history_length: int | None = None) -> Turn:
         """Prepare a GetTask."""
@@ -228,14 +250,16 @@ class Session:
         call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label)
         return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request, choice.interface.url)
 
-    def note(self, text: str) -> None:
-        """Record something that the session itself did or saw."""
-        self.journal.append(Kind.NOTE, time.time(), label=text)
+    def note(self, text: str, event: str = "") -> None:
+        """Record something that the session itself did or saw; `event` says which part of it, where one did."""
+        self.journal.append(Kind.NOTE, time.time(), label=text, event=event)
         self.journal.touch()
 
     async def close(self) -> None:
-        """Stop the receiver, close every connection and write the capture to its end."""
+        """Stop the receiver, end what is under way, close every connection and write the capture to its end."""
         await self.push.receiver.stop()
+        for stop in tuple(self.journal.running.values()):
+            stop(time.time())
         await self.client.close()
         self.journal.capture.close()
 

@@ -51,6 +51,7 @@ class InspectorApp(App[int]):
         self.glyphs = ASCII if options.ascii else UNICODE
         self.session: Session | None = None
         self._reference = ""
+        self._connecting = asyncio.Lock()
         self._stop_demo: Callable[[], None] | None = None
         self._demo_url = ""
         self.error_console.push_render_hook(CleanOutput())
@@ -127,6 +128,10 @@ class InspectorApp(App[int]):
 
     @work(group="connect", exclusive=True)
     async def _connect(self, workbench: WorkbenchScreen, reference: str) -> None:
+        async with self._connecting:  # an attempt that is overtaken lets go of its session first
+            await self._connect_to(workbench, reference)
+
+    async def _connect_to(self, workbench: WorkbenchScreen, reference: str) -> None:
         await asyncio.to_thread(engine.load)
         from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - likewise
@@ -161,7 +166,11 @@ class InspectorApp(App[int]):
     async def _end_session(self) -> None:
         if self.session is not None:
             session, self.session = self.session, None
-            self.workers.cancel_group(self, "turns")
+            doing = [worker for worker in self.workers if worker.group in ("turns", "push")]
+            for worker in doing:
+                worker.cancel()
+            # A call that is broken off records how it ended, so that has to be over before the capture is closed.
+            await asyncio.gather(*(worker.wait() for worker in doing), return_exceptions=True)
             await session.close()
 
     async def on_unmount(self) -> None:

@@ -71,7 +71,7 @@ class AgentPlace(Place):
             Content.assemble(("  up to     ", "$text-soft"), fault.whose.value),
         ]
         lines += [Content.assemble(("  to do     ", "$text-soft"), plain(fault.hint))] if fault.hint else []
-        keys = "  R tries again   o another agent   5 what crossed the wire"
+        keys = "  d asks the doctor   R tries again   o another agent   5 what crossed the wire"
         self._show_tries([*lines, Content(""), Content.styled(keys, "$wire-quiet")])
 
     def refresh_view(self) -> None:

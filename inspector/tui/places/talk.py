@@ -56,8 +56,8 @@ PHASE = 0.25
 
 
 def belongs(record: Record) -> bool:
-    """Say whether a record is part of the conversation: all but card fetches, good heads and ends without news."""
-    if record.operation == "GetAgentCard":
+    """Say whether a record is part of the conversation, which card fetches, the doctor and good heads are not."""
+    if record.operation == "GetAgentCard" or record.event == "doctor":
         return False
     match record.kind:
         case Kind.RESPONSE:

@@ -28,6 +28,7 @@ from inspector.tui.widgets.statusbar import Status, StatusBar
 
 if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
+    from inspector.protocol.selection import Choice
     from inspector.session.connection import Connection
     from inspector.session.session import Session, Turn
 
@@ -51,6 +52,8 @@ class WorkbenchScreen(Screen[None]):
         Binding("p", "push", "push", id="push.toggle", tooltip="Register a webhook with every message, or stop to"),
         Binding("y", "copy", "copy", id="copy", tooltip="Copy what is selected"),
         Binding("backslash", "zoom", "zoom", id="zoom", tooltip="The focused pane alone, and back", show=False),
+        Binding("m", "interfaces", "interface", id="interfaces", tooltip="Choose interface and generation", show=False),
+        Binding("d", "doctor", "doctor", id="doctor", tooltip="Which protocol does this agent really speak?"),
         Binding("question_mark", "app.help", "help", id="help.short", tooltip="What the keys do here"),
         Binding("q", "app.quit", "quit", id="quit.short", tooltip="Leave the inspector", show=False),
     ]
@@ -63,6 +66,7 @@ class WorkbenchScreen(Screen[None]):
         self.session: Session | None = None
         self._pacer = Pacer(self, self.refresh_view)
         self._doing = ("busy", "starting")
+        self._reference = ""
 
     def compose(self) -> ComposeResult:
         """Make the frame and the places."""
@@ -93,6 +97,7 @@ class WorkbenchScreen(Screen[None]):
         if self.session is not None:
             self.session.journal.unlisten(self._pacer.poke)
         self.session = session
+        self._reference = reference
         session.journal.listen(self._pacer.poke)
         for place in self.query(Place):
             place.attach(session)
@@ -169,6 +174,36 @@ class WorkbenchScreen(Screen[None]):
         """Copy what is selected in the place that is seen."""
         selected = self.screen.get_selected_text()
         self.app.copy(selected or self.query_one(f"#{self.place}", Place).selected_text())  # type: ignore[attr-defined]
+
+    def action_interfaces(self) -> None:
+        """Choose the interface and the generation to talk to."""
+        if self.session is None or self.session.connection is None:
+            return
+        from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
+
+        self.app.push_screen(InterfacesScreen(self.session.connection, "TALK TO"), self._use)
+
+    def on_status_bar_interface_clicked(self) -> None:
+        """Open the menu under the interface's name."""
+        self.action_interfaces()
+
+    def action_doctor(self) -> None:
+        """Examine the agent that is connected, or the one that could not be."""
+        if self.session is None:
+            return
+        from inspector.session.doctor import Doctor  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.screens.doctor import DoctorScreen  # noqa: PLC0415 - opened rarely
+
+        self.app.push_screen(DoctorScreen(Doctor(self.session, self._reference), self._glyphs), self._use)
+
+    def _use(self, choice: Choice | None) -> None:
+        """Talk to the interface that was chosen."""
+        if choice is None or self.session is None:
+            return
+        self.session.use(choice)
+        connection = self.session.connection
+        if connection is not None:
+            self.show_connection(connection)
 
     def action_zoom(self) -> None:
         """Give the whole screen to the focused pane, or give it back."""

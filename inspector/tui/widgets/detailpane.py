@@ -151,11 +151,11 @@ class DetailPane(Vertical):
     def on_click(self, event: events.Click) -> None:
         """Choose the way to look whose name is clicked."""
         title = self.query_one(".pane-title", Static)
-        if event.widget is not title or self.record is None:
-            return
         at = event.get_content_offset(title)
+        if at is None or self.record is None:
+            return
         end = len("DETAIL  ") + len(detail.title(self.record))
         for view in VIEWS:
             start, end = end, end + len(view) + 3
-            if at is not None and start <= at.x < end:
+            if start <= at.x < end:
                 self.choose(view)

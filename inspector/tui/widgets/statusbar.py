@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from inspector.text.sanitise import clean_line
@@ -45,6 +47,14 @@ class StatusBar(Static):
             self._status = status
             self.update(self._content())
 
+    class InterfaceClicked(Message):
+        """Somebody clicked on the left half, where the interface stands."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for the menu of interfaces."""
+        if event.x < self.size.width // 2 and self._status.interface:
+            self.post_message(self.InterfaceClicked())
+
     def on_resize(self) -> None:
         """Fit the line to the new width."""
         self.update(self._content())
@@ -52,7 +62,12 @@ class StatusBar(Static):
     def _content(self) -> Content:
         status, width = self._status, self.size.width - 2
         name = clean_line(status.agent, _LONGEST_NAME)
-        left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (status.interface, "$text-soft")]
+        left = [
+            ("a2a-inspect", "$text-soft"),
+            (name, "bold $foreground"),
+        interface = f"{status.interface} {self._glyphs.open}" if status.interface else ""
+        left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (interface, "$text-soft")]
+        ]
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         right = [(f"{self._glyphs.light} {status.doing}", light)]
         roomy = width > _ROOMY

@@ -1,0 +1,134 @@
+"""The doctor on the screen: step by step what was looked at, what was seen, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.paragraphs import Paragraph, Paragraphs
+from inspector.tui.render.rows import relative
+from inspector.tui.widgets.detailpane import FactView
+from inspector.tui.widgets.keyline import KeyLine
+
+if TYPE_CHECKING:
+    from inspector.protocol.selection import Choice
+    from inspector.session.doctor import Doctor, Report, Step
+
+_TABLE = 20
+
+
+class DoctorScreen(ModalScreen["Choice | None"]):
+    """Shows an examination while it goes on; gives back the interface that the user wants to talk to instead."""
+
+    CSS_PATH = "doctor.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "reconnect", "talk as proposed", id="doctor.reconnect", tooltip="Talk to what did answer"),
+        Binding("y", "copy", "copy", id="doctor.copy", tooltip="Copy the report"),
+        Binding("escape,q", "leave", "close", id="doctor.close", tooltip="Close the doctor"),
+    ]
+
+    def __init__(self, doctor: Doctor, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._doctor = doctor
+        self._glyphs = glyphs
+        self._done = False
+
+    def compose(self) -> ComposeResult:
+        """Make the title, the steps and the keys."""
+        with Vertical(id="doctor"):
+            yield Static(id="doctor-title", classes="pane-title")
+            yield FactView(id="steps", empty="Looking ...")
+            yield KeyLine()
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.query_one(FactView).focus()
+        self._show()
+        self._examine()
+
+    @work(group="doctor", exclusive=True)
+    async def _examine(self) -> None:
+        async for _ in self._doctor.examine():
+            self._show()
+        self._done = True
+        self._show()
+        self.refresh_bindings()
+
+    def _show(self) -> None:
+        report = self._doctor.report
+        state = "looking" if not self._done else "sound" if report.sound else "something is wrong"
+        style = "$text-soft" if not self._done else "$state-good" if report.sound else "$state-bad"
+        title = Content.assemble(("DOCTOR", "bold"), ("   ", ""), Content(report.reference), (f"   {state}", style))
+        self.query_one("#doctor-title", Static).update(title)
+        self.query_one(FactView).show(Paragraphs(paragraphs(report, self._glyphs)))
+
+    def action_reconnect(self) -> None:
+        """Talk to the first interface that is proposed."""
+        if self._proposed is not None:
+            self.dismiss(self._proposed)
+
+    @property
+    def _proposed(self) -> Choice | None:
+        proposals = self._doctor.report.proposals
+        return proposals[0].choice if proposals else None
+
+    def action_copy(self) -> None:
+        """Copy the report as text."""
+        lines = (f"{one.head[0]}{one.text}" for one in paragraphs(self._doctor.report, self._glyphs))
+        self.app.copy("\n".join(lines))  # type: ignore[attr-defined]
+
+    def action_leave(self) -> None:
+        """Close, and change nothing."""
+        self.dismiss(None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey the proposal where there is none."""
+        if action == "reconnect":
+            return self._proposed is not None or None
+        return super().check_action(action, parameters)
+
+
+def paragraphs(report: Report, glyphs: Glyphs) -> list[Paragraph]:
+    """Return a report as paragraphs: the steps with their remedies, what is proposed, declared against observed."""
+    width = max((len(step.name) for step in report.steps), default=0)
+    lines = [paragraph for step in report.steps for paragraph in _step(step, width, glyphs)]
+    for proposal in report.proposals:
+        lines += [
+            _gap(),
+            Paragraph((f"{glyphs.folded} ", "line--warning"), f"{proposal.why}: r talks to it", "line--text"),
+        ]
+    if report.table:
+        lines += [_gap(), Paragraph((f"  {'':<{_TABLE}}", "line--soft"), "declared  /  observed", "line--soft")]
+    for row in report.table:
+        mark, style = _mark(row.agree, glyphs)
+        lines.append(
+            Paragraph((f"{mark} {row.thing:<{_TABLE}}", style), f"{row.declared}  /  {row.observed}", "line--text")
+        )
+    return lines
+
+
+def _step(step: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
+    mark, style = _mark(step.good, glyphs)
+    took = relative(step.seconds) if step.seconds else ""
+    lines = [Paragraph((f"{mark} {step.name:<{width}} {took:>6}  ", style), step.seen, "line--text")]
+    if step.remedy:
+        lines.append(Paragraph((" " * (width + 11), "line--soft"), step.remedy, "line--warning"))
+    return lines
+
+
+def _gap() -> Paragraph:
+    return Paragraph(("", "line--text"), "", "line--text")
+
+
+def _mark(good: bool | None, glyphs: Glyphs) -> tuple[str, str]:
+    if good is None:
+        return glyphs.quiet, "line--quiet"
+    return (glyphs.check, "line--good") if good else (glyphs.cross, "line--bad")
