@@ -62,12 +62,8 @@ class StatusBar(Static):
     def _content(self) -> Content:
         status, width = self._status, self.size.width - 2
         name = clean_line(status.agent, _LONGEST_NAME)
-        left = [
-            ("a2a-inspect", "$text-soft"),
-            (name, "bold $foreground"),
         interface = f"{status.interface} {self._glyphs.open}" if status.interface else ""
         left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (interface, "$text-soft")]
-        ]
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         right = [(f"{self._glyphs.light} {status.doing}", light)]
         roomy = width > _ROOMY
