@@ -2,18 +2,20 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := $(BIN)/pytest -n auto --dist worksteal -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 READY := .venv/complete
+PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test lint types bench screenshots interop clean .venv
+.PHONY: demo test lint types bench screenshots interop protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
 
 test: $(READY)
 	@echo "interop tests are left out: make interop runs them"
-	@$(BIN)/pytest -n auto --dist loadgroup -m "not interop"
+	@$(PYTEST) -m "not interop"
 
 lint: $(READY)
 	@$(BIN)/ruff check
@@ -25,16 +27,21 @@ types: $(READY)
 
 interop: $(READY)
 	@$(BIN)/python tests/interop/environments.py
-	@$(BIN)/pytest -n auto tests/interop -m interop
+	@$(PYTEST) tests/interop -m interop
 
 bench: $(BENCH_READY)
 	@$(BIN)/python -m benchmarks
+
+protos: $(PROTOS:.proto=.binpb)
+
+%.binpb: %.proto $(READY)
+	@$(BIN)/python -m grpc_tools.protoc --include_imports -I$(@D) --descriptor_set_out=$@ $(<F)
 
 screenshots: $(READY)
 	@$(BIN)/python -m screenshots
 
 clean:
-	rm -rf .venv .interop build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .interop build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: $(READY)

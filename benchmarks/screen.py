@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -25,13 +26,13 @@ _LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);
 
 
 class Screen:
-    """What a program writes to its terminal, with the time at which each piece was read."""
+    """What a program writes to its terminal, and when it was read."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int, started: float) -> None:
         self.pid = process.pid
         self.started = started
+        self.written = bytearray()
         self._master = master
-        self._seen = bytearray()
 
     def press(self, keys: bytes) -> float:
         """Press keys and return when that was done."""
@@ -39,23 +40,27 @@ class Screen:
         os.write(self._master, keys)
         return at
 
-    def wait_for(self, *wanted: bytes, timeout: float = PATIENCE) -> float:
-        """Return when the last of some pieces of output was read, looking only at what was not waited for before."""
+    def wait_for(self, *wanted: bytes, since: int = 0, timeout: float = PATIENCE) -> float:
+        """Return when some pieces of output had been read, in their order, behind the first `since` bytes."""
         deadline = time.perf_counter() + timeout
         at = time.perf_counter()
-        start = 0
         for piece in wanted:
-            while (found := self._seen.find(piece, start)) < 0:
-                at = self._read(deadline, piece)
-            start = found + len(piece)
-        del self._seen[:start]
+            while (found := self.written.find(piece, since)) < 0:
+                since = max(since, len(self.written) - len(piece))
+                at = self.read(deadline - time.perf_counter(), piece)
+            since = found + len(piece)
         return at
 
-    def _read(self, deadline: float, piece: bytes) -> float:
-        ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.perf_counter()))
-        if not ready:
-            raise TimeoutError(f"{piece!r} did not appear; the end of what did: {bytes(self._seen[-2000:])!r}")
-        self._seen += os.read(self._master, 1 << 16)
+    def read(self, timeout: float, wanted: bytes) -> float:
+        """Read what was written next and return when; `wanted` names what a failure missed."""
+        ready, _, _ = select.select([self._master], [], [], max(0.0, timeout))
+        try:
+            if not ready:
+                raise TimeoutError
+            self.written += os.read(self._master, 1 << 16)
+        except OSError as error:
+            said = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]|\s+", b" ", bytes(self.written))
+            raise RuntimeError(f"{wanted!r} did not appear; the output ends with {said[-1000:]!r}") from error
         return time.perf_counter()
 
 

@@ -18,8 +18,6 @@ import pytest
 
 import inspector
 
-pytestmark = pytest.mark.xdist_group("packaging")
-
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {"inspector": "inspector", "themes": "inspector/themes", "sample_agents": "inspector/sample_agents"}
 """The folders that ship, and where they are in the wheel."""

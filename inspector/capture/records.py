@@ -26,6 +26,8 @@ class Kind(StrEnum):
     """One SSE frame that carries data: its bytes in `raw`."""
     KEEPALIVE = "keepalive"
     """One SSE block without data."""
+    TRAILERS = "trailers"
+    """The status that ended a gRPC call: `meta` has `code`, `name`, `message` and the `headers` that came with it."""
     END = "end"
     """How an exchange ended: `meta` has `how`, `events`, `bytes`, `seconds`; on failure `whose`, `seen`, `hint`."""
     DELIVERY = "delivery"

@@ -44,7 +44,8 @@ _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n
 _MEMBERS = b"access_token|refresh_token|client_secret|password"
 _MEMBER_MARKS = (b"_token", b"client_secret", b"password")
 _PUSH_MEMBERS = b"token|credentials"
-_PUSH_MARK = b"ushNotificationConfig"
+_PUSH_MARKS = (b"ushNotificationConfig", b'ushNotification"')
+"""How generations call the member that holds one; the capability, which ends in an s, is not meant."""
 
 
 class Redactor:
@@ -84,7 +85,7 @@ class Redactor:
             raw = self._words().sub(_mask_found, raw)
         if self._numbers and _may_hold(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
-        if push or _PUSH_MARK in raw:
+        if push or any(mark in raw for mark in _PUSH_MARKS):
             return _PUSH_MEMBER.sub(_mask_member, raw)
         for mark in _MEMBER_MARKS:
             if mark in raw:

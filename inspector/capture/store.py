@@ -111,11 +111,11 @@ class Capture:
             at,
             kind,
             exchange,
-            self._share(operation),
+            operation,
             event,
-            self._share(task),
-            self._share(context),
-            self._share(state),
+            task and self._share(task),
+            context and self._share(context),
+            state and self._share(state),
             label,
             size,
             raw,
@@ -227,12 +227,14 @@ class Capture:
 
     def _share(self, text: str) -> str:
         """Return one and the same object for equal texts, of which a stream repeats a few in every event."""
-        shared = self._shared
-        if len(text) > _SHARED_LENGTH:
-            return text
-        if len(shared) > _SHARED_TEXTS:
-            shared.clear()
-        return shared.setdefault(text, text)
+        shared = self._shared.get(text)
+        if shared is not None:
+            return shared
+        if len(text) <= _SHARED_LENGTH:
+            if len(self._shared) > _SHARED_TEXTS:
+                self._shared.clear()
+            self._shared[text] = text
+        return text
 
     def _trim(self, writer: Writer | None) -> None:
         """Let go of recent records that are in the file, and after a failure of the oldest, beyond the bounds."""

@@ -29,17 +29,17 @@ def listen(invocation: Invocation, out: Output) -> int:
 
 
 async def _listen(current: Run, seconds: float | None) -> None:
-    count = current.invocation.given.count
+    deliveries = _Deliveries(current)
     push = current.session.push
     await push.receiver.start()
-    registration = push.register().registration
-    _announce(current.out, registration.url, registration.token)
-    deliveries = _Deliveries(current)
     with on_signal(deliveries.enough.set, signal.SIGINT, signal.SIGTERM):
+        registration = push.register().registration
+        _announce(current.out, registration.url, registration.token)
         try:
             async with asyncio.timeout(seconds):
                 await deliveries.enough.wait()
         except TimeoutError:
+            count = current.invocation.given.count
             if count is not None:
                 seen = f"The time was up after {seconds:g} s with {deliveries.came} of {count} deliveries."
                 hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."

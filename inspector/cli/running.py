@@ -25,8 +25,6 @@ from inspector.session.connection import Connection
 from inspector.session.session import Session, Turn
 from inspector.session.settings import settings_of
 
-_LEGACY = "0.3"
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -54,8 +52,11 @@ class Run:
     def check_interface(self) -> None:
         """Warn where the interface is of a generation before 1.0, or at an origin that gets no credentials."""
         choice, credentials = self.session.choice, self.session.credentials
-        if choice.dialect.generation == _LEGACY and not self.invocation.options.a2a_version:
-            self.out.warn("the agent is spoken to in A2A 0.3; --a2a-version 0.3 says that this is meant")
+        generation = choice.dialect.generation
+        if generation.startswith("0.") and not self.invocation.options.a2a_version:  # section 13.2
+            self.out.warn(
+                f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant"
+            )
         if credentials and not credentials.are_for(choice.interface.url):
             self.out.warn(
                 f"the credentials are not sent to {choice.interface.url}, which is not at the origin that you typed; "

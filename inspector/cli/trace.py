@@ -6,6 +6,7 @@ from inspector.capture.records import Kind, Record
 from inspector.cli.output import Output
 from inspector.protocol.lifecycle import short
 from inspector.session.journal import Journal
+from inspector.session.reading import payload_json
 
 _MOST = 4000
 """How many characters of a payload a line shows."""
@@ -28,17 +29,18 @@ class Trace:
     def _show(self) -> None:
         for record in self._journal.capture.select(after=self._last):
             self._last = record.seq
-            for line in _lines(record):
+            request = self._journal.capture.get(record.exchange) if record.exchange else record
+            for line in _lines(record, payload_json(record, request)):
                 self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
 
 
-def _lines(record: Record) -> list[str]:
+def _lines(record: Record, payload: bytes) -> list[str]:
     meta = record.meta
     match record.kind:
         case Kind.REQUEST:
             lines = [f"{record.operation}: {meta['method']} {meta['url']}"]
             lines += [f"> {name}: {value}" for name, value in meta["headers"]]
-            lines += [f"> {_text(record)}"] if record.raw else []
+            lines += [f"> {_text(payload)}"] if payload else []
         case Kind.RESPONSE:
             lines = [f"< {meta['http']} {record.label}"]
             lines += [f"< {name}: {value}" for name, value in meta["headers"]]
@@ -49,11 +51,11 @@ def _lines(record: Record) -> list[str]:
         case _:
             said = (record.kind.value, record.event, short(record.state), record.label)
             lines = [f"{' '.join(filter(None, said))}, {record.size:,} bytes"]
-            lines += [f"< {_text(record)}"] if record.raw else []
+            lines += [f"< {_text(payload)}"] if payload else []
     lines += [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
     return lines
 
 
-def _text(record: Record) -> str:
-    text = record.raw.decode("utf-8", "replace").strip()
+def _text(payload: bytes) -> str:
+    text = payload.decode("utf-8", "replace").strip()
     return text if len(text) <= _MOST else f"{text[:_MOST]} … {len(text) - _MOST:,} more characters"

@@ -38,9 +38,9 @@ def of_other_task(expected: str, got: str, at: str = "/taskId") -> tuple[Finding
     return (broken("STREAM-006", f"task {got}, this is about {expected}", at),)
 
 
-def of_mixture(*, message: bool, others: bool, at: str = "") -> tuple[Finding, ...]:
-    """Name a message that came in one stream with other events, before or after them."""
-    return (broken("STREAM-010", "a message beside other events", at),) if message and others else ()
+def of_mixture(events: int, messages: int, at: str = "") -> tuple[Finding, ...]:
+    """Judge that a stream of so many events has had so many messages among them."""
+    return (broken("STREAM-010", f"a message in a stream of {events:,} events", at),) if messages and events > 1 else ()
 
 
 def of_ending(state: str, *, whole: bool, events: int, message_only: bool) -> tuple[Finding, ...]:

@@ -190,6 +190,57 @@ _EXCHANGE = (
     ),
 )
 
+_HTTP = (
+    Rule(
+        "HTTP-001",
+        _WARNING,
+        "The answer has the wrong media type",
+        "1.0 §11.1",
+        "HTTP+JSON answers are application/a2a+json or application/json.",
+        "Set Content-Type: application/a2a+json, until 0.3 application/json.",
+    ),
+    Rule(
+        "HTTP-002",
+        _WARNING,
+        "An error does not say which one it is",
+        "1.0 §11.6",
+        "The details of an error hold an ErrorInfo whose reason names it.",
+        "Add the ErrorInfo; clients can tell errors of one status apart by its reason alone.",
+    ),
+    Rule(
+        "HTTP-003",
+        _WARNING,
+        "The status is not that of the error",
+        "1.0 §5.4, §11.6",
+        "Each error has an HTTP status and a gRPC status of its own, and the body repeats them.",
+        "Compare with the table; two releases of 1.0 differ, and either one is taken here.",
+    ),
+    Rule(
+        "HTTP-004",
+        _ERROR,
+        "An error came with a status of success",
+        "1.0 §11.6",
+        "Errors are answered with a status of 400 and above.",
+        "Answer with the status of the error; caches and clients take this one for a result.",
+    ),
+    Rule(
+        "HTTP-005",
+        _ERROR,
+        "The answer cannot be read",
+        "1.0 §11.3, §11.6",
+        "The body is the object that the operation names, or an error of AIP-193.",
+        "Is this the url of the HTTP+JSON interface? The reason stands beside the answer.",
+    ),
+    Rule(
+        "HTTP-006",
+        _WARNING,
+        "A streaming call was answered without a stream",
+        "1.0 §11.7",
+        "The response to a streaming call is text/event-stream.",
+        "Answer with text/event-stream, or declare streaming: false.",
+    ),
+)
+
 _PUSH = (
     Rule(
         "PUSH-001",
@@ -217,7 +268,7 @@ _PUSH = (
     ),
 )
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in _CARD + _STREAM + _EXCHANGE + _PUSH}
+RULES: dict[str, Rule] = {rule.id: rule for rule in _CARD + _STREAM + _EXCHANGE + _HTTP + _PUSH}
 """Every rule by its id."""
 
 

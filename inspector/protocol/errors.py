@@ -12,52 +12,95 @@ if TYPE_CHECKING:  # a program that only says what went wrong starts without pyd
 
 @dataclass(frozen=True, slots=True)
 class ErrorKind:
-    """One error that A2A or JSON-RPC names: its JSON-RPC code, its ErrorInfo reason and its HTTP status in 1.0.1."""
+    """One error that A2A or JSON-RPC names, in the spellings of 1.0.1 (section 5.4).
+
+    `code` is JSON-RPC's, `reason` that of the ErrorInfo, `http` and `grpc` are statuses; `before` has the two where
+    1.0.0 maps the error otherwise.
+    """
 
     name: str
     code: int
     reason: str
     http: int
+    grpc: str
     meaning: str
+    before: tuple[int, str] | None = None
 
+    @property
+    def http_statuses(self) -> frozenset[int]:
+        """Return the HTTP statuses that the error has in any release of 1.0."""
+        return frozenset({self.http, self.before[0] if self.before else self.http})
+
+    @property
+    def grpc_statuses(self) -> frozenset[str]:
+        """Return the gRPC statuses that the error has in any release of 1.0."""
+        return frozenset({self.grpc, self.before[1] if self.before else self.grpc})
+
+
+_ARGUMENT, _PRECONDITION, _UNIMPLEMENTED = "INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED"
 
 _JSONRPC = (
-    ErrorKind("JSONParseError", -32700, "PARSE_ERROR", 400, "the request was not JSON"),
-    ErrorKind("InvalidRequestError", -32600, "INVALID_REQUEST", 400, "the request was not a JSON-RPC request"),
-    ErrorKind("MethodNotFoundError", -32601, "METHOD_NOT_FOUND", 404, "the agent knows no such method"),
-    ErrorKind("InvalidParamsError", -32602, "INVALID_PARAMS", 400, "the agent did not accept the parameters"),
-    ErrorKind("InternalError", -32603, "INTERNAL_ERROR", 500, "the agent failed inside"),
+    ErrorKind("JSONParseError", -32700, "PARSE_ERROR", 400, _ARGUMENT, "the request was not JSON"),
+    ErrorKind("InvalidRequestError", -32600, "INVALID_REQUEST", 400, _ARGUMENT, "the agent could not read the request"),
+    ErrorKind("MethodNotFoundError", -32601, "METHOD_NOT_FOUND", 404, "NOT_FOUND", "the agent knows no such method"),
+    ErrorKind(
+        "InvalidParamsError", -32602, "INVALID_PARAMS", 400, _ARGUMENT, "the agent did not accept the parameters"
+    ),
+    ErrorKind("InternalError", -32603, "INTERNAL_ERROR", 500, "INTERNAL", "the agent failed inside"),
 )
 _A2A = (
-    ErrorKind("TaskNotFoundError", -32001, "TASK_NOT_FOUND", 404, "the agent knows no such task"),
-    ErrorKind("TaskNotCancelableError", -32002, "TASK_NOT_CANCELABLE", 400, "the task cannot be canceled any more"),
+    ErrorKind("TaskNotFoundError", -32001, "TASK_NOT_FOUND", 404, "NOT_FOUND", "the agent knows no such task"),
+    ErrorKind(
+        "TaskNotCancelableError",
+        -32002,
+        "TASK_NOT_CANCELABLE",
+        400,
+        _PRECONDITION,
+        "the task cannot be canceled any more",
+        before=(409, _PRECONDITION),
+    ),
     ErrorKind(
         "PushNotificationNotSupportedError",
         -32003,
         "PUSH_NOTIFICATION_NOT_SUPPORTED",
         400,
+        _PRECONDITION,
         "the agent sends no push notifications",
+        before=(400, _UNIMPLEMENTED),
     ),
-    ErrorKind("UnsupportedOperationError", -32004, "UNSUPPORTED_OPERATION", 400, "the agent does not do this"),
+    ErrorKind(
+        "UnsupportedOperationError",
+        -32004,
+        "UNSUPPORTED_OPERATION",
+        400,
+        _PRECONDITION,
+        "the agent does not do this",
+        before=(400, _UNIMPLEMENTED),
+    ),
     ErrorKind(
         "ContentTypeNotSupportedError",
         -32005,
         "CONTENT_TYPE_NOT_SUPPORTED",
         400,
+        _ARGUMENT,
         "the agent takes no such content",
+        before=(415, _ARGUMENT),
     ),
     ErrorKind(
         "InvalidAgentResponseError",
         -32006,
         "INVALID_AGENT_RESPONSE",
         500,
+        "INTERNAL",
         "the agent answered against the protocol",
+        before=(502, "INTERNAL"),
     ),
     ErrorKind(
         "ExtendedAgentCardNotConfiguredError",
         -32007,
         "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
         400,
+        _PRECONDITION,
         "the agent has no extended card",
     ),
     ErrorKind(
@@ -65,6 +108,7 @@ _A2A = (
         -32008,
         "EXTENSION_SUPPORT_REQUIRED",
         400,
+        _PRECONDITION,
         "the agent demands an extension that the request did not activate",
     ),
     ErrorKind(
@@ -72,30 +116,60 @@ _A2A = (
         -32009,
         "VERSION_NOT_SUPPORTED",
         400,
+        _PRECONDITION,
         "the agent does not speak this generation",
+        before=(400, _UNIMPLEMENTED),
     ),
 )
 
 BY_CODE: dict[int, ErrorKind] = {kind.code: kind for kind in _JSONRPC + _A2A}
-"""The errors of 0.3 and 1.0 by JSON-RPC code; 0.1 numbers some otherwise, in its own dialect."""
+"""The errors of 0.2 to 1.0 by JSON-RPC code; `NAMES_0_1` has those that 0.1 numbers otherwise."""
 
 BY_NAME: dict[str, ErrorKind] = {kind.name: kind for kind in _JSONRPC + _A2A}
 """The same by name."""
 
+BY_REASON: dict[str, ErrorKind] = {kind.reason: kind for kind in _JSONRPC + _A2A}
+"""The same by the reason of their ErrorInfo (1.0 section 11.6)."""
+
+NAMES_0_1: dict[int, str] = {
+    -32006: "StreamingNotSupportedError",
+    -32007: "AuthenticationRequiredError",
+    -32008: "AuthorizationFailedError",
+    -32009: "InvalidTaskStateError",
+    -32010: "RateLimitExceededError",
+    -32011: "ResourceUnavailableError",
+}
+"""What 0.1 calls the codes that later generations give to other errors, or to none (0.1 section 8.2)."""
+
+_FORMER_NAMES = {"AuthenticatedExtendedCardNotConfiguredError": "ExtendedAgentCardNotConfiguredError"}
+
+
+def named_in(text: str) -> ErrorKind | None:
+    """Return the error whose name a text begins with (`TaskNotFoundError: no such task`), or None."""
+    name = text.partition(":")[0].strip()
+    return BY_NAME.get(_FORMER_NAMES.get(name, name))
+
 
 @dataclass(frozen=True, slots=True)
 class ProtocolError:
-    """An error that the agent answered with, as it came: the code, the words, the data."""
+    """An error that the agent answered with, as it came: the code, the words, the data.
+
+    `code` is JSON-RPC's, over another transport that of the error which the answer names, None where it names none;
+    `status` is the HTTP status that goes with it, 0 where none does. `called` is the name of the error where the code
+    does not tell it: the word of a status, or what the generation calls the code.
+    """
 
     code: int | None
     message: str
     data: Json = None
+    status: int = 0
+    called: str = ""
 
     @property
     def name(self) -> str:
-        """Return A2A's name for the error, or `Error` where no specification names the code."""
+        """Return A2A's name for the error, or `Error` where nobody names it."""
         kind = BY_CODE.get(self.code) if self.code is not None else None
-        return kind.name if kind else "Error"
+        return self.called or (kind.name if kind else "Error")
 
 
 class Whose(StrEnum):

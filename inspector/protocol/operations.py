@@ -34,6 +34,9 @@ class Operation(StrEnum):
 STREAMING = frozenset({Operation.STREAM, Operation.SUBSCRIBE})
 """The operations that are answered with a stream of events."""
 
+PUSH = frozenset({Operation.SET_PUSH, Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH})
+"""The operations on push configurations, whose bodies hold what authenticates a webhook."""
+
 REQUESTS: dict[Operation, type[Request]] = {
     Operation.SEND: SendRequest,
     Operation.STREAM: SendRequest,

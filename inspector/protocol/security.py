@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import Json
@@ -24,7 +24,9 @@ def requirements_in_words(card: AgentCard) -> str:
 
 def scheme_in_words(scheme: Mapping[str, Json]) -> str:
     """Say what one security scheme asks for."""
-    kind, inside = next(iter(scheme.items()), ("", {}))
+    # A card that has both shapes has the members of 0.3 beside the wrapper of 1.0.
+    kind = next((name for name in scheme if name.endswith("SecurityScheme")), next(iter(scheme), ""))
+    inside = scheme.get(kind)
     members: Mapping[str, Json] = inside if isinstance(inside, Mapping) else {}
     match kind:
         case "apiKeySecurityScheme":
@@ -67,5 +69,5 @@ def _demand(name: str, scopes: Json, schemes: Mapping[str, Mapping[str, Json]]) 
     if name not in schemes:
         return f"{name}, which no scheme defines"
     listed = scopes.get("list") if isinstance(scopes, Mapping) else scopes
-    wanted = f" with {', '.join(map(str, listed))}" if isinstance(listed, Sequence) and listed else ""
+    wanted = f" with {', '.join(map(str, listed))}" if isinstance(listed, list) and listed else ""
     return scheme_in_words(schemes[name]) + wanted

@@ -46,10 +46,15 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
 
     `transports` are the user's bindings, best first, and win over the card's order; one that the card does not offer
     is passed over. `generation` (`0.3`, `opvs`) leaves only interfaces that may speak it: those that declare it, those
-    that declare what it is an alias of, and those that declare none which we speak. Saying so is the user's way to
-    talk to an agent whose card is wrong.
+    that declare what it is an alias of, and those that declare none which we speak; where there is no such interface,
+    it stands for what the others declare. Saying so is the user's way to talk to an agent whose card is wrong.
     """
-    judged = [_pinned(option, generation) for option in options(card)] if generation else options(card)
+    judged = options(card)
+    if generation:
+        pinned = [_pinned(option, generation) for option in judged]
+        # Where none may speak it by the card, the user knows better than the card.
+        insisted = [_pinned(option, generation, insist=True) for option in judged]
+        judged = pinned if any(option.usable for option in pinned) else insisted
     usable = [option for option in judged if option.usable]
     for wanted in transports:
         for option in usable:
@@ -65,11 +70,11 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     return _choice(first, "first on the card that we speak")
 
 
-def _pinned(option: Option, generation: str) -> Option:
-    """Judge an interface again for a generation that the user insists on."""
+def _pinned(option: Option, generation: str, *, insist: bool = False) -> Option:
+    """Judge an interface again for a generation that the user asks for; `insist` passes over what it declares."""
     wanted = for_interface(generation, option.interface.protocol_binding)
     declared = generation_of(option.interface.protocol_version)
-    if wanted is not None and declared in ("", wanted.generation, wanted.alias_of):
+    if wanted is not None and (insist or declared in ("", wanted.generation, wanted.alias_of)):
         return replace(option, dialect=wanted)
     return replace(option, dialect=None, reason=f"generation {generation} was asked for")
 

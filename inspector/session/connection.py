@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.card import check_card
 from inspector.findings.finding import Finding
+from inspector.findings.rules import broken
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
@@ -19,7 +20,7 @@ from inspector.protocol.selection import Choice
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
 from inspector.wire import discovery
-from inspector.wire.credentials import Credentials
+from inspector.wire.credentials import Credentials, origin
 from inspector.wire.discovery import FoundCard
 from inspector.wire.http import Client
 from inspector.wire.observations import Body, Frames, Headers
@@ -90,31 +91,32 @@ class CardFetch(Recorder):
         """Append the body, read as a card where the status allows."""
         status = self.head.status if self.head else 0
         self.found = discovery.read_answer(status, self.content_type, body.raw)
-        if isinstance(self.found, FoundCard):
-            self.findings = check_card(
-                parse(body.raw),
-                self.found.card,
-                self.found.dialect.generation,
-                url=self.url,
-                content_type=self.content_type,
-            )
-        good = isinstance(self.found, FoundCard)
-        return self.journal.append(
+        card = self.found.card if isinstance(self.found, FoundCard) else None
+        record = self.journal.append(
             Kind.BODY,
             body.at,
             exchange=self.number,
             operation=self.operation,
-            event="card" if good else "",
-            label=self.found.card.name if isinstance(self.found, FoundCard) else self.found,
+            event="card" if card else "",
+            label=card.name if card else str(self.found),
             size=len(body.raw),
             raw=self.journal.redactor.body(body.raw),
-            findings=self.findings,
+            findings=self._judge(body.raw),
         )
+        self.findings = record.findings
+        return record
+
+    def _judge(self, raw: bytes) -> tuple[Finding, ...]:
+        if isinstance(self.found, FoundCard):
+            generation = self.found.dialect.generation
+            return check_card(parse(raw), self.found.card, generation, url=self.url, content_type=self.content_type)
+        why = discovery.misread(self.found)
+        return (broken("CARD-002", why),) if why else ()
 
 
 async def fetch_card(journal: Journal, client: Client, credentials: Credentials, url: str) -> CardFetch:
     """Fetch a card, following redirects with the credentials left at home when they lead elsewhere."""
-    for _ in range(_MOST_REDIRECTS):
+    for _ in range(_MOST_REDIRECTS + 1):
         fetch = CardFetch(journal, GET_CARD, url)
         request = credentials.sign(HttpRequest("GET", url, {"Accept": "application/json"}))
         try:
@@ -122,12 +124,20 @@ async def fetch_card(journal: Journal, client: Client, credentials: Credentials,
                 async for observation in seen:
                     fetch.take(observation)
                     journal.touch()
+                    if isinstance(observation, Frames):
+                        break  # it may never end, and no card will come of it
         finally:
             fetch.stop(time.time())
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
             return fetch
-        url = urljoin(url, location)
+        try:
+            url = urljoin(url, location)
+        except ValueError:  # brackets that hold no address
+            url = ""
+        if not url.lower().startswith(("http://", "https://")) or not origin(url):
+            fetch.found = f"{fetch.head.status}, a redirect to what is no http url: {location}"
+            return fetch
     fetch.found = f"more than {_MOST_REDIRECTS} redirects"
     return fetch
 
@@ -138,15 +148,19 @@ async def look_for_card(
     """Try every place where the card of a reference may be; raises `FaultError` where none has it."""
     tries: list[Try] = []
     statuses: set[int] = set()
+    text = journal.redactor.text
     for url in discovery.candidates(reference):
         fetch = await fetch_card(journal, client, credentials, url)
+        shown = journal.redactor.url(url)
         if isinstance(fetch.found, FoundCard):
-            return fetch, fetch.found, (*tries, Try(fetch.url, "found", fetch.number))
-        if fetch.fault is not None and fetch.head is None:
+            return fetch, fetch.found, (*tries, Try(journal.redactor.url(fetch.url), "found", fetch.number))
+        if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(fetch.fault)  # nobody answers there, so the other paths will not be answered either
         statuses.add(fetch.head.status if fetch.head else 0)
-        tries.append(Try(url, fetch.found, fetch.number))
-    raise FaultError(discovery.not_found(reference, [(one.url, one.outcome) for one in tries], statuses))
+        outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
+        tries.append(Try(shown, text(outcome), fetch.number))
+    fault = discovery.not_found(reference, [(one.url, one.outcome) for one in tries], statuses)
+    raise FaultError(replace(fault, seen=text(fault.seen)))
 
 
 def read_card_file(reference: str) -> tuple[FoundCard, tuple[Finding, ...]] | None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.findings import events as judge
+from inspector.findings.exchange import Payload, of_payload
 from inspector.findings.finding import Finding
-from inspector.findings.rules import broken
+from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer, Binding
+from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
+from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
+    Event,
     Json,
     Message,
     Task,
@@ -20,11 +26,22 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.sse import Frame
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import Source, Tasks, context_of, state_of, task_of, text_of
-from inspector.wire.observations import Body, Ended, Ending, Frames
+from inspector.wire.discovery import REDIRECTS
+from inspector.wire.observations import Body, Ended, Ending, Frames, Trailers
+
+UNANSWERED = frozenset({401, 403}) | REDIRECTS
+"""The statuses with which HTTP keeps a call from the agent: no protocol says what the body is then."""
+
+_WRAPPERS: Mapping[type[Event], str] = {
+    Task: "task",
+    Message: "message",
+    TaskStatusUpdateEvent: "statusUpdate",
+    TaskArtifactUpdateEvent: "artifactUpdate",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,17 @@ class Exchange(Recorder):
     on_answer: Callable[[Answer], None] | None = field(default=None, init=False)
     answer: Answer | None = field(default=None, init=False)
     task_id: str = field(default="", init=False)
+    _order: Order | None = field(default=None, init=False)
+    _events: int = field(default=0, init=False)
+    _messages: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        # As it is now, before anything is sent: what another stream tells meanwhile is no slip of this one.
+        self._order = self._order_of(self.call.task_id)
+
+    def _order_of(self, task_id: str) -> Order | None:
+        tracked = self.tasks.get(task_id)
+        return tracked.answered.order.copy() if tracked else None
 
     def request_members(self) -> dict[str, Json]:
         """Return the task, the context and the text that the call is about."""
@@ -65,6 +93,12 @@ class Exchange(Recorder):
     def payload_members(self) -> dict[str, Json]:
         """Return the task of the exchange and its state."""
         return {"task": self.task_id or self.call.task_id, "state": self._state()}
+
+    def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
+        """Mask the secrets in a body; a push configuration that stands alone is known by the operation."""
+        call = self.call
+        hide = partial(self.journal.redactor.body, push=call.operation in PUSH)
+        return call.binding.mask(call.dialect, call.operation, raw, asked, hide)
 
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append every frame; one without data is a keep-alive."""
@@ -82,57 +116,44 @@ class Exchange(Recorder):
             task=self.task_id,
             label=" ".join(frame.comments),
             size=len(frame.raw),
-            raw=self.journal.redactor.body(frame.raw),
+            raw=self.mask(frame.raw),
         )
 
     def _frame(self, frame: Frame, at: float) -> Record:
         call = self.call
         value = call.binding.read(call.dialect, call.operation, frame.data or b"")
         answer: Answer = value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
-        return self._payload(Kind.FRAME, at, answer, frame.raw, self._envelope(value))
+        return self._payload(Kind.FRAME, at, answer, frame.raw, value)
 
     def take_body(self, body: Body) -> Record:
         """Append the answer to a call that was not answered with a stream."""
         call = self.call
         value = call.binding.read(call.dialect, call.operation, body.raw)
-        if isinstance(value, Unreadable):
-            return self._payload(Kind.BODY, body.at, value, body.raw, ())
-        streaming = call.operation in STREAMING
-        answer = (
-            call.binding.decode_item(call.dialect, value)
-            if streaming
-            else call.binding.decode_answer(call.dialect, call.operation, self.head.status if self.head else 0, value)
+        answer: Answer = (
+            value
+            if isinstance(value, Unreadable)
+            else call.binding.decode_answer(call.dialect, call.operation, self._status, value)
         )
-        findings = self._envelope(value)
-        if streaming and not isinstance(answer, ProtocolError | Unreadable):
-            findings += (broken("RPC-004", f"answered with {self.content_type or 'no content type'}"),)
-        elif "json" not in self.content_type:
-            findings += (broken("RPC-005", self.content_type or "none"),)
-        return self._payload(Kind.BODY, body.at, answer, body.raw, findings)
+        return self._payload(Kind.BODY, body.at, answer, body.raw, value)
 
-    def _envelope(self, value: Json) -> tuple[Finding, ...]:
-        """Judge the id; an error without one is no slip, when the agent could not read the request."""
-        if not isinstance(value, dict) or value.get("id") == self.call.request_id:
-            return ()
-        if value.get("id") is None and "error" in value:
-            return ()
-        return judge.of_envelope(self.call.request_id, value.get("id"))
+    def take_trailers(self, seen: Trailers, **members: Any) -> Record:
+        """Append the status that ended a gRPC call; one that is not OK is the last that the agent said."""
+        if seen.code == OK:
+            return super(Exchange, self).take_trailers(seen, **members)
+        self.answer = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
+        event, _, _, _, label = describe(answer)
+        task = self.task_id or self.call.task_id
+        record = super(Exchange, self).take_trailers(seen, event=event, label=label, task=task)
+        if self.on_answer is not None:
+            self.on_answer(answer)
+        return record
 
-    def _payload(self, kind: Kind, at: float, answer: Answer, raw: bytes, findings: tuple[Finding, ...]) -> Record:
+    def _payload(self, kind: Kind, at: float, answer: Answer, raw: bytes, value: Json) -> Record:
         self.answer = answer
+        findings = self._judge(kind, answer, value)
         event, task, context, state, label = describe(answer)
-        match answer:
-            case TaskArtifactUpdateEvent() | TaskStatusUpdateEvent() | Task() | Message():
-                if misfits := self.tasks.take(answer, at, Source.ANSWER):
-                    findings += judge.of_misfits(misfits, label or event)
-                findings += judge.of_state(state)
-                if task and self.task_id and task != self.task_id:
-                    findings += judge.of_other_task(self.task_id, task)
-                self.task_id = self.task_id or task
-            case Unreadable():
-                findings += (broken(self._unreadable_rule(kind), label),)
-            case _:
-                pass
+        if isinstance(answer, TaskArtifactUpdateEvent | TaskStatusUpdateEvent | Task | Message):
+            findings += self._fold(answer, kind, at, event_pointer(value, answer))
         record = self.journal.append(
             kind,
             at,
@@ -144,33 +165,90 @@ class Exchange(Recorder):
             state=state,
             label=label,
             size=len(raw),
-            raw=self.journal.redactor.body(raw),
+            raw=self.mask(raw),
             findings=findings,
         )
         if self.on_answer is not None:
             self.on_answer(answer)
         return record
 
-    def _unreadable_rule(self, kind: Kind) -> str:
+    def _fold(self, event: Event, kind: Kind, at: float, pointer: str) -> tuple[Finding, ...]:
+        """Fold an event into its task, and judge it by what this exchange has told of the task before."""
+        findings: tuple[Finding, ...] = ()
+        task, expected = task_of(event), self.task_id or self.call.task_id
+        if task and not self.task_id:
+            self.task_id = task
+            if task != self.call.task_id or self._order is None:
+                self._order = self._order_of(task) or Order()
+        if task and expected and task != expected:
+            at_id = f"{pointer}/id" if isinstance(event, Task) else f"{pointer}/taskId"
+            findings += judge.of_other_task(expected, task, at_id)
+        elif self._order is not None and (misfits := self._order.check(event)):
+            _, _, _, state, label = describe(event)
+            findings += judge.of_misfits(misfits, label or short(state), pointer)
+        findings += judge.of_state(state_of(event), pointer)
         if kind is Kind.FRAME:
-            return "STREAM-007"
-        return "RPC-003" if self.head is not None and self.head.status == 200 else "RPC-002"
+            self._events += 1
+            self._messages += isinstance(event, Message)
+            findings += judge.of_mixture(self._events, self._messages, pointer)
+        self.tasks.take(event, at, Source.ANSWER, stream=self.number if kind is Kind.FRAME else 0)
+        return findings
+
+    def _judge(self, kind: Kind, answer: Answer, value: Json) -> tuple[Finding, ...]:
+        """Judge how the transport carries an answer; not where HTTP itself has said that the agent was not reached."""
+        if self._status in UNANSWERED:
+            return ()
+        call = self.call
+        framed, streaming = kind is Kind.FRAME, call.operation in STREAMING
+        return of_payload(
+            call.binding.name,
+            Payload(
+                call.dialect.generation,
+                call.request_id,
+                self._status,
+                self.content_type,
+                framed,
+                streaming,
+                value,
+                answer,
+            ),
+        )
+
+    @property
+    def _status(self) -> int:
+        return self.head.status if self.head else 0
 
     def judge_end(self, ended: Ended) -> tuple[Finding, ...]:
         """Judge where a stream left the task."""
         streamed = self.head is not None and self.head.streamed
+        whole = ended.how is Ending.COMPLETE and not ended.rest.strip()
         if not streamed or ended.how is Ending.STOPPED or isinstance(self.answer, ProtocolError):
             return ()
+        if whole and isinstance(self.answer, Unreadable):
+            return ()  # it may have been the end of the task
         return judge.of_ending(
-            self._state(),
-            whole=ended.how is Ending.COMPLETE and not ended.rest.strip(),
+            self._order.state if self._order else "",
+            whole=whole,
             events=ended.events,
-            message_only=isinstance(self.answer, Message),
+            message_only=0 < self._messages == self._events,
         )
+
+    def let_go(self) -> None:
+        """Leave the task to the next stream."""
+        self.tasks.let_go(self.task_id, self.number)
 
     def _state(self) -> str:
         tracked = self.tasks.get(self.task_id)
         return tracked.answered.state if tracked else ""
+
+
+def event_pointer(value: Json, event: Event) -> str:
+    """Return where in a JSON payload an event stands, under the result of an envelope and in a wrapper of its own."""
+    pointer = ""
+    if isinstance(value, dict) and "result" in value:
+        pointer, value = "/result", value["result"]
+    wrapper = _WRAPPERS[type(event)]
+    return f"{pointer}/{wrapper}" if isinstance(value, dict) and wrapper in value else pointer
 
 
 def describe(answer: Answer) -> tuple[str, str, str, str, str]:

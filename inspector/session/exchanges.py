@@ -9,7 +9,10 @@ from inspector.capture.records import Kind, Record
 
 @dataclass(slots=True)
 class ExchangeSummary:
-    """One exchange as far as it has come; `seconds` and `how` are None and `""` until it is over."""
+    """One exchange as far as it has come; `seconds` and `how` are None and `""` until it is over.
+
+    `status` is that of HTTP, or that of a gRPC call which failed.
+    """
 
     number: int
     at: float
@@ -76,6 +79,8 @@ class Exchanges:
                 summary.status = record.meta["status"]
                 types = (value for name, value in record.meta["headers"] if name.lower() == "content-type")
                 summary.content_type = next(types, "")
+            case Kind.TRAILERS if record.meta["code"]:
+                summary.status = record.meta["code"]
             case Kind.END:
                 summary.seconds = record.meta["seconds"]
                 summary.how = record.meta["how"]

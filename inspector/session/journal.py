@@ -26,7 +26,8 @@ class Journal:
     """A capture with those who follow it; everything is masked here or before, and nothing is appended elsewhere.
 
     `found` holds, for every rule that was broken, the records in which it was; `exchanges` sums up each exchange;
-    `turns` holds when each send began, by sequence number, so that times can be shown relative to it.
+    `running` ends, at a time, those that are under way; `turns` holds when each send began, by sequence number, so that
+    times can be shown relative to it.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor) -> None:
@@ -34,6 +35,7 @@ class Journal:
         self.redactor = redactor
         self.found: dict[str, list[int]] = {}
         self.exchanges = Exchanges()
+        self.running: dict[int, Callable[[float], None]] = {}
         self.turns: list[tuple[int, float]] = []
         self._lists: list[RecordList] = []
         self._listeners: list[Callable[[], None]] = []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from inspector.protocol.errors import BY_CODE, Fault, FaultCode, ProtocolError, Whose
+from dataclasses import replace
+
+from inspector.protocol.errors import BY_NAME, Fault, FaultCode, ProtocolError, Whose
 from inspector.protocol.model import Unreadable
-from inspector.session.exchange import Exchange
+from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.wire.discovery import REDIRECTS
+from inspector.wire.observations import Ending
 
 _HINTS = {
     "VersionNotSupportedError": "Connect again with another generation: --a2a-version 0.3 or 1.0.",
@@ -22,25 +25,33 @@ _BODY_QUOTE = 120
 
 
 def fault_of(exchange: Exchange) -> Fault | None:
-    """Say what went wrong with a call, or None where the agent answered it.
+    """Say what went wrong with a call, or None where the agent answered it or we stopped listening; secrets are masked.
 
     An error that the agent answered with goes by the protocol's own name; a stream that broke off after events is a
     fault too.
     """
-    if isinstance(exchange.answer, ProtocolError):
-        return of_error(exchange.answer)
-    if exchange.head is not None and exchange.head.status >= 300:
+    fault = _fault_of(exchange)
+    return replace(fault, seen=exchange.journal.redactor.text(fault.seen)) if fault else None
+
+
+def _fault_of(exchange: Exchange) -> Fault | None:
+    answer, status = exchange.answer, exchange.head.status if exchange.head else 0
+    if status in UNANSWERED:
+        return _of_status(exchange)
+    if isinstance(answer, ProtocolError):
+        return of_error(answer)
+    if status >= 300:
         return _of_status(exchange)
     if exchange.fault is not None:
-        return exchange.fault
-    if isinstance(exchange.answer, Unreadable):
+        return exchange.fault if exchange.number else _of_url(exchange.fault)
+    if isinstance(answer, Unreadable):
         return Fault(
             Whose.AGENT,
             "InvalidAgentResponseError",
-            f"The answer cannot be read: {exchange.answer.why}.",
+            f"The answer cannot be read: {answer.why}.",
             "The raw bytes are in the capture; is this the url of the interface?",
         )
-    if exchange.answer is None:
+    if answer is None and exchange.ending is not Ending.STOPPED:
         return Fault(
             Whose.AGENT,
             "InvalidAgentResponseError",
@@ -50,9 +61,14 @@ def fault_of(exchange: Exchange) -> Fault | None:
     return None
 
 
+def _of_url(fault: Fault) -> Fault:
+    """Blame the card, which names the url of an interface, for one that no request can be made for."""
+    return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="The card has to name another url.")
+
+
 def of_error(error: ProtocolError) -> Fault:
     """Put an error that the agent answered with into words."""
-    kind = BY_CODE.get(error.code) if error.code is not None else None
+    kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent answered with an error"
     said = f": {error.message}" if error.message else ""
     return Fault(Whose.AGENT, error.name, f"{meaning} ({error.name}{said}).", _HINTS.get(error.name, ""), error)

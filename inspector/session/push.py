@@ -10,8 +10,17 @@ from inspector.findings.finding import Finding
 from inspector.findings.rules import broken
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.jsonvalue import parse
-from inspector.protocol.model import AuthenticationInfo, Event, PushConfig, Unreadable
-from inspector.session.exchange import describe
+from inspector.protocol.lifecycle import short
+from inspector.protocol.model import (
+    AuthenticationInfo,
+    Event,
+    Json,
+    PushConfig,
+    Task,
+    TaskStatusUpdateEvent,
+    Unreadable,
+)
+from inspector.session.exchange import describe, event_pointer
 from inspector.session.journal import Journal
 from inspector.session.tasks import Source, Tasks, task_of
 from inspector.wire.receiver import Check, Delivery, Receiver, Registration
@@ -25,6 +34,15 @@ class Hook:
     task_id: str = ""
     accepted: int = 0
     refused: int = 0
+
+    @property
+    def config(self) -> PushConfig:
+        """Return the configuration that goes with a message.
+
+        The token stands in both places that generations and SDKs know, because each of them sends only one back.
+        """
+        url, token = self.registration.url, self.registration.token
+        return PushConfig(url=url, token=token, authentication=AuthenticationInfo(scheme="Bearer", credentials=token))
 
 
 class PushDesk:
@@ -58,37 +76,31 @@ class PushDesk:
         self.hooks.append(hook)
         return hook
 
-    def config_for(self, task_id: str) -> PushConfig | None:
-        """Make the configuration that goes with a message, None for a task whose webhook is registered already.
-
-        The token stands in both places that generations and SDKs know, because each of them sends only one back.
-        """
+    def hook_for(self, task_id: str) -> Hook | None:
+        """Make the webhook that goes with a message, None for a task that has one already."""
         if task_id and any(hook.task_id == task_id for hook in self.hooks):
             return None  # a second registration would bring every update twice
-        registration = self.register(task_id).registration
-        return PushConfig(
-            url=registration.url,
-            token=registration.token,
-            authentication=AuthenticationInfo(scheme="Bearer", credentials=registration.token),
-        )
+        return self.register(task_id)
 
     def take(self, delivery: Delivery) -> None:
         """Record a delivery with its verdict, and fold what it says into its task unless it was refused."""
         hook = next((one for one in self.hooks if one.registration is delivery.registration), None)
-        event, shape = _read(delivery.body)
+        value = parse(delivery.body)
+        event, shape = _read(value)
         checks = list(delivery.checks)
         findings: tuple[Finding, ...] = ()
         if delivery.refused:
             findings += (broken("PUSH-001", delivery.refused),)
         else:
             checks.append(Check("shape", shape != "", f"shaped like {shape}" if shape else _why(event)))
-            task_check, findings = self._place(event, hook, delivery.at)
+            task_check, findings = self._place(event, value, hook, delivery.at)
             checks.append(task_check)
         if hook is not None:
             hook.refused += bool(delivery.refused)
             hook.accepted += not delivery.refused
         name, task, context, state, label = describe(event)
         redactor = self._journal.redactor
+        refused = redactor.text(delivery.refused)
         self._journal.append(
             Kind.DELIVERY,
             delivery.at,
@@ -96,7 +108,7 @@ class PushDesk:
             task=task or (hook.task_id if hook else ""),
             context=context,
             state=state,
-            label=delivery.refused or label,
+            label=refused or label,
             size=len(delivery.body),
             raw=redactor.body(delivery.body),
             meta={
@@ -105,7 +117,7 @@ class PushDesk:
                 "headers": redactor.headers(delivery.headers),
                 "peer": delivery.peer,
                 "status": delivery.status,
-                "refused": delivery.refused,
+                "refused": refused,
                 "seconds": round(delivery.seconds, 6),
                 "registration": delivery.registration.number if delivery.registration else 0,
                 "checks": [[check.name, check.good, redactor.text(check.said)] for check in checks],
@@ -114,7 +126,9 @@ class PushDesk:
         )
         self._journal.touch()
 
-    def _place(self, event: Event | Unreadable, hook: Hook | None, at: float) -> tuple[Check, tuple[Finding, ...]]:
+    def _place(
+        self, event: Event | Unreadable, value: Json, hook: Hook | None, at: float
+    ) -> tuple[Check, tuple[Finding, ...]]:
         """Fold an accepted event into its task, and judge whether the registration is for that task.
 
         The first delivery may overtake the answer that names the task, so a registration belongs to the first task
@@ -125,9 +139,16 @@ class PushDesk:
         task = task_of(event)
         if not task:
             return Check("task", None, "a message outside of any task"), ()
-        known = task in self._tasks
+        tracked = self._tasks.get(task)
+        known = tracked is not None
+        told = event.status if isinstance(event, Task | TaskStatusUpdateEvent) else None
+        repeated = tracked is not None and told == tracked.pushed.status
         misfits = self._tasks.take(event, at, Source.PUSH)
-        findings = judge.of_misfits(misfits, describe(event)[4] or describe(event)[0])
+        name, _, _, state, label = describe(event)
+        pointer = event_pointer(value, event)
+        findings = judge.of_state(state, pointer)
+        if not repeated:  # agents deliver again what they think was lost
+            findings += judge.of_misfits(misfits, label or short(state) or name, pointer)
         if hook is None or task == hook.task_id:
             return Check("task", True, "task known"), findings
         if not hook.task_id:
@@ -137,9 +158,8 @@ class PushDesk:
         return Check("task", False, "another task" if known else "unknown task"), (*findings, broken("PUSH-002", seen))
 
 
-def _read(body: bytes) -> tuple[Event | Unreadable, str]:
+def _read(value: Json | Unreadable) -> tuple[Event | Unreadable, str]:
     """Read a webhook's body in whichever generation shaped it: agents push another than they answer in."""
-    value = parse(body)
     if isinstance(value, Unreadable):
         return value, ""
     first: Unreadable | None = None

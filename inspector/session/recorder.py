@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
-from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Observation, Sent
+from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
 
 
 @dataclass(slots=True)
 class Recorder:
     """Folds the observations of one exchange into records; who reads the payload extends it.
 
-    `number` is the exchange's, once the request is out; `head` is the response's; `ending` says how it ended, None
-    while it has not, and `fault` what broke it, secrets masked.
+    `number` is the exchange's, once the request is out; `head` is the response's and `content_type` its media type,
+    without parameters and in lower case; `ending` says how it ended, None while it has not, and `fault` what broke it,
+    secrets masked.
     """
 
     journal: Journal
     operation: str
     number: int = field(default=0, init=False)
     head: Head | None = field(default=None, init=False)
+    content_type: str = field(default="", init=False)
     ending: Ending | None = field(default=None, init=False)
     fault: Fault | None = field(default=None, init=False)
 
     def take(self, seen: Observation) -> list[Record]:
-        """Append the records that an observation is worth, and return them."""
+        """Append the records that an observation is worth, and return them; none once the exchange has its end."""
+        if self.ending is not None:
+            return []
         match seen:
             case Frames():
                 return self.take_frames(seen)
@@ -36,9 +41,12 @@ class Recorder:
                 return [self._sent(seen)]
             case Head():
                 self.head = seen
+                self.content_type = seen.header("content-type").partition(";")[0].strip().lower()
                 return [self._head(seen)]
             case Body():
                 return [self.take_body(seen)]
+            case Trailers():
+                return [self.take_trailers(seen)]
             case Ended():
                 return [self._end(seen)]
 
@@ -50,6 +58,23 @@ class Recorder:
         """Append the body of a response that is no stream."""
         raise NotImplementedError
 
+    def take_trailers(self, seen: Trailers, **members: Any) -> Record:
+        """Append the status that ended a gRPC call; `members` are more of its record's."""
+        text = self.journal.redactor.text
+        return self.journal.append(
+            Kind.TRAILERS,
+            seen.at,
+            exchange=self.number,
+            operation=self.operation,
+            **{"label": f"{seen.name} {seen.message}".strip()} | members,
+            meta={
+                "code": seen.code,
+                "name": seen.name,
+                "message": text(seen.message),
+                "headers": self.journal.redactor.headers(seen.headers),
+            },
+        )
+
     def request_members(self) -> dict[str, Json]:
         """Return what is known of the request besides its bytes, as members of its record."""
         return {}
@@ -57,6 +82,10 @@ class Recorder:
     def request_meta(self) -> dict[str, Json]:
         """Return what is known of the request besides its bytes, for its `meta`."""
         return {}
+
+    def mask(self, raw: bytes, *, asked: bool = False) -> bytes:  # noqa: ARG002 - for those who extend this
+        """Mask the secrets in a body of this exchange; `asked` says that it is the request's."""
+        return self.journal.redactor.body(raw)
 
     def judge_end(self, ended: Ended) -> tuple[Finding, ...]:  # noqa: ARG002 - for those who extend this
         """Judge how the exchange ended."""
@@ -69,11 +98,6 @@ class Recorder:
     def payload_members(self) -> dict[str, Json]:
         """Return what the end of the exchange says of its payload, as members of its record."""
         return {}
-
-    @property
-    def content_type(self) -> str:
-        """Return the media type of the response, without parameters, in lower case."""
-        return self.head.header("content-type").partition(";")[0].strip().lower() if self.head else ""
 
     def stop(self, at: float) -> None:
         """Record that we stopped listening before the exchange was over; an exchange that is over stays as it is."""
@@ -89,7 +113,7 @@ class Recorder:
             sent.at,
             operation=self.operation,
             size=len(sent.body),
-            raw=redactor.body(sent.body),
+            raw=self.mask(sent.body, asked=True),
             meta={
                 "method": sent.method,
                 "url": redactor.url(sent.url),
@@ -99,6 +123,7 @@ class Recorder:
             **self.request_members(),
         )
         self.number = record.seq
+        self.journal.running[self.number] = self.stop
         return record
 
     def _head(self, head: Head) -> Record:
@@ -119,6 +144,7 @@ class Recorder:
 
     def _end(self, ended: Ended) -> Record:
         self.ending = ended.how
+        self.journal.running.pop(self.number, None)
         meta: dict[str, Json] = {
             "how": ended.how.value,
             "events": ended.events,
@@ -137,7 +163,7 @@ class Recorder:
             operation=self.operation,
             label=self.fault.seen if self.fault else ended.how.value,
             size=len(ended.rest),
-            raw=self.journal.redactor.body(ended.rest),
+            raw=self.mask(ended.rest),
             meta=meta,
             findings=findings,
             **self.payload_members(),

@@ -14,9 +14,17 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
+from inspector.protocol.bindings.base import GrpcRequest, WireRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.model import Request, TaskRequest
+from inspector.protocol.model import (
+    ExtendedCardRequest,
+    ListTasksRequest,
+    PushConfig,
+    PushConfigRequest,
+    Request,
+    TaskRequest,
+)
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
@@ -25,12 +33,16 @@ from inspector.session.draft import Draft
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.outcome import fault_of
+from inspector.session.possible import missing, why_not
 from inspector.session.push import Hook, PushDesk
+from inspector.session.reading import payload_json
 from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks, text_of
 from inspector.wire.credentials import Credentials, basic, origin, split_userinfo
 from inspector.wire.discovery import normalise
+from inspector.wire.grpc import GrpcClient
 from inspector.wire.http import Client
+from inspector.wire.observations import Observation
 
 
 class Turn:
@@ -40,8 +52,9 @@ class Turn:
     """
 
     def __init__(self, session: Session, exchange: Exchange, request: Request, url: str) -> None:
+        call = exchange.call
         self._session = session
-        self._url = url
+        self._wire = call.binding.encode(url, call.dialect, call.operation, request, call.request_id)
         self.exchange = exchange
         self.request = request
         self.hook: Hook | None = None
@@ -49,10 +62,8 @@ class Turn:
     async def __aiter__(self) -> AsyncGenerator[Record, None]:
         """Send the call and yield its records as they are appended; leaving early ends the call on the wire."""
         exchange, session = self.exchange, self._session
-        call = exchange.call
-        http = call.binding.encode(self._url, call.dialect, call.operation, self.request, call.request_id)
         try:
-            async with aclosing(session.client.exchange(session.credentials.sign(http))) as seen:
+            async with aclosing(session.observe(self._wire)) as seen:
                 async for observation in seen:
                     records = exchange.take(observation)
                     if self.hook is not None and exchange.task_id:
@@ -92,6 +103,7 @@ class Session:
         self.journal = Journal(Capture.create(capture), redactor)
         self.tasks = Tasks()
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
+        self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
         self.credentials = self._credentials()
         self.connection: Connection | None = None
         self.push = PushDesk(
@@ -134,7 +146,7 @@ class Session:
         else:
             url, userinfo = split_userinfo(normalise(reference))
             reference = url if userinfo else reference
-            self._learn(url, userinfo)
+            self.learn(url, userinfo)
             self.credentials = self.credentials_for(reference)
             fetch, found, tries = await look_for_card(self.journal, self.client, self.credentials, reference)
             headers = fetch.head.headers if fetch.head else ()
@@ -157,7 +169,7 @@ class Session:
         origins = frozenset((home, *(origin(normalise(one)) for one in settings.trusted))) - {""}
         return Credentials(headers, origins, plain=settings.plain_headers)
 
-    def _learn(self, url: str, userinfo: str) -> None:
+    def learn(self, url: str, userinfo: str) -> None:
         """Mask from now on what a reference gives away as secret, wherever an agent repeats it."""
         redactor = self.journal.redactor
         if userinfo:
@@ -175,11 +187,16 @@ class Session:
             else "no interface that we speak"
         )
         self.note(f"connected to {connection.card.name}: {interface}")
-        if choice and self.credentials and not self.credentials.are_for(choice.interface.url):
+        place = self._address(choice) if choice else ""
+        if choice and self.credentials and not self.credentials.are_for(place):
             self.note(
-                f"credentials are not sent to {origin(choice.interface.url)}: "
-                f"it is not the origin that you typed; --trust {origin(choice.interface.url)} allows it"
+                f"credentials are not sent to {origin(place)}: "
+                f"it is not the origin that you typed; --trust {origin(place)} allows it"
             )
+
+    def _address(self, choice: Choice) -> str:
+        """Return the url of an interface in full."""
+        return choice.binding.in_full(choice.interface.url, self.connection.url if self.connection else "")
 
     def _select(self, card: AgentCard) -> Choice | None:
         return select(card, self.settings.transports, self.settings.generation)
@@ -218,13 +235,53 @@ class Session:
         """Prepare a SubscribeToTask, to pick up a task whose stream was lost."""
         return self._about(Operation.SUBSCRIBE, task_id)
 
+    def list_tasks(self, request: ListTasksRequest | None = None) -> Turn:
+        """Prepare a ListTasks with these filters."""
+        return self._turn(Operation.LIST, self._for_tenant(request or ListTasksRequest()))
+
+    def set_push(self, config: PushConfig) -> Turn:
+        """Prepare a CreateTaskPushNotificationConfig; what is secret in the configuration is masked from now on."""
+        for secret in (config.token, config.authentication.credentials if config.authentication else None):
+            self.journal.redactor.add(secret or "")
+        return self._turn(Operation.SET_PUSH, self._for_tenant(config), config.task_id or "")
+
+    def get_push(self, task_id: str, config_id: str) -> Turn:
+        """Prepare a GetTaskPushNotificationConfig."""
+        return self._about_push(Operation.GET_PUSH, PushConfigRequest(task_id=task_id, id=config_id))
+
+    def list_push(self, task_id: str) -> Turn:
+        """Prepare a ListTaskPushNotificationConfigs."""
+        return self._about_push(Operation.LIST_PUSH, PushConfigRequest(task_id=task_id))
+
+    def delete_push(self, task_id: str, config_id: str) -> Turn:
+        """Prepare a DeleteTaskPushNotificationConfig."""
+        return self._about_push(Operation.DELETE_PUSH, PushConfigRequest(task_id=task_id, id=config_id))
+
+    def extended_card(self) -> Turn:
+        """Prepare a GetExtendedAgentCard; the answer of the turn's exchange is the card."""
+        return self._turn(Operation.EXTENDED_CARD, self._for_tenant(ExtendedCardRequest()))
+
+    def why_not(self, operation: Operation) -> str:
+        """Say why an operation is not possible with the agent as it is connected, `""` where nothing speaks against it.
+
+        What the card denies can be called all the same, to see what the agent answers.
+        """
+        connection = self.connection
+        return why_not(operation, connection.choice, connection.card) if connection else "no agent is connected"
+
     def _about(self, operation: Operation, task_id: str, **members: Any) -> Turn:
-        if tenant := self.choice.interface.tenant:
-            members["tenant"] = tenant
-        return self._turn(operation, TaskRequest(id=task_id, **members), task_id)
+        return self._turn(operation, self._for_tenant(TaskRequest(id=task_id, **members)), task_id)
+
+    def _about_push(self, operation: Operation, request: PushConfigRequest) -> Turn:
+        return self._turn(operation, self._for_tenant(request), request.task_id)
+
+    def _for_tenant(self, request: Request) -> Request:
+        """Address a request to the tenant that the interface names, unless it names one itself."""
+        tenant = self.choice.interface.tenant
+        return request.model_copy(update={"tenant": tenant}) if tenant and not request.tenant else request
 
     def _turn(
-        self, operation: Operation, request: Request, task_id: str, context_id: str = "", label: str = ""
+        self, operation: Operation, request: Request, task_id: str = "", context_id: str = "", label: str = ""
     ) -> Turn:
         return self.call_on(self.choice, operation, request, task_id, context_id, label)
 
@@ -239,16 +296,20 @@ class Session:
     ) -> Turn:
         """Prepare any operation on any interface, in use or not; raises `FaultError` where it does not exist there."""
         if not choice.binding.offers(choice.dialect, operation):
-            raise FaultError(
-                Fault(
-                    Whose.YOURS,
-                    FaultCode.USAGE,
-                    f"{choice.dialect.generation} over {choice.binding.name} has no {operation.value}.",
-                    "",
-                )
-            )
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{missing(operation, choice)}."))
         call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label)
-        return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request, choice.interface.url)
+        return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request, self._address(choice))
+
+    def observe(self, request: WireRequest) -> AsyncGenerator[Observation, None]:
+        """Send a request with the credentials on it, by the client that it is for."""
+        if isinstance(request, GrpcRequest):
+            return self.grpc.exchange(self.credentials.sign_call(request))
+        return self.client.exchange(self.credentials.sign(request))
+
+    def payload(self, record: Record) -> bytes:
+        """Return what a record carries, as JSON text where it can be read."""
+        request = self.journal.capture.get(record.exchange) if record.exchange else record
+        return payload_json(record, request)
 
     def note(self, text: str, event: str = "") -> None:
         """Record something that the session itself did or saw; `event` says which part of it, where one did."""
@@ -261,6 +322,7 @@ class Session:
         for stop in tuple(self.journal.running.values()):
             stop(time.time())
         await self.client.close()
+        await self.grpc.close()
         self.journal.capture.close()
 
     @property

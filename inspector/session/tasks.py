@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from inspector.protocol.assemble import AssembledTask, Misfit
 from inspector.protocol.lifecycle import is_terminal
-from inspector.protocol.model import Event, Message, Task
+from inspector.protocol.model import Event, Message, Task, TaskStatusUpdateEvent
 
 
 class Source(StrEnum):
@@ -101,8 +101,7 @@ def context_of(event: Event) -> str:
 
 def state_of(event: Event) -> str:
     """Return the state that an event tells, `""` for one that tells none."""
-    status = getattr(event, "status", None)
-    return status.state if status is not None else ""
+    return event.status.state if isinstance(event, (Task, TaskStatusUpdateEvent)) else ""
 
 
 def text_of(message: Message | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
-from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.bindings.base import GrpcRequest, HttpRequest
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -76,6 +76,11 @@ class Credentials:
         kept = {name: value for name, value in request.headers.items() if name.lower() not in names}
         url = _with_query(request.url, self.query) if home else request.url
         return replace(request, url=url, headers={**kept, **ours})
+
+    def sign_call(self, call: GrpcRequest) -> GrpcRequest:
+        """Return the call with the credentials in its metadata where it goes home; it has no query for those of one."""
+        ours = {**self.plain, **({**self.headers, **self.query} if self.are_for(call.url) else {})}
+        return replace(call, metadata={**call.metadata, **{name.lower(): value for name, value in ours.items()}})
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
@@ -70,6 +71,28 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
+class Trailers:
+    """The status with which the server ended a gRPC call: code, its word, the message, the metadata that came along.
+
+    The values of binary metadata (`-bin`) are written in base64.
+    """
+
+    at: float
+    code: int
+    name: str
+    message: str
+    headers: Headers
+
+    def header(self, name: str) -> str:
+        """Return the first metadata of that name, or `""`."""
+        return next((value for key, value in self.headers if key == name), "")
+
+    def binary(self, name: str) -> bytes:
+        """Return the first binary metadata of that name, or `b""`."""
+        return b64decode(self.header(name))
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The end of the exchange: how, after how long, how many frames with data and bytes; `rest` belongs to no frame."""
 
@@ -82,4 +105,4 @@ class Ended:
     fault: Fault | None = None
 
 
-Observation: TypeAlias = Sent | Head | Frames | Body | Ended
+Observation: TypeAlias = Sent | Head | Frames | Body | Trailers | Ended

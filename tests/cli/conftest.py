@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.server import serve_in_thread
-from puppets import Answer, Elsewhere, MakePuppet, Puppet, Ran, RunCli, silence
+from puppets import SECONDS, Answer, Elsewhere, MakePuppet, Puppet, Ran, RunCli, silence
 
 from inspector.cli.main import main
 
@@ -32,7 +32,7 @@ def cli(monkeypatch: pytest.MonkeyPatch) -> RunCli:
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             patch.setattr(sys, "stdout", streams[0])
             patch.setattr(sys, "stderr", streams[1])
-            for name, value in environment.items():
+            for name, value in {"A2ACLI_TIMEOUT": f"{SECONDS}s", **environment}.items():
                 patch.setenv(name, value)
             code = main(words)
         out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams)

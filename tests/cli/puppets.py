@@ -71,7 +71,9 @@ class Elsewhere:
     @contextmanager
     def serve(self, handle: Callable[[web.BaseRequest], Coroutine[Any, Any, web.StreamResponse]]) -> Iterator[str]:
         async def start() -> tuple[web.ServerRunner, str]:
-            runner = web.ServerRunner(web.Server(handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1)
+            runner = web.ServerRunner(
+                web.Server(handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1
+            )
             await runner.setup()
             await web.TCPSite(runner, "127.0.0.1", 0).start()
             return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
@@ -151,10 +153,12 @@ class Puppet:
         call = Call(request, await request.read())
         self.calls.append(call)
         if request.path == CARD_PATH:
-            return self.card if isinstance(self.card, web.Response) else web.json_response(self._whole_card())
+            if isinstance(self.card, web.Response):  # each can be sent once
+                return web.Response(status=self.card.status, headers=self.card.headers, body=self.card.body)
+            return web.json_response(self.whole_card())
         return await self.answer(call) if request.path == RPC_PATH else web.Response(status=404)
 
-    def _whole_card(self) -> Any:
+    def whole_card(self) -> Any:
         interface = {"url": f"{self.url}{RPC_PATH}", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         return {**CARD, "supportedInterfaces": [interface], **self.card}
 

@@ -34,12 +34,11 @@ def test_json_is_the_card_as_served(cli: RunCli, puppet: MakePuppet):
     agent = puppet(card={"x-unknown": [1.0, None, "ü"]})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.json == agent._whole_card()
+    assert ran.json == agent.whole_card()
 
 
 def test_the_card_of_an_older_agent_is_shown_as_served(cli: RunCli, tmp_path: Path):
-    old = {name: value for name, value in CARD.items()}
-    old |= {"url": "http://127.0.0.1:9/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
+    old = CARD | {"url": "http://127.0.0.1:9/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
     reference = card_file(tmp_path, old)
     assert cli("card", "get", "-a", reference, "-o", "json").json == old
     assert "http://127.0.0.1:9/ JSONRPC 0.3.0 (in use" in cli("card", "get", "-a", reference).out
@@ -116,4 +115,6 @@ def test_verbose_shows_what_the_short_form_leaves_out(cli: RunCli, mock: str):
 
 def test_a_text_of_many_lines_is_a_block_that_cannot_pass_for_fields(cli: RunCli, puppet: MakePuppet):
     agent = puppet(card={"description": "first\n\nName: not a field"})
-    assert "Description:\n  first\n  \n  Name: not a field\n\nVersion: 1.0.0\n" in cli("card", "get", "-a", agent.url).out
+    assert (
+        "Description:\n  first\n  \n  Name: not a field\n\nVersion: 1.0.0\n" in cli("card", "get", "-a", agent.url).out
+    )

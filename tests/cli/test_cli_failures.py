@@ -82,7 +82,9 @@ def test_a_card_file_that_is_missing_or_holds_none(cli: RunCli, tmp_path: Path):
     assert (other.code, other.error["code"]) == (1, "A2ACLI_ERR_CARD_INVALID")
 
 
-@pytest.mark.parametrize("reference", ["http://", "http://[", "http://a:b", "ftp://x", "http://\x1b[31m", "http://a b/"])
+@pytest.mark.parametrize(
+    "reference", ["http://", "http://[", "http://a:b", "ftp://x", "http://\x1b[31m", "http://a b/"]
+)
 def test_an_address_that_is_none_gets_a_sentence(cli: RunCli, reference: str):
     ran = cli("card", "get", "-a", reference)
     assert ran.code in (2, 3)
@@ -206,7 +208,12 @@ def test_output_that_cannot_be_written_is_a_failure(mock: str):
 
 def test_any_character_can_be_printed_whatever_the_locale(puppet: MakePuppet):
     agent = puppet(card={"name": "Über 日本 🤖"})
-    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    environment = os.environ | {
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONIOENCODING": "ascii",
+    }
     ran = subprocess.run(
         [sys.executable, "-m", "inspector.cli", "card", "get", "-a", agent.url],
         check=True,

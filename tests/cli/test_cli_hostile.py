@@ -94,11 +94,17 @@ def test_a_hostile_message(cli: RunCli, puppet: MakePuppet, words: list[str]):
 
 @pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug"]], ids=" ".join)
 def test_a_hostile_stream(cli: RunCli, puppet: MakePuppet, words: list[str]):
-    asking = {"taskId": EVIL, "contextId": EVIL, "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": MESSAGE}}
-    artifact = {"taskId": EVIL, "contextId": EVIL, "artifact": TASK["artifacts"][0]}
+    ids = {"taskId": EVIL, "contextId": EVIL}
+    asking = {"status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": evil(MESSAGE)}}
+    artifact = {"artifact": evil(TASK["artifacts"][0])}
 
     async def answer(call: Call) -> web.StreamResponse:
-        return await call.stream({"artifactUpdate": evil(artifact)}, EVIL.encode(), {"statusUpdate": asking})
+        events = (
+            {"artifactUpdate": ids | artifact},
+            b"data: " + EVIL.encode() + b"\n\n",
+            {"statusUpdate": ids | asking},
+        )
+        return await call.stream(*events)
 
     ran = cli("send", "-a", puppet(answer).url, "--text", "hi", "--stream", *words)
     assert ran.code == 0
@@ -115,17 +121,10 @@ def test_a_hostile_error(cli: RunCli, puppet: MakePuppet, words: list[str]):
     assert_harmless(ran)
 
 
-def test_a_text_with_lone_surrogates_is_printed_all_the_same(cli: RunCli, puppet: MakePuppet):
-    async def answer(call: Call) -> web.StreamResponse:
-        body = f'{{"jsonrpc":"2.0","id":"{call.rpc["id"]}","result":{{"message":{{"parts":[{{"text":"\\ud800<end>"}}]}}}}}}'
-        return web.Response(text=body, content_type="application/json")
-
-    agent = puppet(answer)
-    for words in ([], ["-o", "json"]):
-        ran = cli("send", "-a", agent.url, "--text", "hi", *words)
-        assert ran.code == 0
-        assert_harmless(ran)
-        assert "d800" in ran.out.lower()
+def test_an_address_in_bytes_that_are_no_text_is_printed_all_the_same(cli: RunCli):
+    ran = cli("card", "get", "-a", "\udcff<end>")
+    assert ran.code != 0
+    assert_harmless(ran)
 
 
 def test_what_looks_like_a_field_within_a_text_is_no_field(cli: RunCli, puppet: MakePuppet):
@@ -139,7 +138,9 @@ def test_what_looks_like_a_field_within_a_text_is_no_field(cli: RunCli, puppet: 
 
 def test_a_forged_id_cannot_run_in_the_shell_that_it_is_pasted_into(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
-        return call.result({"task": {"id": "x; touch owned $(id) `id`", "status": {"state": "TASK_STATE_INPUT_REQUIRED"}}})
+        return call.result(
+            {"task": {"id": "x; touch owned $(id) `id`", "status": {"state": "TASK_STATE_INPUT_REQUIRED"}}}
+        )
 
     out = cli("send", "-a", puppet(answer).url, "--text", "hi").out
     assert "--task-id 'x; touch owned $(id) `id`' " in out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -109,7 +108,11 @@ def test_secrets_are_seen_by_nobody_but_the_agent(cli: RunCli, puppet: MakePuppe
         *("--header", f"X-Custom: {SECRETS[2]}", "--svc-param", f"x-param: {SECRETS[3]}"),
     ]
     words = ["send", "-a", agent.url, "--text", "hi", "--debug", "--verbose", *credentials]
-    for ran in (cli(*words, "--capture", str(capture)), cli(*words, "-o", "json"), cli(*words, "--stream", "-o", "json")):
+    for ran in (
+        cli(*words, "--capture", str(capture)),
+        cli(*words, "-o", "json"),
+        cli(*words, "--stream", "-o", "json"),
+    ):
         assert ran.code == 1
         assert "debug: " in ran.err
         assert not [secret for secret in SECRETS if secret in ran.out + ran.err]
@@ -122,13 +125,25 @@ def test_secrets_are_seen_by_nobody_but_the_agent(cli: RunCli, puppet: MakePuppe
         assert connection.execute("SELECT count(*) FROM record").fetchone()[0] > 5
 
 
+def test_a_warning_that_quotes_the_agent_repeats_no_secret(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        body = call.error(-32603, f"no use for {call.request.headers['Authorization']}").body
+        assert isinstance(body, bytes)
+        return await call.stream(b"data: " + body + b"\n\n", {"task": task("COMPLETED")})
+
+    ran = cli("send", "-a", puppet(answer).url, "--text", "hi", "--stream", "--bearer", SECRETS[0])
+    assert ran.code == 0
+    assert "no use for" in ran.err
+    assert SECRETS[0] not in ran.out + ran.err
+
+
 def test_debug_shows_what_crossed_the_wire(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, "--text", "report 2", "--stream", "-o", "json", "--debug")
     assert ran.code == 0
     assert all(line.startswith("debug: ") for line in ran.err.splitlines())
     for part in ("GET http", "SendStreamingMessage: POST http", "> A2A-Version: 1.0", "HTTP/1.1 200", "complete after"):
         assert part in ran.err
-    assert [next(iter(json.loads(line))) for line in ran.out.splitlines()][0] == "task"
+    assert "task" in ran.lines[0]
 
 
 def test_user_and_password_in_the_address_are_not_repeated(cli: RunCli, mock: str):

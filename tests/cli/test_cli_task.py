@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, task
+from puppets import Call, MakePuppet, RunCli, chunk, task
 
 
 def start(cli: RunCli, agent: str, text: str) -> str:
@@ -95,3 +95,12 @@ def test_an_answer_of_another_shape_is_the_agents_fault(cli: RunCli, puppet: Mak
 
     ran = cli("task", "get", "x", "-a", puppet(answer).url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")
+
+
+def test_a_stream_where_a_task_was_asked_for_is_the_agents_fault(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream(chunk("unasked"))
+
+    for verb in ("get", "cancel"):
+        ran = cli("task", verb, "x", "-a", puppet(answer).url, "-o", "json")
+        assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")

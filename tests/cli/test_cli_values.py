@@ -25,7 +25,9 @@ def test_a_header_is_split_at_its_first_colon():
     assert values.header("X-Time: 12:30") == ("X-Time", "12:30")
 
 
-@pytest.mark.parametrize("typed", ["secret-without-a-colon", ": x", "Two Words: x", "X-Nähe: x", "X: a\r\nY: b", "X: ä"])
+@pytest.mark.parametrize(
+    "typed", ["secret-without-a-colon", ": x", "Two Words: x", "X-Nähe: x", "X: a\r\nY: b", "X: ä"]
+)
 def test_a_header_that_http_cannot_carry_is_refused_without_its_value(typed: str):
     with pytest.raises(ArgumentTypeError) as refused:
         values.header(typed)

@@ -178,7 +178,10 @@ def test_pushes_reach_the_webhook_until_the_task_is_over(caller: Caller, webhook
         assert token == "the-token"
         events.append(readable(caller.dialect.decode_push(jsonvalue.parse(body))))
     assert len(events) > 5
-    kept = folded(task.id, events)
+    kept = AssembledTask(task.id)
+    for event in events:
+        kept.apply(event, 0.0)  # whether it fits is not asked: the 0.3 SDK sends the first two at once, in any order
+    assert kept.state == State.COMPLETED
     assert str(kept.artifacts["chunks"].text) == "".join(f"chunk {number} " for number in range(1, 6))
 
 

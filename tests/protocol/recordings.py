@@ -1,25 +1,37 @@
-"""Reads the recordings beside it: what official SDKs of two generations said to each other, byte for byte.
+"""Reads the recordings beside it: what official SDKs of every generation said to each other, byte for byte.
 
 A recording is text with the raw bytes of both directions in between, each piece behind a line that says where it
 went and how long it is. `exchanges` puts the pieces of each direction together again and pairs the HTTP messages.
+gRPC stands there decoded, as ProtoJSON behind the name of its type.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from inspector.protocol.dialects import v0_3, v1_0
+from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.operations import Operation
 
 ROOT = Path(__file__).with_name("recordings")
-DIALECTS = {"03": v0_3.DIALECT, "10": v1_0.DIALECT}
+DIALECTS = {
+    "01": v0_1.DIALECT,
+    "02": v0_2.DIALECT,
+    "03": v0_3.DIALECT,
+    "10": v1_0.DIALECT,
+    "opvs": opvs.DIALECT,
+}
+PROTO_DIALECTS = {"02": v0_2.PROTO_DIALECT, "03": v0_3_proto.DIALECT, "10": v1_0.DIALECT}
 
-_PROXY_PIECE = re.compile(rb"^(>>>|<<<) \[\d+\] \+[\d.]+s (\d+) bytes\n", re.MULTILINE)
+_PROXY_PIECE = re.compile(rb"^(>>>|<<<) (\[\d+\]) \+[\d.]+s (\d+) bytes\n", re.MULTILINE)
 _WEBHOOK_PIECE = re.compile(rb"^>>> \+[\d.]+s (\d+) bytes \(agent -> webhook\)\n", re.MULTILINE)
+_DELIVERY = re.compile(rb"^>>> agent -> webhook\n(.*?)\n\n<<< ", re.MULTILINE | re.DOTALL)
+_PROTO_MESSAGE = re.compile(r"^(>>>|<<<) .*?\n|^ +:path: /[\w.]+/(\w+)\n|^ +([\w.]+) \(protojson\): (.*)\n", re.MULTILINE)
 _PROBE_PIECE = re.compile(rb"^\[\+[\d.]+s (\d+) bytes\]\n", re.MULTILINE)
 
 
@@ -54,7 +66,7 @@ class Exchange:
 
 
 def recordings(*kinds: str) -> list[Path]:
-    """List the recordings of some kinds (`jsonrpc`, `webhook`, `probes`), both generations."""
+    """List the recordings of some kinds (`jsonrpc`, `rest`, `grpc`, `webhook`, `probes`), of all generations."""
     return sorted(path for kind in kinds for path in ROOT.glob(f"*/{kind}/*.txt"))
 
 
@@ -63,33 +75,81 @@ def name_of(path: Path) -> str:
 
 
 def dialect_of(path: Path) -> Dialect:
-    return DIALECTS[path.relative_to(ROOT).parts[0]]
+    generation, kind, *_ = path.relative_to(ROOT).parts
+    return (PROTO_DIALECTS if kind in ("rest", "grpc") else DIALECTS)[generation]
 
 
 def exchanges(path: Path) -> list[Exchange]:
     """Read the HTTP exchanges of a recording made through a proxy (`jsonrpc`) or of a probe (`probes`)."""
     raw = path.read_bytes()
-    if path.parent.name == "probes":
+    if path.parent.name == "probes" and raw.startswith(b"# probe"):
         sent, _, answered = raw.partition(b"\n\n<<<\n")
         requests = sent.partition(b"\n>>>\n")[2]
-        responses = b"".join(_pieces(_PROBE_PIECE, answered))
-    else:
-        requests = b"".join(_pieces(_PROXY_PIECE, raw, b">>>"))
-        responses = b"".join(_pieces(_PROXY_PIECE, raw, b"<<<"))
+        return _paired(requests, b"".join(_pieces(_PROBE_PIECE, answered)))
+    connections = dict.fromkeys(piece[2] for piece in _PROXY_PIECE.finditer(raw))
+    return [
+        exchange
+        for connection in connections
+        for exchange in _paired(
+            *(b"".join(_pieces(_PROXY_PIECE, raw, direction, connection)) for direction in (b">>>", b"<<<"))
+        )
+    ]
+
+
+def _paired(requests: bytes, responses: bytes) -> list[Exchange]:
     return [Exchange(*pair) for pair in zip(_messages(requests), _messages(responses), strict=True)]
 
 
 def deliveries(path: Path) -> list[HttpMessage]:
     """Read the posts of a recording made at a webhook."""
-    return [_messages(piece)[0] for piece in _pieces(_WEBHOOK_PIECE, path.read_bytes())]
+    raw = path.read_bytes()
+    pieces = _pieces(_WEBHOOK_PIECE, raw) or _DELIVERY.findall(raw)
+    return [message for piece in pieces for message in _messages(piece) if message.start.startswith("POST ")]
 
 
-def _pieces(head: re.Pattern[bytes], raw: bytes, direction: bytes = b"") -> list[bytes]:
+@dataclass(frozen=True)
+class ProtoMessage:
+    """A gRPC message: the method of its call, whether the client sent it, and its ProtoJSON."""
+
+    method: str
+    sent: bool
+    value: Any
+
+    def operation(self, dialect: Dialect) -> Operation:
+        assert dialect.service is not None
+        return next(one for one, method in dialect.service.methods.items() if method.name == self.method)
+
+
+def proto_messages(path: Path) -> list[ProtoMessage]:
+    """Read the messages of a gRPC recording, in which one call follows the other."""
+    found, sent, method = [], True, ""
+    for piece in _PROTO_MESSAGE.finditer(path.read_text()):
+        if piece[1]:
+            sent = piece[1] == ">>>"
+        elif piece[2]:
+            method = piece[2]
+        else:
+            found.append(ProtoMessage(method, sent, json.loads(piece[4])))
+    return found
+
+
+def pinged(path: Path) -> HttpMessage:
+    """Read the response of a recording of keep-alives, whose pieces are Python literals."""
+    pieces = re.findall(r"^\[.*? bytes\] (b['\"].*)$", path.read_text(), re.MULTILINE)
+    return _messages(b"".join(ast.literal_eval(piece) for piece in pieces))[0]
+
+
+def payloads(path: Path) -> list[Any]:
+    """Read the JSON that stands in a trace of curl, one value a line."""
+    return [json.loads(one) for one in re.findall(r"^(?:data: )?(\{\".*\})$", path.read_text(), re.MULTILINE)]
+
+
+def _pieces(head: re.Pattern[bytes], raw: bytes, *wanted: bytes) -> list[bytes]:
     pieces, place = [], 0
     while match := head.search(raw, place):
         *said, size = match.groups()
         place = match.end() + int(size)
-        if said in ([], [direction]):
+        if tuple(said) == wanted:
             pieces.append(raw[match.end() : place])
     return pieces
 
@@ -116,9 +176,12 @@ def _messages(raw: bytes) -> list[HttpMessage]:
 def _unchunked(raw: bytes) -> tuple[bytes, bytes, bool]:
     body = b""
     while raw:
-        size, _, raw = raw.partition(b"\r\n")
+        size, _, rest = raw.partition(b"\r\n")
+        if size.startswith(b"HTTP/"):  # the connection was cut, and this is the next response
+            break
+        raw = rest
         chunk, raw = raw[: int(size, 16)], raw[int(size, 16) + 2 :]
         if not chunk:
             return body, raw, True
         body += chunk
-    return body, b"", False
+    return body, raw, False

@@ -15,6 +15,7 @@ from inspector.protocol.card import (
     AgentProvider,
     AgentSkill,
 )
+from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
     Artifact,
@@ -36,6 +37,13 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Wire,
 )
+
+
+
+def name_of_dialect(dialect: Dialect) -> str:
+    """Name a dialect in the id of a test."""
+    return dialect.generation if dialect.methods else f"{dialect.generation} proto"
+
 
 words = st.text(max_size=8)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words
@@ -62,9 +70,11 @@ _NAMES = sorted(
         "in",
     }
     | {"security", "preferredTransport", "additionalInterfaces", "transport", "supportsAuthenticatedExtendedCard"}
+    | {"sessionId", "index", "pushNotification", "authentication", "content", "fileWithBytes", "fileWithUri", "update"}
+    | {"parent", "configId", "config", "request", "msg"}
     | {"pushNotificationConfigId", "statusUpdate", "artifactUpdate", "task", "error", "code", "result", "jsonrpc"}
 )
-_WORDS = ["task", "message", "status-update", "artifact-update", "text", "file", "data", "user", "working", "http", ""]
+_WORDS = ["tasks/t", "tasks/t/pushNotificationConfigs/c", "artifact-3", "TASK_STATE_CANCELLED", "task", "message", "status-update", "artifact-update", "text", "file", "data", "user", "working", "http", ""]
 protocol_json = st.recursive(
     scalars | st.sampled_from(_WORDS),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=6),

@@ -1,4 +1,4 @@
-"""What official SDKs really said is read, alike in both generations, and written back as it was."""
+"""What official SDKs really said is read, alike in all generations, and written back as it was."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ from inspector.protocol.model import (
 )
 
 MALFORMED = {
+    "01/probes/bad_json": "not JSON",
+    "02/probes/rpc_array_empty": "an empty batch",
+    "02/probes/rpc_batch": "a batch, which A2A does not have",
+    "02/probes/rpc_empty_body": "no body",
+    "02/probes/rpc_get_history_string": "historyLength as a string",
+    "02/probes/rpc_id_bool": "an id that is a boolean",
+    "02/probes/rpc_no_jsonrpc": "no jsonrpc member",
+    "02/probes/rpc_params_array": "params as an array",
+    "02/probes/rpc_parse_error": "not JSON",
+    "02/probes/rpc_string": "a string instead of a call",
     "03/probes/rpc_array_empty": "an empty batch",
     "03/probes/rpc_batch": "a batch, which A2A does not have",
     "03/probes/rpc_empty_body": "no body",
@@ -78,9 +88,10 @@ def outcomes(path: Path) -> list[Answer | Item]:
 
 
 def test_the_recordings_are_there() -> None:
-    assert len(recordings("jsonrpc")) > 70
-    assert len(recordings("probes")) > 120
-    assert len(recordings("webhook")) == 12
+    assert len(recordings("jsonrpc")) > 120
+    assert len(recordings("probes")) > 170
+    assert len(recordings("webhook")) == 15
+    assert {dialect_of(path).generation for path in recordings("jsonrpc")} == {"0.1", "0.2", "0.3", "1.0"}
 
 
 @calls
@@ -130,10 +141,8 @@ def test_every_delivery_is_read_and_written_back_as_it_was(path: Path) -> None:
     assert posts
     for value in (parse(post.body) for post in posts):
         event = dialect.decode_push(value)
-        assert isinstance(
-            event,
-            Task if dialect.generation == "0.3" else Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
-        )
+        bare = dialect.generation in ("0.1", "0.2", "0.3")
+        assert isinstance(event, Task if bare else Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent)
         assert dialect.encode_push(event) == value
 
 
@@ -154,6 +163,24 @@ def card_of(generation: str) -> AgentCard:
     assert dialect is DIALECTS[generation]
     assert isinstance(card, AgentCard)
     return card
+
+
+@pytest.mark.parametrize(
+    ("generation", "shown"),
+    [
+        ("01", [("JSONRPC", "http://127.0.0.1:9151/", "0.1")]),
+        ("02", [("JSONRPC", "http://127.0.0.1:9251/", "0.2.6"), ("GRPC", "127.0.0.1:9252", "0.2.6")]),
+    ],
+)
+def test_an_old_card_maps_to_the_interfaces_of_its_generation(generation: str, shown: Any) -> None:
+    interfaces = card_of(generation).supported_interfaces
+    assert [(one.protocol_binding, one.url, one.protocol_version) for one in interfaces] == shown
+
+
+def test_a_0_1_card_maps_to_a_demand_for_its_schemes() -> None:
+    card = card_of("01")
+    assert card.security_schemes == {"Bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
+    assert card.security_requirements == [{"schemes": {"Bearer": {"list": []}}}]
 
 
 def test_a_0_3_card_maps_to_interfaces_in_the_order_of_preference() -> None:

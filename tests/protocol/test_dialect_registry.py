@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects.registry import DIALECTS, for_version, read_card
+from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, for_version, read_card
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
+from inspector.protocol.selection import select
 
 
 @pytest.mark.parametrize(
@@ -23,8 +26,13 @@ from inspector.protocol.operations import REQUESTS, STREAMING, Operation
         ("0.3", "0.3"),
         ("0.3.0", "0.3"),
         ("0.3.26", "0.3"),
-        ("0.2.5", None),
-        ("0.1", None),
+        ("0.2.5", "0.2"),
+        ("0.2", "0.2"),
+        ("0.1", "0.1"),
+        ("0.1.0", "0.1"),
+        ("opvs", "opvs"),
+        ("OPVS", "opvs"),
+        ("0.0", None),
         ("0.30", None),
         ("0", None),
         ("2.0", None),
@@ -41,7 +49,7 @@ def test_a_declared_version_has_a_dialect_or_none(version: str, generation: str 
 
 
 def test_the_newest_generation_comes_first() -> None:
-    assert list(DIALECTS) == ["1.0", "0.3"]
+    assert list(DIALECTS) == ["1.0", "0.3", "0.2", "0.1", "opvs"]
 
 
 def test_every_operation_has_parameters_and_a_method() -> None:
@@ -94,11 +102,18 @@ HYBRID = {
         ({"supportedInterfaces": [INTERFACE]}, "1.0"),
         (HYBRID, "1.0"),
         ({"url": "http://h", "protocolVersion": "0.3.0"}, "0.3"),
-        ({"url": "http://h"}, "0.3"),
-        ({"url": "http://h", "supportedInterfaces": []}, "0.3"),
-        ({"url": "http://h", "supportedInterfaces": None}, "0.3"),
+        ({"url": "http://h", "protocolVersion": "0.3.0", "supportedInterfaces": []}, "0.3"),
+        ({"url": "http://h", "protocolVersion": "0.3.0", "supportedInterfaces": None}, "0.3"),
         ({"name": "without url", "protocolVersion": "0.3.0"}, "0.3"),
-        ({"name": "without url", "preferredTransport": "GRPC"}, "0.3"),
+        ({"url": "http://h", "protocolVersion": "1.0"}, "0.3"),
+        ({"url": "http://h", "protocolVersion": "0.9"}, "0.3"),
+        ({"url": "http://h", "protocolVersion": "0.2.6"}, "0.2"),
+        ({"url": "http://h", "protocolVersion": "0.2.6", "authentication": {"schemes": []}}, "0.2"),
+        ({"url": "http://h"}, "0.2"),
+        ({"url": "http://h", "securitySchemes": {}, "authentication": {"schemes": []}}, "0.2"),
+        ({"name": "without url", "preferredTransport": "GRPC"}, "0.2"),
+        ({"url": "http://h", "authentication": {"schemes": ["Bearer"]}}, "0.1"),
+        ({"url": "http://h", "protocolVersion": "0.1.0"}, "0.1"),
         ({"supportedInterfaces": []}, "1.0"),
         ({"name": "neither"}, "1.0"),
         ({}, "1.0"),
@@ -108,6 +123,49 @@ def test_a_card_is_read_in_the_generation_that_shaped_it(value: Any, generation:
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
     assert dialect.generation == generation
+
+
+def test_a_card_without_a_version_says_none_of_its_interfaces() -> None:
+    card, _ = read_card({"url": "http://h"})
+    assert isinstance(card, AgentCard)
+    assert [one.protocol_version for one in card.supported_interfaces] == [""]
+    assert select(card) is None
+    assert (choice := select(card, generation="0.1")) is not None
+    assert choice.dialect is v0_1.DIALECT
+
+
+@pytest.mark.parametrize(
+    ("version", "binding", "dialect"),
+    [
+        ("1.0", "JSONRPC", v1_0.DIALECT),
+        ("1.0", "HTTP+JSON", v1_0.DIALECT),
+        ("1.0", "GRPC", v1_0.DIALECT),
+        ("0.3.0", "JSONRPC", v0_3.DIALECT),
+        ("0.3.0", "HTTP+JSON", v0_3_proto.DIALECT),
+        ("0.3.0", "grpc", v0_3_proto.DIALECT),
+        ("0.2.6", "JSONRPC", v0_2.DIALECT),
+        ("0.2.6", "GRPC", v0_2.PROTO_DIALECT),
+        ("0.1", "JSONRPC", v0_1.DIALECT),
+        ("0.1", "GRPC", None),
+        ("0.1", "HTTP+JSON", None),
+        ("opvs", "GRPC", opvs.DIALECT),
+        ("1.0", "telepathy", None),
+    ],
+)
+def test_an_interface_has_the_dialect_of_its_version_over_its_binding(
+    version: str, binding: str, dialect: Dialect | None
+) -> None:
+    assert for_interface(version, binding) is dialect
+
+
+def test_every_route_and_every_grpc_method_is_of_an_operation_that_the_generation_has() -> None:
+    for dialect in ALL:
+        for route in dialect.routes.values():
+            assert route.verb in ("GET", "POST", "DELETE")
+            assert route.path.startswith("/")
+        if dialect.service is not None:
+            assert len({method.name for method in dialect.service.methods.values()}) == len(dialect.service.methods)
+    assert set(v1_0.DIALECT.routes) == set(v1_0.SERVICE.methods) == set(Operation)
 
 
 @pytest.mark.parametrize("value", [None, [], "card", 5, True])
@@ -120,7 +178,7 @@ def test_what_is_no_object_is_no_card(value: Any) -> None:
 def test_a_hybrid_card_offers_both_generations_and_keeps_its_old_members() -> None:
     card, _ = read_card(HYBRID)
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3"]
+    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3", "0.2", "0.1", "opvs"]
     assert card.model_extra
     assert set(card.model_extra) == {
         "url",

@@ -262,8 +262,8 @@ def test_a_task_full_of_nulls_is_a_task() -> None:
         ({"kind": "Task"}, "no known kind: 'Task'"),
         ({"kind": ["task"]}, "no known kind: an array"),
         ({"kind": {"task": 1}}, "no known kind: an object"),
-        ({"statusUpdate": {"taskId": "t"}}, "no kind, but the 1.0 wrapper 'statusUpdate'"),
-        ({"task": {}}, "no kind, but the 1.0 wrapper 'task'"),
+        ({"statusUpdate": {"taskId": "t"}}, "no kind; it has the shape of 1.0"),
+        ({"task": {}}, "no kind; it has the shape of 1.0"),
     ],
 )
 def test_what_is_no_event_says_why(value: Any, why: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from inspector.protocol.bindings import jsonrpc, registry
+from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3, v1_0
-from inspector.protocol.errors import ProtocolError
+from inspector.protocol.errors import NAMES_0_1, ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import (
     Deleted,
@@ -223,3 +225,47 @@ def test_the_parameters_of_a_deletion_name_the_task_and_the_configuration() -> N
     request = PushConfigRequest(task_id="t", id="c")
     assert V1.encode_request(Operation.DELETE_PUSH, request) == {"taskId": "t", "id": "c"}
     assert V03.encode_request(Operation.DELETE_PUSH, request) == {"id": "t", "pushNotificationConfigId": "c"}
+
+
+def _without_a_method() -> Any:
+    methods = {one: name for one, name in V03.methods.items() if one is not Operation.EXTENDED_CARD}
+    return replace(V03, methods=methods, extended_card_path="agent/authenticatedExtendedCard")
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("http://h", "http://h"),
+        ("http://h/", "http://h"),
+        ("http://h/rpc", "http://h"),
+        ("http://h/a/rpc/?x=1#y", "http://h/a"),
+    ],
+)
+def test_an_extended_card_without_a_method_is_fetched_from_beside_the_interface(url: str, place: str) -> None:
+    dialect = _without_a_method()
+    assert jsonrpc.BINDING.offers(dialect, Operation.EXTENDED_CARD)
+    request = jsonrpc.BINDING.encode(url, dialect, Operation.EXTENDED_CARD, ExtendedCardRequest(), "1")
+    assert (request.method, request.url) == ("GET", f"{place}/agent/authenticatedExtendedCard")
+    assert (request.headers, request.body) == ({"Accept": "application/json"}, b"")
+
+
+def test_an_extended_card_without_a_method_comes_without_an_envelope() -> None:
+    def answer(status: int, value: Any) -> Any:
+        return jsonrpc.BINDING.decode_answer(_without_a_method(), Operation.EXTENDED_CARD, status, value)
+
+    card = answer(200, {"name": "more", "url": "http://h", "version": "1"})
+    assert isinstance(card, AgentCard)
+    assert card.name == "more"
+    assert answer(404, {"detail": "Not Found"}) == Unreadable({"detail": "Not Found"}, "no card")
+
+
+def test_an_error_goes_by_the_name_that_its_generation_gives_the_code() -> None:
+    old = replace(V03, errors={-32001: "TaskNotFoundError"} | NAMES_0_1)
+    for read in (
+        lambda value: jsonrpc.decode_item(old, value),
+        lambda value: jsonrpc.decode_answer(old, Operation.GET, 200, value),
+    ):
+        assert read({"error": {"code": -32006, "message": ""}}).name == "StreamingNotSupportedError"
+        assert read({"error": {"code": -32001, "message": ""}}) == ProtocolError(-32001, "")
+        assert read({"error": {"code": -32603, "message": ""}}) == ProtocolError(-32603, "")
+        assert read({"error": {"message": ""}}) == ProtocolError(None, "")

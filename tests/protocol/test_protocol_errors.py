@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 from recordings import exchanges, recordings
 
-from inspector.protocol.errors import BY_CODE, BY_NAME, Fault, FaultCode, FaultError, ProtocolError, Whose
+from inspector.protocol.errors import (
+    BY_CODE,
+    BY_NAME,
+    BY_REASON,
+    NAMES_0_1,
+    Fault,
+    FaultCode,
+    FaultError,
+    ProtocolError,
+    Whose,
+    named_in,
+)
 from inspector.protocol.jsonvalue import parse
 
 TABLE = [
@@ -64,3 +75,48 @@ def test_a_fault_is_one_line_of_what_was_seen_and_what_to_do() -> None:
     assert Fault(Whose.AGENT, "TaskNotFoundError", "No such task.").sentence() == "No such task."
     assert str(FaultError(fault)) == fault.sentence()
     assert FaultError(fault).fault is fault
+
+
+MAPPED_1_0_0 = {
+    "TaskNotFoundError": (404, "NOT_FOUND"),
+    "TaskNotCancelableError": (409, "FAILED_PRECONDITION"),
+    "PushNotificationNotSupportedError": (400, "UNIMPLEMENTED"),
+    "UnsupportedOperationError": (400, "UNIMPLEMENTED"),
+    "ContentTypeNotSupportedError": (415, "INVALID_ARGUMENT"),
+    "InvalidAgentResponseError": (502, "INTERNAL"),
+    "ExtendedAgentCardNotConfiguredError": (400, "FAILED_PRECONDITION"),
+    "ExtensionSupportRequiredError": (400, "FAILED_PRECONDITION"),
+    "VersionNotSupportedError": (400, "UNIMPLEMENTED"),
+}
+MAPPED_1_0_1 = MAPPED_1_0_0 | {
+    "TaskNotCancelableError": (400, "FAILED_PRECONDITION"),
+    "PushNotificationNotSupportedError": (400, "FAILED_PRECONDITION"),
+    "UnsupportedOperationError": (400, "FAILED_PRECONDITION"),
+    "ContentTypeNotSupportedError": (400, "INVALID_ARGUMENT"),
+    "InvalidAgentResponseError": (500, "INTERNAL"),
+    "VersionNotSupportedError": (400, "FAILED_PRECONDITION"),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED_1_0_0)
+def test_both_releases_of_1_0_map_an_error_to_statuses(name: str) -> None:
+    kind, (http, grpc) = BY_NAME[name], MAPPED_1_0_0[name]
+    assert (kind.before or (kind.http, kind.grpc)) == (http, grpc)
+    assert (kind.http, kind.grpc) == MAPPED_1_0_1[name]
+    assert kind.http_statuses == {http, kind.http}
+    assert kind.grpc_statuses == {grpc, kind.grpc}
+
+
+def test_an_error_is_found_by_its_reason_and_by_the_name_that_a_text_begins_with() -> None:
+    for kind in BY_NAME.values():
+        assert BY_REASON[kind.reason] is kind
+        assert named_in(f"{kind.name}: some words") is named_in(kind.name) is kind
+    former = named_in("AuthenticatedExtendedCardNotConfiguredError: none")
+    assert former is BY_NAME["ExtendedAgentCardNotConfiguredError"]
+    assert named_in("Task not found") is named_in("") is None
+
+
+def test_an_error_goes_by_what_its_generation_calls_it() -> None:
+    for code, name in NAMES_0_1.items():
+        assert ProtocolError(code, "", called=name).name == name != ProtocolError(code, "").name
+    assert ProtocolError(None, "", status=404, called="Not Found").name == "Not Found"

@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from snapshots import Snapshots, as_text, screen_lines
+from snapshots import Snapshots, screen_lines
 from textual.pilot import Pilot
 from textual.widget import Widget
+from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
 from inspector.options import Options
@@ -63,7 +64,7 @@ class Driver:
         """Wait until a text is on the screen or a condition gives something, and return that."""
         deadline = time.monotonic() + seconds
         while True:
-            await self.pilot.pause(0.005)
+            await self.pilot.pause(0.01)
             outcome = what in self.screen if isinstance(what, str) else what()
             if outcome:
                 return outcome
@@ -72,7 +73,7 @@ class Driver:
     async def settled(self) -> None:
         """Wait until the screen does not change any more."""
         before = ""
-        while (now := as_text(screen_lines(self.app))) != before:
+        while (now := self.screen) != before:
             before = now
             await self.pilot.pause(0.06)  # longer than the pacer's frame
 
@@ -122,7 +123,7 @@ class Driver:
     async def connected(self) -> None:
         """Wait until there is an agent."""
         await self.until(lambda: self.app.session is not None and self.app.session.connection is not None)
-        await self.until("● connected")
+        await self.until(lambda: self.widget("#agent ContentSwitcher", ContentSwitcher).current == "card")
 
     async def go(self, number: int) -> None:
         """Go to the place of a number."""
@@ -136,10 +137,7 @@ class Driver:
 
     async def done(self, calls: int = 1) -> None:
         """Wait until so many calls were made and all of them are over."""
-        exchanges = self.session.journal.exchanges
-        made = [one for one in self.records(Kind.REQUEST) if one.raw]
-        await self.until(lambda: len(self.sent()) >= calls and not exchanges.open, PATIENCE)
-        assert len(made) <= calls
+        await self.until(lambda: len(self.sent()) >= calls and not self.session.journal.exchanges.open)
         await self.settled()
 
     async def ask(self, text: str) -> None:

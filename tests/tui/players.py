@@ -9,9 +9,16 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
-from puppets import Answer, Call, Puppet, chunk, silence, status, task
+from puppets import SECONDS, Answer, Call, Puppet, chunk, silence, status, task
 
 Gate = Callable[[], Awaitable[None]]
+
+
+async def eventually(condition: Callable[[], Any]) -> None:
+    """Wait until a condition holds; for those who wait beside the app and have no part in it."""
+    async with asyncio.timeout(SECONDS):
+        while not condition():
+            await asyncio.sleep(0.005)
 
 
 @asynccontextmanager

@@ -61,7 +61,7 @@ _VARYING: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
     (re.compile(r"(?<=/push/)[\w-]{1,32}"), _shaped_like("x" * 32)),
 )
-_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{0,12}){0,4}(?![0-9a-f])")
+_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{0,12}){0,4}(?!\w)")
 
 
 def screen_lines(app: App[object]) -> list[Strip]:

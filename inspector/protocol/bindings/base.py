@@ -22,11 +22,51 @@ class HttpRequest:
     body: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class GrpcRequest:
+    """A gRPC call as it goes out: exactly this message, and this metadata besides the transport's own.
+
+    `target` is `host:port`, `path` is `/package.Service/Method`, the names in `metadata` are in lower case;
+    `streaming` says that the answer is a stream of messages, `tls` that the connection is encrypted.
+    """
+
+    target: str
+    path: str
+    metadata: Mapping[str, str]
+    body: bytes
+    streaming: bool
+    tls: bool = False
+
+    @property
+    def url(self) -> str:
+        """Return what is asked as the url of the HTTP/2 request that it is; its origin is that of credentials."""
+        return f"{'https' if self.tls else 'http'}://{self.target}{self.path}"
+
+
+WireRequest: TypeAlias = HttpRequest | GrpcRequest
+"""What goes out, over either sort of client."""
+
 Answer: TypeAlias = Result | ProtocolError | Unreadable
 """What a unary operation came back with."""
 
 Item: TypeAlias = Event | ProtocolError | Unreadable
 """What one frame of a stream carried."""
+
+
+Hide: TypeAlias = Callable[[bytes], bytes]
+"""What masks the secrets in a JSON text."""
+
+
+def _in_full(url: str, beside: str) -> str:
+    return url
+
+
+def _as_it_is(dialect: Dialect, operation: Operation, raw: bytes, asked: bool) -> bytes:
+    return raw
+
+
+def _in_place(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: Hide) -> bytes:
+    return hide(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +75,22 @@ class Binding:
 
     `name` is the card's spelling; `offers` says whether the operation exists in this dialect over this transport.
     `encode` takes the interface's url, the dialect, the operation, its parameters and an id that is unique in the
-    session. `read` takes the bytes of one payload to JSON; `decode_answer` gets that and the status of the response.
+    session, and raises `FaultError` where the transport cannot carry the parameters. `read` takes the bytes of one
+    payload to JSON; `decode_answer` gets that and the status of the response.
+
+    `events` says that a stream is one of Server-Sent Events, and not of bare payloads. `in_full` writes the url of an
+    interface in full, with that of the card beside it. `show` writes a payload as JSON
+    text, or leaves it as it is where it cannot be read, and `mask` returns it with its secrets masked; both are told
+    whether it is that of the request.
     """
 
     name: str
     offers: Callable[[Dialect, Operation], bool]
-    encode: Callable[[str, Dialect, Operation, Request, str], HttpRequest]
+    encode: Callable[[str, Dialect, Operation, Request, str], WireRequest]
     read: Callable[[Dialect, Operation, bytes], Json | Unreadable]
     decode_answer: Callable[[Dialect, Operation, int, Json], Answer]
     decode_item: Callable[[Dialect, Json], Item]
+    events: bool = True
+    in_full: Callable[[str, str], str] = _in_full
+    show: Callable[[Dialect, Operation, bytes, bool], bytes] = _as_it_is
+    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = _in_place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.dialects.base import Dialect
@@ -17,6 +17,8 @@ JSON = "application/json"
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
     """Write a call as an HTTP request."""
+    if operation not in dialect.methods:
+        return HttpRequest("GET", _extended_card_url(url, dialect), {"Accept": JSON, **dialect.headers})
     params = dialect.encode_request(operation, request)
     call = {"jsonrpc": "2.0", "id": request_id, "method": dialect.methods[operation]}
     return HttpRequest(
@@ -29,6 +31,13 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
         },
         body=dump(call if params is None else call | {"params": params}),
     )
+
+
+def _extended_card_url(url: str, dialect: Dialect) -> str:
+    """Return where 0.2 has the extended card: beside the interface, below the parent of its url (0.2.5 section 9.1)."""
+    base = url.partition("#")[0].partition("?")[0].rstrip("/")
+    parent = base.rpartition("/")[0]
+    return f"{base if parent.endswith('/') else parent}/{dialect.extended_card_path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +70,15 @@ def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Js
     """Read the response to a call that is answered once, whatever the HTTP status; an empty result may be left out."""
     if operation is Operation.DELETE_PUSH and isinstance(value, dict) and "jsonrpc" in value:
         value = {"result": None} | value  # the official 0.3 SDK drops members that are null
+    if operation in STREAMING:
+        return decode_item(dialect, value)
+    if operation not in dialect.methods:
+        return dialect.decode_result(operation, value) if status < 300 else Unreadable(value, "no card")
     match open_envelope(value):
         case Opened(result):
             return dialect.decode_result(operation, result)
         case failure:
-            return failure
+            return _named(dialect, failure)
 
 
 def decode_item(dialect: Dialect, value: Json) -> Item:
@@ -74,7 +87,15 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
         case Opened(result):
             return dialect.decode_event(result)
         case failure:
-            return failure
+            return _named(dialect, failure)
+
+
+def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:
+    """Call an error what its generation calls the code: 0.1 numbers errors otherwise than all that follow."""
+    if isinstance(failure, Unreadable) or failure.code is None:
+        return failure
+    name = dialect.errors.get(failure.code, failure.name)
+    return failure if name == failure.name else replace(failure, called=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +127,8 @@ def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolEr
 
 
 def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Say whether the dialect has a method for the operation."""
-    return operation in dialect.methods
+    """Say whether the dialect has a method for the operation, or another way to the extended card."""
+    return operation in dialect.methods or (operation is Operation.EXTENDED_CARD and dialect.extended_card_path != "")
 
 
 def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:

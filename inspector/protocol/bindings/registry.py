@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.bindings import grpc, jsonrpc, rest
 from inspector.protocol.bindings.base import Binding
 
-BINDINGS: dict[str, Binding] = {binding.name: binding for binding in (jsonrpc.BINDING,)}
+BINDINGS: dict[str, Binding] = {binding.name: binding for binding in (jsonrpc.BINDING, rest.BINDING, grpc.BINDING)}
 """Every binding by its name on the card."""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 from inspector.protocol.card import AgentCard
+from inspector.protocol.errors import BY_CODE
 from inspector.protocol.model import (
     Deleted,
     Event,
     Json,
+    Message,
     PushConfig,
     PushConfigList,
     Request,
+    Task,
+    TaskArtifactUpdateEvent,
     TaskList,
+    TaskStatusUpdateEvent,
     Unreadable,
+    Wire,
 )
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import REQUESTS, Operation
 
 Result: TypeAlias = Event | TaskList | PushConfig | PushConfigList | Deleted | AgentCard
 """What an operation can be answered with."""
@@ -28,16 +35,20 @@ class Route:
     """How an operation stands in an HTTP url: the verb, and a path in which `{member}` is a member of the parameters.
 
     A member written `{+member}` keeps its slashes. What the path does not take goes into the body of a POST, or into
-    the query of any other verb.
+    the query of any other verb; with `whole_body`, a body repeats what the path has taken.
     """
 
     verb: str
     path: str
+    whole_body: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GrpcMethod:
-    """How an operation stands in a gRPC service: the method, and the names of its message types in the package."""
+    """How an operation stands in a gRPC service: the method, and the names of its message types in the package.
+
+    A type with dots in its name is of another package, and named in full.
+    """
 
     name: str
     request: str
@@ -53,6 +64,10 @@ class GrpcService:
     methods: Mapping[Operation, GrpcMethod]
 
 
+ERRORS: Mapping[int, str] = {code: kind.name for code, kind in BY_CODE.items()}
+"""A2A's names for the error codes of JSON-RPC from 0.2 to 1.0, which only ever added to them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """One generation's JSON, both ways: `encode_*` writes it, `decode_*` reads it and never raises.
@@ -60,7 +75,9 @@ class Dialect:
     `methods` (JSON-RPC), `routes` (HTTP+JSON) and `service` (gRPC) name the operations that the generation has over
     each transport, and are empty where this JSON does not travel so; `headers` are sent with every request. A client
     uses `encode_request` and `decode_result`, a server the others. `alias_of` names the generation that an interface
-    declares when it speaks this one under another name.
+    declares when it speaks this one under another name. `extended_card_path` is where the extended card is fetched
+    with HTTP GET, relative to the interface's url (RFC 3986), where no method of this generation asks for it.
+    `errors` maps its JSON-RPC codes to its names for them.
     """
 
     generation: str
@@ -80,3 +97,69 @@ class Dialect:
     routes: Mapping[Operation, Route] = field(default_factory=dict)
     service: GrpcService | None = None
     alias_of: str = ""
+    extended_card_path: str = ""
+    errors: Mapping[int, str] = field(default_factory=lambda: ERRORS)
+
+    def has(self, operation: Operation) -> bool:
+        """Say whether the generation has the operation over any transport of this JSON."""
+        if operation is Operation.EXTENDED_CARD and self.extended_card_path:
+            return True
+        there = operation in self.methods or operation in self.routes
+        return there or (self.service is not None and operation in self.service.methods)
+
+    def spell(self, value: Wire) -> Json:
+        """Write any canonical event, request, list or card."""
+        return self._both_ways(value)[0](value)
+
+    def cannot_carry(self, value: Wire) -> tuple[str, ...]:
+        """Return JSON pointers to what of a canonical object does not survive being written and read again.
+
+        The pointers are into the canonical JSON; `""`, the whole of it, where the generation has no such operation.
+        """
+        write, read, offered = self._both_ways(value)
+        if not offered:
+            return ("",)
+        back = read(write(value))
+        if isinstance(back, Unreadable):
+            return ("",)
+        return tuple(_changed(value.to_json(), back.to_json(), ""))
+
+    def _both_ways(self, value: Wire) -> tuple[Callable[[Any], Json], Callable[[Json], Wire | Unreadable], bool]:
+        """Return what writes an object, what reads it, and whether the generation has it at all."""
+        match value:
+            case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
+                return self.encode_event, self.decode_event, True
+            case AgentCard():
+                return self.encode_card, self.decode_card, True
+            case TaskList() | PushConfigList() | Deleted():
+                result = _RESULTS[type(value)]
+                return partial(self.encode_result, result), partial(self.decode_result, result), self.has(result)
+            case _:
+                offered = [one for one, model in REQUESTS.items() if model is type(value) and self.has(one)]
+                asked = next(iter(offered), _ASKED[type(value)])
+                return partial(self.encode_request, asked), partial(self.decode_request, asked), bool(offered)
+
+
+_RESULTS: Mapping[type[Wire], Operation] = {
+    TaskList: Operation.LIST,
+    PushConfigList: Operation.LIST_PUSH,
+    Deleted: Operation.DELETE_PUSH,
+}
+_ASKED: Mapping[type[Wire], Operation] = {model: operation for operation, model in reversed(REQUESTS.items())}
+
+
+def _changed(before: Json, after: Json, where: str) -> Iterator[str]:
+    """Point to the members of `before` that are missing from `after`, or have another value there."""
+    match before, after:
+        case dict(), dict():
+            for name, member in before.items():
+                step = f"{where}/{name.replace('~', '~0').replace('/', '~1')}"
+                if name in after:
+                    yield from _changed(member, after[name], step)
+                elif member is not None:
+                    yield step
+        case list(), list() if len(before) == len(after):
+            for place, (item, other) in enumerate(zip(before, after, strict=True)):
+                yield from _changed(item, other, f"{where}/{place}")
+        case _ if before != after:
+            yield where

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects import v0_3, v1_0
+from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.model import Json, Unreadable
 
-ALL: tuple[Dialect, ...] = (v1_0.DIALECT, v0_3.DIALECT)
-"""Every dialect, the newest generation first; within a generation the one of JSON-RPC first."""
+ALL: tuple[Dialect, ...] = (
+    v1_0.DIALECT,
+    v0_3.DIALECT,
+    v0_3_proto.DIALECT,
+    v0_2.DIALECT,
+    v0_2.PROTO_DIALECT,
+    v0_1.DIALECT,
+    opvs.DIALECT,
+)
+"""Every dialect, the newest generation first; within a generation the one of JSON-RPC first; other names last."""
 
 DIALECTS: dict[str, Dialect] = {}
 """The first dialect of every generation, the newest generation first."""
@@ -51,7 +59,19 @@ def read_card(value: Json) -> tuple[AgentCard | Unreadable, Dialect]:
     """Read a card in whichever generation shaped it, and say which: 1.0 is known by its `supportedInterfaces`.
 
     A hybrid, which has both shapes, is read as 1.0; so is a card in neither, so that what it lacks can be named.
+    Older cards say their version from 0.2.5 on. Before that only `authentication` tells 0.1 from 0.2; a card without
+    it is read as 0.2, and its interfaces say no version.
     """
-    legacy = isinstance(value, dict) and not value.get("supportedInterfaces") and any(name in value for name in _LEGACY)
-    dialect = v0_3.DIALECT if legacy else v1_0.DIALECT
+    dialect = _shape(value) if isinstance(value, dict) else v1_0.DIALECT
     return dialect.decode_card(value), dialect
+
+
+def _shape(card: dict[str, Json]) -> Dialect:
+    if card.get("supportedInterfaces") or not any(name in card for name in _LEGACY):
+        return v1_0.DIALECT
+    version = card.get("protocolVersion")
+    if version is None:
+        return v0_1.DIALECT if "authentication" in card and "securitySchemes" not in card else v0_2.DIALECT
+    legacy = (v0_3.DIALECT, v0_2.DIALECT, v0_1.DIALECT)
+    declared = generation_of(version) if isinstance(version, str) else ""
+    return next((one for one in legacy if one.generation == declared), v0_3.DIALECT)

@@ -17,6 +17,7 @@ _SCHEMES: Mapping[str, str] = {
 }
 _INTERFACE = {"transport": "protocolBinding"}
 _INTERFACE_BACK = {"protocolBinding": "transport"}
+_SECURITY_BACK = {"securityRequirements": "security"}
 _SCHEMES_BACK = {wrapper: kind for kind, wrapper in _SCHEMES.items()}
 DEFAULT_TRANSPORT = "JSONRPC"
 DEFAULT_VERSION = "0.3.0"
@@ -81,17 +82,18 @@ def _up_security(value: Json) -> Json:
 
 
 def _up_choice(value: Json) -> Json:
-    return {"schemes": {name: {"list": scopes} for name, scopes in value.items()}} if isinstance(value, dict) else value
+    """Wrap the scopes of each scheme as 1.0 does; the ProtoJSON of 0.3 has them so already."""
+    if not isinstance(value, dict) or isinstance(value.get("schemes"), dict):
+        return value
+    return {"schemes": {name: {"list": scopes} for name, scopes in value.items()}}
 
 
-def encode_card(card: AgentCard) -> Json:
-    """Write a card as 0.3 shapes it, with the first interface as the main one; tenants are left out."""
-    value = _down_security(card.to_json())
-    if interfaces := value.pop("supportedInterfaces", []):
-        value |= _down_interfaces(interfaces)
-    value["capabilities"] = value.get("capabilities", {})
-    if "extendedAgentCard" in value["capabilities"]:
-        value["supportsAuthenticatedExtendedCard"] = value["capabilities"].pop("extendedAgentCard")
+def encode_card(card: AgentCard, version: str = DEFAULT_VERSION) -> Json:
+    """Write a card as 0.3 shapes it, with the first interface as the main one; tenants are left out.
+
+    `version` is written where the interface leaves out its own or its patch number.
+    """
+    value = _down_security(encode_proto_card(card, version))
     if value.get("securitySchemes"):
         value["securitySchemes"] = {name: _down_scheme(one) for name, one in value["securitySchemes"].items()}
     if "skills" in value:
@@ -99,9 +101,22 @@ def encode_card(card: AgentCard) -> Json:
     return value
 
 
-def _down_interfaces(interfaces: list[dict[str, Json]]) -> dict[str, Json]:
+def encode_proto_card(card: AgentCard, version: str = DEFAULT_VERSION) -> Json:
+    """Write a card as the ProtoJSON of 0.3 has it: security schemes are wrapped there as in 1.0."""
+    value = _spelled(card.to_json(), _SECURITY_BACK)
+    if interfaces := value.pop("supportedInterfaces", []):
+        value |= _down_interfaces(interfaces, version)
+    value["capabilities"] = value.get("capabilities", {})
+    if "extendedAgentCard" in value["capabilities"]:
+        value["supportsAuthenticatedExtendedCard"] = value["capabilities"].pop("extendedAgentCard")
+    if "skills" in value:
+        value["skills"] = [_spelled(skill, _SECURITY_BACK) for skill in value["skills"]]
+    return value
+
+
+def _down_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, Json]:
     """Spread interfaces over a card; a version that is not the card's stays with its interface."""
-    spelled = [_spelled(one, _INTERFACE_BACK) | {"protocolVersion": _full_version(one)} for one in interfaces]
+    spelled = [_spelled(one, _INTERFACE_BACK) | {"protocolVersion": _full_version(one, full)} for one in interfaces]
     version = spelled[0]["protocolVersion"]
     return {
         "url": spelled[0].get("url", ""),
@@ -114,9 +129,9 @@ def _down_interfaces(interfaces: list[dict[str, Json]]) -> dict[str, Json]:
     }
 
 
-def _full_version(interface: dict[str, Json]) -> Json:
+def _full_version(interface: dict[str, Json], full: str) -> Json:
     version = interface.get("protocolVersion")
-    return DEFAULT_VERSION if version in (None, "", "0.3") else version
+    return full if version in (None, "", full.rpartition(".")[0]) else version
 
 
 def _down_scheme(value: dict[str, Json]) -> Json:
@@ -127,14 +142,13 @@ def _down_scheme(value: dict[str, Json]) -> Json:
 
 
 def _down_security(value: dict[str, Json]) -> dict[str, Json]:
-    if value.get("securityRequirements") is None:
+    if not isinstance(value.get("security"), list):
         return value
-    choices = value.pop("securityRequirements")
-    return value | {"security": [_down_choice(one) for one in choices]}
+    return value | {"security": [_down_choice(one) for one in value["security"]]}
 
 
-def _down_choice(value: dict[str, Json]) -> Json:
-    schemes = value.get("schemes")
+def _down_choice(value: Json) -> Json:
+    schemes = value.get("schemes") if isinstance(value, dict) else None
     if not isinstance(schemes, dict):
         return value
     return {name: scopes.get("list", []) if isinstance(scopes, dict) else scopes for name, scopes in schemes.items()}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects.base import Dialect, Result
-from inspector.protocol.jsonvalue import brief, read, type_name
+from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
+from inspector.protocol.dialects.rewriting import read_one_of
+from inspector.protocol.jsonvalue import read
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -29,6 +30,7 @@ _EVENTS: Mapping[str, type[Event]] = {
     "task": Task,
     "message": Message,
 }
+_ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
 
 _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
@@ -44,18 +46,7 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 
 def decode_event(value: Json) -> Event | Unreadable:
     """Read a StreamResponse, which is also a SendMessageResponse and a webhook's body (section 3.2.3)."""
-    if not isinstance(value, dict):
-        return Unreadable(value, f"an event is an object, this is {type_name(value)}")
-    wrappers = [name for name in _EVENTS if value.get(name) is not None]
-    match wrappers:
-        case [name]:
-            event = read(_EVENTS[name], value[name])
-            return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
-        case []:
-            said = f", but the 0.3 member kind: {brief(value['kind'])}" if "kind" in value else ""
-            return Unreadable(value, f"none of {', '.join(sorted(_EVENTS))}{said}")
-        case _:
-            return Unreadable(value, f"more than one member of a one-of: {', '.join(sorted(wrappers))}")
+    return read_one_of(value, _ONE_OF)
 
 
 def encode_event(event: Event) -> Json:
@@ -100,6 +91,52 @@ def decode_card(value: Json) -> AgentCard | Unreadable:
     return read(AgentCard, value)
 
 
+_CONFIGS = "/tasks/{taskId}/pushNotificationConfigs"
+
+ROUTES: Mapping[Operation, Route] = {
+    Operation.SEND: Route("POST", "/message:send"),
+    Operation.STREAM: Route("POST", "/message:stream"),
+    Operation.GET: Route("GET", "/tasks/{id}"),
+    Operation.LIST: Route("GET", "/tasks"),
+    Operation.CANCEL: Route("POST", "/tasks/{id}:cancel"),
+    # Sections 5.3 and 11.3 say POST, the proto GET; the official SDKs send POST and accept both.
+    Operation.SUBSCRIBE: Route("POST", "/tasks/{id}:subscribe"),
+    Operation.SET_PUSH: Route("POST", _CONFIGS),
+    Operation.GET_PUSH: Route("GET", _CONFIGS + "/{id}"),
+    Operation.LIST_PUSH: Route("GET", _CONFIGS),
+    Operation.DELETE_PUSH: Route("DELETE", _CONFIGS + "/{id}"),
+    Operation.EXTENDED_CARD: Route("GET", "/extendedAgentCard"),
+}
+"""The paths of section 11.3, each of which may stand behind a tenant."""
+
+_RESPONSES: Mapping[Operation, str] = {
+    Operation.SEND: "SendMessageResponse",
+    Operation.STREAM: "StreamResponse",
+    Operation.GET: "Task",
+    Operation.LIST: "ListTasksResponse",
+    Operation.CANCEL: "Task",
+    Operation.SUBSCRIBE: "StreamResponse",
+    Operation.SET_PUSH: "TaskPushNotificationConfig",
+    Operation.GET_PUSH: "TaskPushNotificationConfig",
+    Operation.LIST_PUSH: "ListTaskPushNotificationConfigsResponse",
+    Operation.DELETE_PUSH: "google.protobuf.Empty",
+    Operation.EXTENDED_CARD: "AgentCard",
+}
+_ODD_REQUESTS = {
+    Operation.STREAM: "SendMessageRequest",
+    Operation.SET_PUSH: "TaskPushNotificationConfig",
+}
+
+SERVICE = GrpcService(
+    name="lf.a2a.v1.A2AService",
+    descriptors="v1_0",
+    methods={
+        operation: GrpcMethod(operation.value, _ODD_REQUESTS.get(operation, f"{operation.value}Request"), response)
+        for operation, response in _RESPONSES.items()
+    },
+)
+"""The service of the proto; requests are named after their method but for two."""
+
 DIALECT = Dialect(
     generation="1.0",
     methods={operation: operation.value for operation in Operation},
@@ -115,4 +152,6 @@ DIALECT = Dialect(
     decode_push=decode_event,
     encode_card=AgentCard.to_json,
     decode_card=decode_card,
+    routes=ROUTES,
+    service=SERVICE,
 )

@@ -62,6 +62,8 @@ def belongs(record: Record) -> bool:
     match record.kind:
         case Kind.RESPONSE:
             return bool(record.meta["status"] >= 300)
+        case Kind.TRAILERS:
+            return bool(record.meta["code"])
         case Kind.END:
             return record.meta["how"] != "complete" or bool(record.findings)
         case _:
@@ -75,7 +77,7 @@ class Talk(Place):
         Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
         Binding("ctrl+k", "cancel_task", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
         Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
-        Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline", show=False),
+        Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline"),
         Binding("s", "subscribe", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False),
     ]
 
@@ -133,6 +135,7 @@ class Talk(Place):
         self._reply = None
         self.query_one("#timeline", Feed).show_rows(self._rows)
         self.query_one("#task-column", Feed).show_rows(self._tasks)
+        self.query_one(DetailPane).read_with(session.payload)
         self.query_one(DetailPane).show(None)
         self.query_one(ArtifactPane).show(None)
         self.query_one(Composer).aim = Aim()
@@ -271,7 +274,7 @@ class Talk(Place):
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
         if action == "back":
-            return self.has_class("-second") or None
+            return self.has_class("-second")
         return super().check_action(action, parameters)
 
     def selected_text(self) -> str:

@@ -6,7 +6,6 @@ from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
 from inspector.protocol.lifecycle import short
-from inspector.protocol.sse import Decoder
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
@@ -23,6 +22,8 @@ _FACTS = (
     ("dialect", "dialect"),
     ("binding", "binding"),
     ("request id", "id"),
+    ("gRPC status", "name"),
+    ("message", "message"),
     ("how", "how"),
     ("events", "events"),
     ("seconds", "seconds"),
@@ -30,14 +31,6 @@ _FACTS = (
 """What the head of a record says, by its label, and the member of `meta` that holds it."""
 _TELLING = frozenset({"token", "shape", "task"})
 """The checks of a delivery that have something to say when they are good, too."""
-
-
-def payload(record: Record) -> bytes:
-    """Return what a record carries: the body, or the data of a frame without its SSE lines."""
-    if record.kind is not Kind.FRAME:
-        return record.raw
-    frames = Decoder(len(record.raw) + 1).feed(record.raw)
-    return frames[0].data or b"" if frames else record.raw
 
 
 def title(record: Record) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import ClassVar, Literal
 
 from textual import events
@@ -58,6 +60,7 @@ class DetailPane(Vertical):
         super().__init__(id=id)
         self._glyphs = glyphs
         self._view: View = "decoded"
+        self._read: Callable[[Record], bytes] = attrgetter("raw")
         self.record: Record | None = None
 
     def compose(self) -> ComposeResult:
@@ -74,6 +77,10 @@ class DetailPane(Vertical):
         """Show that nothing is selected."""
         self._show_title()
         self.query_one(".notes").display = False
+
+    def read_with(self, read: Callable[[Record], bytes]) -> None:
+        """Take what a record carries from this function from now on."""
+        self._read = read
 
     def show(self, record: Record | None) -> None:
         """Show a record, or that none is selected."""
@@ -121,7 +128,7 @@ class DetailPane(Vertical):
         view = self.query_one(JsonView)
         if self._view == "decoded" and view.has_focus:
             return view.value
-        return detail.payload(self.record).decode("utf-8", "replace")
+        return self._read(self.record).decode("utf-8", "replace")
 
     def _show_view(self) -> None:
         record = self.record
@@ -130,7 +137,7 @@ class DetailPane(Vertical):
             return
         match self._view:
             case "decoded":
-                if body := detail.payload(record):
+                if body := self._read(record):
                     self.query_one(JsonView).show_bytes(body)
                 else:
                     self.query_one(JsonView).show(Paragraphs(detail.facts(record)))

@@ -1,0 +1,135 @@
+"""Protobuf messages as JSON and back, from descriptor sets in private pools; protobuf is loaded at the first message.
+
+The pools are private, because a program has one default pool, and another A2A library may have filled it with types of
+the same names and other fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from inspector.protocol.jsonvalue import MOST_CONTAINERS
+from inspector.protocol.model import Json, Unreadable
+
+_SETS = Path(__file__).with_name("proto")
+_QUOTED = 500
+"""How many bytes of a message that cannot be read are quoted."""
+
+_LEAST_OF_FIELD = 2
+"""The fewest bytes that a field takes: a message with less of them for each container has not got too many."""
+
+
+@cache
+def _pool(descriptors: str) -> tuple[Any, str]:
+    """Return the types of a descriptor set, and the package that it is about."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet  # noqa: PLC0415 - most sessions need no protobuf
+    from google.protobuf.descriptor_pool import DescriptorPool  # noqa: PLC0415 - likewise
+
+    files = FileDescriptorSet.FromString((_SETS / f"{descriptors}.binpb").read_bytes()).file
+    pool = DescriptorPool()
+    for file in files:
+        pool.Add(file)
+    return pool, files[-1].package
+
+
+@cache
+def message_class(descriptors: str, name: str) -> Any:
+    """Return the class of a message type, named in full or within the package of the descriptor set."""
+    from google.protobuf.message_factory import GetMessageClass  # noqa: PLC0415 - likewise
+
+    pool, package = _pool(descriptors)
+    return GetMessageClass(pool.FindMessageTypeByName(name if "." in name else f"{package}.{name}"))
+
+
+def read(descriptors: str, name: str, raw: bytes) -> Json | Unreadable:
+    """Read a message as JSON under protobuf's own rules: camelCase names, and nothing that has its default value.
+
+    Numbers in a `Struct` or a `Value` are floats. Refused beyond bad encoding: text that is not UTF-8, more than 100
+    levels of messages, NaN and Infinity in data, dates outside of the years 1 to 9999, and messages so rich in fields
+    that they would take hundreds of times their size.
+    """
+    from google.protobuf import json_format  # noqa: PLC0415 - likewise
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - likewise
+
+    kind = message_class(descriptors, name)
+    quoted = raw[:_QUOTED].hex()
+    if len(raw) > MOST_CONTAINERS * _LEAST_OF_FIELD and _is_too_rich(kind.DESCRIPTOR, raw):
+        return Unreadable(quoted, f"more than {MOST_CONTAINERS:,} fields")
+    try:
+        message = kind.FromString(raw)
+    except DecodeError as error:
+        why = str(error).rpartition(": ")[2]
+        return Unreadable(quoted, f"no {kind.DESCRIPTOR.full_name} in protobuf: {why[:1].lower()}{why[1:]}")
+    try:
+        return json_format.MessageToDict(message, descriptor_pool=_pool(descriptors)[0])
+    except (json_format.Error, ValueError, OverflowError) as error:
+        return Unreadable(quoted, f"{kind.DESCRIPTOR.full_name} with what JSON cannot hold: {error}")
+
+
+def write(descriptors: str, name: str, value: Json) -> bytes:
+    """Write JSON as a message; raises `ValueError` that names the member where the type has no place for it."""
+    from google.protobuf import json_format  # noqa: PLC0415 - likewise
+
+    message = message_class(descriptors, name)()
+    try:
+        json_format.ParseDict(value, message, descriptor_pool=_pool(descriptors)[0])
+    except (json_format.Error, OverflowError, TypeError) as error:
+        raise ValueError(str(error)) from error
+    return bytes(message.SerializeToString(deterministic=True))
+
+
+def _is_too_rich(descriptor: Any, raw: bytes) -> bool:
+    """Say whether a message has more length-delimited fields, at any depth, than are read.
+
+    They are counted on the wire, because the library takes memory for each of them before it can be asked.
+    """
+    fields = 0
+    todo = [(descriptor, 0, len(raw))]
+    while todo:
+        current, start, end = todo.pop()
+        for number, first, last in _delimited(raw, start, end):
+            fields += 1
+            if fields > MOST_CONTAINERS:
+                return True
+            field = current.fields_by_number.get(number)
+            if field is not None and field.message_type is not None:
+                todo.append((field.message_type, first, last))
+    return False
+
+
+def _delimited(raw: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield number, start and end of the length-delimited fields, as far as the bytes are those of a message."""
+    while at < end:
+        tag, at = _varint(raw, at, end)
+        match tag & 7:
+            case 0:
+                _, at = _varint(raw, at, end)
+            case 1:
+                at += 8
+            case 2:
+                size, at = _varint(raw, at, end)
+                if at + size > end:
+                    return
+                yield tag >> 3, at, at + size
+                at += size
+            case 5:
+                at += 4
+            case _:
+                return
+
+
+def _varint(raw: bytes, at: int, end: int) -> tuple[int, int]:
+    """Read a number of at most ten bytes and return it with the place behind it, which is the end for a bad one."""
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= end:
+            return 0, end
+        byte = raw[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    return 0, end

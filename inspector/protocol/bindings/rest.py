@@ -1,0 +1,217 @@
+"""HTTP+JSON: an operation is a verb and a path, an answer the bare object, an error an HTTP status (1.0 section 11)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.errors import BY_CODE, BY_NAME, BY_REASON, ErrorKind, ProtocolError, named_in
+from inspector.protocol.jsonvalue import brief, dump, parse, type_name
+from inspector.protocol.model import Json, Request, Unreadable
+from inspector.protocol.operations import STREAMING, Operation
+
+EVENT_STREAM = "text/event-stream"
+JSON = "application/json"
+A2A_JSON = "application/a2a+json"
+
+_MEMBER = re.compile(r"\{(\+?)(\w+)\}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_FLAT = frozenset({"code", "message", "data", "details", "status", "error"})
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+_BY_STATUS: dict[int, tuple[tuple[str, str], ...]] = {
+    404: (("task", "TaskNotFoundError"), ("card", "ExtendedAgentCardNotConfiguredError")),
+    409: (("", "TaskNotCancelableError"),),
+    415: (("", "ContentTypeNotSupportedError"),),
+    422: (("", "InvalidParamsError"),),
+    500: (("", "InternalError"),),
+    501: (("push", "PushNotificationNotSupportedError"), ("", "UnsupportedOperationError")),
+    502: (("agent response", "InvalidAgentResponseError"),),
+}
+"""What an error is that has a status and a text alone, by a word of that text: 0.3 defines no body."""
+
+
+# ── the request ──
+
+
+def offers(dialect: Dialect, operation: Operation) -> bool:
+    """Say whether the dialect has a route for the operation."""
+    return operation in dialect.routes
+
+
+def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
+    """Write a call as an HTTP request; a tenant becomes the first segment behind the interface's url."""
+    route = dialect.routes[operation]
+    encoded = dialect.encode_request(operation, request)
+    members: dict[str, Json] = dict(encoded) if isinstance(encoded, dict) else {}
+    base, _, query = url.partition("#")[0].partition("?")
+    tenant = members.pop("tenant", None)
+    filled, rest = _fill(route.path, members)
+    path = (f"/{_segment(str(tenant))}" if tenant else "") + filled
+    headers = {"Accept": EVENT_STREAM if operation in STREAMING else f"{A2A_JSON}, {JSON}", **dialect.headers}
+    body = b""
+    if route.verb == "POST":
+        headers = {"Content-Type": JSON} | headers  # a2a+json is answered with 500 by the official 0.3 SDK for JS
+        body = dump(members if route.whole_body else rest)
+    else:
+        query = "&".join(filter(None, (query, _query(rest))))
+    return HttpRequest(route.verb, base.rstrip("/") + path + (f"?{query}" if query else ""), headers, body)
+
+
+def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
+    """Put members into their places in a path, and return those that have none."""
+    used: set[str] = set()
+
+    def place(found: re.Match[str]) -> str:
+        used.add(found[2])
+        value = str(members.get(found[2], ""))
+        return "/".join(map(_segment, value.split("/"))) if found[1] else _segment(value)
+
+    filled = _MEMBER.sub(place, path)
+    return filled, {name: member for name, member in members.items() if name not in used}
+
+
+def _segment(text: str) -> str:
+    """Write a text as one segment of a path; one that would lead elsewhere (`..`) is kept from it."""
+    return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="", errors="surrogatepass")
+
+
+def _query(members: dict[str, Json]) -> str:
+    pairs = {
+        name: member if isinstance(member, str) else dump(member).decode()
+        for name, member in members.items()
+        if member is not None
+    }
+    return urlencode(pairs, quote_via=quote, errors="surrogatepass")
+
+
+# ── the answer ──
+
+
+def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
+    """Read a payload as JSON; a deletion is answered with no body at all."""
+    if not raw.strip():
+        return None if operation is Operation.DELETE_PUSH else Unreadable("", "there is no body")
+    value = parse(raw)
+    if not isinstance(value, Unreadable):
+        return value
+    if value.why.startswith("HTML"):
+        return replace(value, why=f"{value.why}: a web server or a proxy answers here, not the agent")
+    if value.why.startswith("not JSON") and raw.lstrip()[:1] not in (b"{", b"[", b'"'):
+        return replace(value, why=f"text, not JSON: {brief(str(value.value).strip())}")
+    return value
+
+
+def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
+    """Read an answer by its status; an error that comes with a status of success is an error all the same."""
+    if status >= 300 or _is_error(value):
+        return _error(status, value)
+    if operation in STREAMING:
+        return decode_item(dialect, value)
+    return _misplaced(value) or dialect.decode_result(operation, value)
+
+
+def decode_item(dialect: Dialect, value: Json) -> Item:
+    """Read one event of a stream: a StreamResponse, or the error that ends it."""
+    if _is_error(value):
+        return _error(0, value)
+    return _misplaced(value) or dialect.decode_event(value)
+
+
+def _misplaced(value: Json) -> Unreadable | None:
+    if isinstance(value, dict) and "jsonrpc" in value:
+        return Unreadable(value, "a JSON-RPC response: HTTP+JSON answers with the object itself")
+    return None
+
+
+def _is_error(value: Json) -> bool:
+    """Tell an error by its shape: nothing that is due here has an `error`, a textual `message` or a numeric status."""
+    match value:
+        case {"error": dict()}:
+            return len(value) == 1 or "jsonrpc" in value
+        case {"message": str()}:
+            return _FLAT.issuperset(value)
+        case {"status": int(), "title": str()} | {"status": int(), "type": str()}:
+            return True
+        case _:
+            return False
+
+
+def _error(status: int, value: Json) -> ProtocolError | Unreadable:
+    """Read the body of an error in any of the shapes that generations and libraries give it."""
+    match value:
+        case {"error": dict() as inner}:  # AIP-193, and a JSON-RPC error
+            return _from_members(status, inner)
+        case {"title": str()} | {"type": str()}:
+            return _from_problem(status, value)
+        case {"message": str()}:  # 0.3: the official SDKs for Python, and with a code for JS
+            return _from_members(status, value)
+        case {"error": str(words)}:
+            return _made(status, _of_words(status, words), words)
+        case {"detail": detail}:
+            return Unreadable(value, f"no error of A2A's, but {brief(detail)} from a web framework")
+        case None:
+            return Unreadable(value, f"{status} without a body")
+        case _:
+            return Unreadable(value, f"no error of A2A's: this is {type_name(value)}")
+
+
+def _from_members(status: int, error: dict[str, Json]) -> ProtocolError:
+    """Read an error whose members are `code`, `status`, `message` and `details`, as far as it has them."""
+    said, message = error.get("code"), error.get("message")
+    words = message if isinstance(message, str) else ""
+    number = said if type(said) is int else 0
+    status = status or max(number, 0)
+    details = error.get("details", error.get("data"))
+    reasons = [info["reason"] for info in _objects(details) if isinstance(info.get("reason"), str)]
+    kind = next((BY_REASON[reason] for reason in reasons if reason in BY_REASON), None) or BY_CODE.get(number)
+    if kind is None and not reasons and "status" not in error:
+        kind = _of_words(status, words)
+    called = next(filter(_is_word, (*reasons, error.get("status"))), "")
+    return _made(status, kind or named_in(words), words, details, code=min(number, 0), called=called)
+
+
+def _from_problem(status: int, problem: dict[str, Json]) -> ProtocolError:
+    """Read a problem (RFC 9457), whose type ends in the error's name: `.../errors/task-not-found`."""
+    kind_of = str(problem.get("type") or "").rstrip("/").rpartition("/")[2]
+    title, detail, said = problem.get("title"), problem.get("detail"), problem.get("status")
+    words = next((text for text in (detail, title) if isinstance(text, str) and text), "")
+    known = {"type", "title", "status", "detail"}
+    rest = {name: member for name, member in problem.items() if name not in known}
+    kind = BY_REASON.get(kind_of.upper().replace("-", "_")) or named_in(words)
+    called = title if isinstance(title, str) and _is_word(title.replace(" ", "")) else ""
+    return _made(status or (said if type(said) is int else 0), kind, words, rest or None, called=called)
+
+
+def _of_words(status: int, words: str) -> ErrorKind | None:
+    """Tell an error by the name that its text begins with, or by its status and a word of its text."""
+    lower = words.lower()
+    names = (name for word, name in _BY_STATUS.get(status, ()) if word in lower)
+    return named_in(words) or BY_NAME.get(next(names, ""))
+
+
+def _made(
+    status: int, kind: ErrorKind | None, words: str, data: Json = None, *, code: int = 0, called: str = ""
+) -> ProtocolError:
+    """Make the error; one of no known kind goes by its own word, or by that of the HTTP status."""
+    if kind is not None:
+        return ProtocolError(kind.code, words, data, status)
+    return ProtocolError(code or None, words, data, status, called or _PHRASES.get(status, ""))
+
+
+def _is_word(text: Any) -> bool:
+    return isinstance(text, str) and _WORD.fullmatch(text) is not None
+
+
+def _objects(value: Json) -> list[dict[str, Json]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+BINDING = Binding(
+    name="HTTP+JSON", offers=offers, encode=encode, read=read, decode_answer=decode_answer, decode_item=decode_item
+)

@@ -1,0 +1,103 @@
+"""What the generations before 1.0 spell alike: roles, states, parts with a discriminator, webhook authentication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspector.protocol.dialects.rewriting import Change, inverse, without
+from inspector.protocol.lifecycle import State
+from inspector.protocol.model import Json
+
+ROLES: Mapping[str, str] = {"user": "ROLE_USER", "agent": "ROLE_AGENT"}
+STATES: Mapping[str, str] = {
+    "submitted": State.SUBMITTED,
+    "working": State.WORKING,
+    "input-required": State.INPUT_REQUIRED,
+    "auth-required": State.AUTH_REQUIRED,
+    "completed": State.COMPLETED,
+    "failed": State.FAILED,
+    "canceled": State.CANCELED,
+    "rejected": State.REJECTED,
+    "unknown": State.UNSPECIFIED,
+}
+_FILE = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaType"}
+
+
+def kind_of(part: dict[str, Json]) -> str:
+    """Tell the kind of a part in canonical shape from its content: `text`, `file` or `data`."""
+    if part.get("raw") is not None or part.get("url") is not None:
+        return "file"
+    return "data" if "data" in part and part.get("text") is None else "text"
+
+
+def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+    """Raise the members of a part's file, spelled as in `names`, into the part; unknown ones stay in the file."""
+    file = part.get("file")
+    if not isinstance(file, dict):
+        return part
+    lifted = without(part, "file") | {
+        names[name]: member for name, member in file.items() if name in names and member is not None
+    }
+    unknown = without(file, *names)
+    return lifted | {"file": unknown} if unknown else lifted
+
+
+def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+    """Put what a canonical part says of its file back into a file."""
+    unknown = part.get("file", {})
+    if not isinstance(unknown, dict):
+        return part
+    file = {spelled: part[name] for name, spelled in inverse(names).items() if name in part}
+    return without(part, *names.values()) | {"file": file | unknown}
+
+
+def up_part(mark: str) -> Change:
+    """Read a part whose kind stands under `mark`."""
+
+    def lift(value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        part = lift_file(value, _FILE)
+        return without(part, mark) if part.get(mark) == kind_of(part) else part
+
+    return lift
+
+
+def down_part(mark: str) -> Change:
+    """Write a part with its kind under `mark`."""
+
+    def sink(value: Json) -> Json:
+        part = {mark: kind_of(value)} | value
+        return sink_file(part, _FILE) if "file" in (part[mark], kind_of(value)) else part
+
+    return sink
+
+
+def up_push(value: Json) -> Json:
+    """Read `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, as the flat form of 1.0."""
+    if not isinstance(value, dict):
+        return value
+    flat = value
+    if isinstance(flat.get("pushNotificationConfig"), dict):
+        outer_id = {"taskId": flat["taskId"]} if "taskId" in flat else {}
+        flat = without(flat, "pushNotificationConfig") | flat["pushNotificationConfig"] | outer_id
+    authentication = flat.get("authentication")
+    if isinstance(authentication, dict) and isinstance(authentication.get("schemes"), list):
+        first, *others = authentication["schemes"] or [""]
+        kept = authentication if others else without(authentication, "schemes")
+        flat = flat | {"authentication": kept | {"scheme": first}}
+    return flat
+
+
+def down_push(value: Json) -> Json:
+    """Write the inner object of a push configuration: its scheme in a list, and no tenant."""
+    if not isinstance(value, dict):
+        return value
+    config = without(value, "tenant")
+    if isinstance(config.get("authentication"), dict):
+        authentication = config["authentication"].copy()
+        scheme, schemes = authentication.pop("scheme", ""), authentication.get("schemes", [])
+        if scheme and not (isinstance(schemes, list) and schemes[:1] == [scheme]):
+            schemes = [scheme]
+        config["authentication"] = authentication | {"schemes": schemes}
+    return config

@@ -1,0 +1,323 @@
+"""A2A 0.1: tasks that the client names, `sessionId`, parts told apart by `type`, artifacts told apart by `index`.
+
+A message has no ids here. The task's id and context stand beside it; its own id is left out, but names the task where
+the message begins one: somebody has to make that id, and encoding makes up nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects import v0_1_card
+from inspector.protocol.dialects.base import ERRORS, Dialect, Result
+from inspector.protocol.dialects.legacy import ROLES, STATES, down_part, down_push, up_part, up_push
+from inspector.protocol.dialects.recognise import looks_like
+from inspector.protocol.dialects.rewriting import (
+    Change,
+    each,
+    inverse,
+    members,
+    renamed,
+    unknown_event,
+    without,
+    word,
+)
+from inspector.protocol.jsonvalue import read
+from inspector.protocol.lifecycle import is_interrupted, is_terminal
+from inspector.protocol.model import (
+    Deleted,
+    Event,
+    ExtendedCardRequest,
+    Json,
+    Message,
+    PushConfig,
+    PushConfigList,
+    PushConfigRequest,
+    Request,
+    SendRequest,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskList,
+    TaskStatusUpdateEvent,
+    Unreadable,
+)
+from inspector.protocol.operations import REQUESTS, Operation
+
+METHODS: Mapping[Operation, str] = {
+    Operation.SEND: "tasks/send",
+    Operation.STREAM: "tasks/sendSubscribe",
+    Operation.GET: "tasks/get",
+    Operation.CANCEL: "tasks/cancel",
+    Operation.SUBSCRIBE: "tasks/resubscribe",
+    Operation.SET_PUSH: "tasks/pushNotification/set",
+    Operation.GET_PUSH: "tasks/pushNotification/get",
+}
+_NEWER = {
+    -32006: "StreamingNotSupportedError",
+    -32007: "AuthenticationRequiredError",
+    -32008: "AuthorizationFailedError",
+    -32009: "InvalidTaskStateError",
+    -32010: "RateLimitExceededError",
+    -32011: "ResourceUnavailableError",
+}
+"""The codes of section 8.2 that later generations give to other errors, or to none."""
+
+_TASK = {"sessionId": "contextId"}
+_UPDATE = {"id": "taskId", "sessionId": "contextId"}
+_OF_TASK_ALONE = frozenset({"sessionId", "artifacts", "history"})
+_MESSAGE_IDS = ("messageId", "contextId", "taskId", "extensions", "referenceTaskIds")
+_CHUNK = ("append", "lastChunk")
+_ARTIFACT = "artifact-"
+
+
+# ── reading ──
+
+
+def _up_artifact(value: Json) -> Json:
+    """Read an artifact, and give it an id made of its index; a missing index is 0 (section 6.7)."""
+    if not isinstance(value, dict):
+        return value
+    artifact: dict[str, Json] = members(parts=each(up_part("type")))(value)
+    index = value.get("index", 0)
+    if "artifactId" in value or type(index) is not int:
+        return artifact
+    return {"artifactId": f"{_ARTIFACT}{index}"} | artifact
+
+
+def _up_artifacts(value: Json) -> Json:
+    """Read the artifacts of a task; one without an index has that of its place in the list."""
+    if not isinstance(value, list):
+        return value
+    return [
+        _up_artifact({"index": place} | item if isinstance(item, dict) else item) for place, item in enumerate(value)
+    ]
+
+
+def _up_artifact_update(value: Json) -> Json:
+    """Read an update, in which the artifact says itself whether it is a chunk."""
+    artifact = value["artifact"]
+    if not isinstance(artifact, dict):
+        return value
+    chunk = {name: artifact[name] for name in _CHUNK if name in artifact}
+    return chunk | renamed(_UPDATE)(value) | {"artifact": _up_artifact(without(artifact, *_CHUNK))}
+
+
+def _up_send(value: Json) -> Json:
+    """Read the flat parameters of a send into a message with ids and a configuration."""
+    if not isinstance(value, dict):
+        return value
+    settings = {
+        "acceptedOutputModes": value.get("acceptedOutputModes"),
+        "historyLength": value.get("historyLength"),
+        "taskPushNotificationConfig": up_push(value.get("pushNotification")),
+    }
+    ids = {"taskId": value.get("id"), "contextId": value.get("sessionId")}
+    request = without(value, "id", "sessionId", "acceptedOutputModes", "historyLength", "pushNotification")
+    message = _up_message(request.get("message", {}))
+    request["message"] = _said(ids) | message if isinstance(message, dict) else message
+    if configuration := _said(settings):
+        request["configuration"] = configuration
+    return request
+
+
+def _said(value: dict[str, Json]) -> dict[str, Json]:
+    return {name: member for name, member in value.items() if member is not None}
+
+
+_up_message = members(role=word(ROLES), parts=each(up_part("type")))
+_up_status = members(state=word(STATES), message=_up_message)
+_up_task = renamed(_TASK, status=_up_status, artifacts=_up_artifacts, history=each(_up_message))
+_up_status_update = renamed(_UPDATE, status=_up_status)
+
+
+def _up_config(value: Json) -> Json:
+    return up_push(renamed({"id": "taskId"})(value))
+
+
+_UP_REQUESTS: Mapping[Operation, Change] = {
+    Operation.SEND: _up_send,
+    Operation.STREAM: _up_send,
+    Operation.SET_PUSH: _up_config,
+    Operation.GET_PUSH: renamed({"id": "taskId"}),
+}
+
+
+def decode_event(value: Json) -> Event | Unreadable:
+    """Read a stream item: `{id, artifact}` or `{id, status, final}`; also a task or a message, which some send bare."""
+    shape = looks_like(value)
+    if not isinstance(value, dict) or "kind" in value or shape == "1.0":
+        return unknown_event(value, "neither status nor artifact of 0.1")
+    if "artifact" in value:
+        return read(TaskArtifactUpdateEvent, value, _up_artifact_update)
+    if "status" in value and value.keys() & _OF_TASK_ALONE:
+        return read(Task, value, _up_task)
+    if "status" in value:
+        return read(TaskStatusUpdateEvent, value, _up_status_update)
+    if "role" in value and "parts" in value:
+        return read(Message, value, _up_message)
+    return unknown_event(value, "neither status nor artifact")
+
+
+def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
+    """Read the parameters of an operation."""
+    return read(REQUESTS[operation], {} if value is None else value, _UP_REQUESTS.get(operation))
+
+
+def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
+    """Read the result of an operation."""
+    match operation:
+        case Operation.SEND | Operation.GET | Operation.CANCEL:
+            return _read_task(value)
+        case Operation.SET_PUSH | Operation.GET_PUSH:
+            return read(PushConfig, value, _up_config)
+        case Operation.STREAM | Operation.SUBSCRIBE:
+            return decode_event(value)
+        case _:
+            return Unreadable(value, f"0.1 has no {operation.value}")
+
+
+def decode_push(value: Json) -> Event | Unreadable:
+    """Read a webhook's body, which the specification leaves to the server: a bare task, or an event."""
+    bare = isinstance(value, dict) and "status" in value and "final" not in value
+    return _read_task(value) if bare else decode_event(value)
+
+
+def _read_task(value: Json) -> Task | Unreadable:
+    if isinstance(value, dict) and "status" not in value and "id" not in value:
+        return unknown_event(value, "a task is due here, with id and status")
+    if isinstance(value, dict) and value.get("kind", "task") != "task":
+        return unknown_event(value, "a task is due here")
+    return read(Task, value, _up_task)
+
+
+# ── writing ──
+
+
+def _down_message(value: Json) -> Json:
+    """Write a message, of which 0.1 wants at least a role and parts."""
+    if not isinstance(value, dict):
+        return value
+    rewrite = members(role=word(inverse(ROLES)), parts=each(down_part("type")))
+    rewritten: dict[str, Json] = rewrite(without(value, *_MESSAGE_IDS))
+    return {"role": "", "parts": []} | rewritten
+
+
+def _down_artifact(value: Json, place: int | None = None) -> Json:
+    """Write an artifact; its id can be said where it is made of an index, else its place in a task stands for it."""
+    identity = value.get("artifactId", "")
+    number = identity.removeprefix(_ARTIFACT)
+    rewritten = members(parts=each(down_part("type")))(without(value, "artifactId", "extensions"))
+    if identity.startswith(_ARTIFACT) and number.isascii() and number.isdecimal() and len(number) < 10:
+        return {"index": int(number)} | rewritten
+    return rewritten if place is None else {"index": place} | rewritten
+
+
+def _down_artifacts(value: Json) -> Json:
+    if not isinstance(value, list):
+        return value
+    return [_down_artifact(item, place) for place, item in enumerate(value)]
+
+
+_down_status = members(state=word(inverse(STATES)), message=_down_message)
+_down_task = renamed(inverse(_TASK), status=_down_status, artifacts=_down_artifacts, history=each(_down_message))
+
+
+def encode_event(event: Event) -> Json:
+    """Write a stream item; a task, which 0.1 does not stream, is made to be told from a status by its history."""
+    value = event.to_json()
+    match event:
+        case Task():
+            task = _write_task(event)
+            return task if task.keys() & _OF_TASK_ALONE else task | {"history": []}
+        case TaskStatusUpdateEvent():
+            state = event.status.state
+            update = renamed({"taskId": "id"}, status=_down_status)(without(value, "contextId"))
+            return {"status": {}, "final": is_terminal(state) or is_interrupted(state)} | update
+        case TaskArtifactUpdateEvent():
+            chunk = {name: value[name] for name in _CHUNK if name in value}
+            artifact = _down_artifact(value.get("artifact", {})) | chunk
+            return renamed({"taskId": "id"})(without(value, "contextId", *_CHUNK)) | {"artifact": artifact}
+        case _:
+            return _down_message(value)
+
+
+def _write_task(task: Task) -> dict[str, Json]:
+    value: dict[str, Json] = _down_task(task.to_json())
+    return {"id": "", "status": {}} | value
+
+
+def encode_request(operation: Operation, request: Request) -> Json:
+    """Write the parameters of an operation."""
+    value = without(request.to_json(), "tenant")
+    match request:
+        case SendRequest():
+            return _write_send(request, value)
+        case PushConfig():
+            return _nest_push(value)
+        case PushConfigRequest():
+            return {"id": request.task_id} | without(value, "taskId", "id", "pageSize", "pageToken")
+        case ExtendedCardRequest():
+            return value or None
+        case _:
+            return value
+
+
+def _write_send(request: SendRequest, value: dict[str, Json]) -> Json:
+    message, configuration = request.message, value.pop("configuration", None) or {}
+    push = configuration.pop("taskPushNotificationConfig", None)
+    asked = {
+        "id": message.task_id or message.message_id or None,
+        "sessionId": message.context_id,
+        "message": _down_message(value.pop("message", {})),
+        "acceptedOutputModes": configuration.get("acceptedOutputModes"),
+        "pushNotification": None if push is None else _inner_push(push),
+        "historyLength": configuration.get("historyLength"),
+    }
+    return value | _said(asked)
+
+
+def _inner_push(value: dict[str, Json]) -> dict[str, Json]:
+    return without(down_push(value), "id", "taskId")
+
+
+def _nest_push(value: dict[str, Json]) -> Json:
+    return {"id": value.get("taskId") or "", "pushNotificationConfig": _inner_push(value)}
+
+
+def encode_result(operation: Operation, result: Result) -> Json:
+    """Write the result of an operation; what 0.1 knows no operation for is written member by member."""
+    match result:
+        case Task() if operation not in (Operation.STREAM, Operation.SUBSCRIBE):
+            return _write_task(result)
+        case PushConfig():
+            return _nest_push(result.to_json())
+        case PushConfigList():
+            return [_nest_push(config.to_json()) for config in result.configs]
+        case TaskList():
+            return result.to_json() | {"tasks": [_write_task(task) for task in result.tasks]}
+        case Deleted():
+            return result.to_json() or None
+        case AgentCard():
+            return v0_1_card.encode_card(result)
+        case _:
+            return encode_event(result)
+
+
+DIALECT = Dialect(
+    generation="0.1",
+    methods=METHODS,
+    headers={},
+    extensions_header="",
+    encode_request=encode_request,
+    decode_request=decode_request,
+    encode_result=encode_result,
+    decode_result=decode_result,
+    encode_event=encode_event,
+    decode_event=decode_event,
+    encode_push=encode_event,
+    decode_push=decode_push,
+    encode_card=v0_1_card.encode_card,
+    decode_card=v0_1_card.decode_card,
+    errors={**ERRORS, **_NEWER},
+)

@@ -1,0 +1,336 @@
+"""A2A 0.3 in ProtoJSON, as REST and gRPC carry it: one-of members, `content`, resource names, `TASK_STATE_CANCELLED`.
+
+What the proto does not know (a tenant, the name of a text, data that is no object) is left out: protobuf refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects import v0_3, v0_3_card
+from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
+from inspector.protocol.dialects.legacy import down_push, kind_of, lift_file, sink_file, up_push
+from inspector.protocol.dialects.rewriting import (
+    Change,
+    each,
+    inverse,
+    members,
+    read_one_of,
+    renamed,
+    without,
+    word,
+)
+from inspector.protocol.jsonvalue import read
+from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
+from inspector.protocol.model import (
+    Deleted,
+    Event,
+    Json,
+    Message,
+    PushConfig,
+    PushConfigList,
+    PushConfigRequest,
+    Request,
+    SendRequest,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskList,
+    TaskRequest,
+    TaskStatusUpdateEvent,
+    Unreadable,
+)
+from inspector.protocol.operations import REQUESTS, Operation
+
+_STATES: Mapping[str, str] = {"TASK_STATE_CANCELLED": State.CANCELED}
+_FILE = {"fileWithBytes": "raw", "fileWithUri": "url", "name": "filename", "mimeType": "mediaType"}
+_TASK, _CONFIG = "tasks/", "/pushNotificationConfigs/"
+
+
+# ── reading ──
+
+
+def _up_part(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    part = lift_file(value, _FILE)
+    inner = part.get("data")
+    if isinstance(inner, dict) and inner.keys() <= {"data"}:
+        data = inner.get("data")
+        part = part | {"data": {} if data is None else data}
+    return part
+
+
+def _up_configuration(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    configuration = without(value, "blocking", "pushNotification")
+    blocking, push = value.get("blocking"), value.get("pushNotification")
+    if blocking is not None:
+        configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
+    if push is not None:
+        configuration["taskPushNotificationConfig"] = up_push(push)
+    return configuration
+
+
+def _up_config(value: Json) -> Json:
+    """Read `{name, pushNotificationConfig}`, whose name says the task and the configuration."""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return up_push(value)
+    return _named(value["name"]) | up_push(without(value, "name"))
+
+
+def _up_set_push(value: Json) -> Json:
+    """Read `{parent, configId, config: {...}}`; a route gives the parent, or the body of some clients alone does."""
+    if not isinstance(value, dict) or not isinstance(value.get("config"), dict):
+        return _up_config(value)
+    flat = _up_config(value["config"]) | without(value, "parent", "configId", "config")
+    if isinstance(value.get("parent"), str):
+        flat["taskId"] = value["parent"].removeprefix(_TASK)
+    return {"id": value["configId"]} | flat if value.get("configId") else flat
+
+
+def _up_task_name(value: Json) -> Json:
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return value
+    return {"id": value["name"].removeprefix(_TASK)} | without(value, "name")
+
+
+def _up_push_query(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("name"), str):
+        return _named(value["name"]) | without(value, "name")
+    if isinstance(value.get("parent"), str):
+        return {"taskId": value["parent"].removeprefix(_TASK)} | without(value, "parent")
+    return value
+
+
+def _named(name: str) -> dict[str, Json]:
+    """Take the name of a push configuration apart."""
+    task, found, config = name.removeprefix(_TASK).rpartition(_CONFIG)
+    return {"taskId": task, "id": config} if found else {"taskId": config}
+
+
+_up_message = renamed({"content": "parts"}, parts=each(_up_part))
+_up_status = renamed({"update": "message"}, state=word(_STATES), message=_up_message)
+_up_artifact = members(parts=each(_up_part))
+_up_task = members(status=_up_status, artifacts=each(_up_artifact), history=each(_up_message))
+_up_send = renamed({"request": "message"}, message=_up_message, configuration=_up_configuration)
+
+_UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
+    "task": (Task, _up_task),
+    "message": (Message, _up_message),
+    "msg": (Message, _up_message),
+    "statusUpdate": (TaskStatusUpdateEvent, members(status=_up_status)),
+    "artifactUpdate": (TaskArtifactUpdateEvent, members(artifact=_up_artifact)),
+}
+_UP_REQUESTS: Mapping[Operation, Change] = {
+    Operation.SEND: _up_send,
+    Operation.STREAM: _up_send,
+    Operation.GET: _up_task_name,
+    Operation.CANCEL: _up_task_name,
+    Operation.SUBSCRIBE: _up_task_name,
+    Operation.SET_PUSH: _up_set_push,
+    Operation.GET_PUSH: _up_push_query,
+    Operation.LIST_PUSH: _up_push_query,
+    Operation.DELETE_PUSH: _up_push_query,
+}
+
+
+def decode_event(value: Json) -> Event | Unreadable:
+    """Read a StreamResponse or SendMessageResponse; the message in it is called `message`, or `msg` before 0.2.6."""
+    return read_one_of(value, _UP_EVENTS)
+
+
+def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
+    """Read the parameters of an operation, those from the path included."""
+    return read(REQUESTS[operation], {} if value is None else value, _UP_REQUESTS.get(operation))
+
+
+def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
+    """Read the result of an operation."""
+    match operation:
+        case Operation.GET | Operation.CANCEL:
+            return read(Task, value, _up_task)
+        case Operation.LIST:
+            return read(TaskList, value, lambda page: members(tasks=each(_up_task))(_page(page, "tasks")))
+        case Operation.SET_PUSH | Operation.GET_PUSH:
+            return read(PushConfig, value, _up_config)
+        case Operation.LIST_PUSH:
+            return read(PushConfigList, value, lambda page: members(configs=each(_up_config))(_page(page, "configs")))
+        case Operation.DELETE_PUSH:
+            return Deleted() if value is None else read(Deleted, value)
+        case Operation.EXTENDED_CARD:
+            return v0_3_card.decode_card(value)
+        case _:
+            return decode_event(value)
+
+
+def _page(value: Json, name: str) -> Json:
+    return {name: value} if isinstance(value, list) else value
+
+
+# ── writing ──
+
+
+def _down_part(value: Json) -> Json:
+    if kind_of(value) == "file":
+        return sink_file(value, _FILE)
+    part = without(value, "filename", "mediaType")
+    if "data" in part:
+        part["data"] = {"data": part["data"] if isinstance(part["data"], dict) else {}}
+    return part
+
+
+def _down_message(value: Json) -> Json:
+    return _content(without(value, "referenceTaskIds")) if isinstance(value, dict) else value
+
+
+def _down_configuration(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    configuration = without(value, "returnImmediately", "taskPushNotificationConfig")
+    push, immediately = value.get("taskPushNotificationConfig"), value.get("returnImmediately")
+    if isinstance(push, dict):
+        configuration["pushNotification"] = without(down_push(push), "taskId")
+    return configuration if immediately is None else configuration | {"blocking": not immediately}
+
+
+def _down_config(value: dict[str, Json]) -> dict[str, Json]:
+    """Write `{name, pushNotificationConfig}`; SDKs call the only configuration of a task after the task."""
+    task, inner = value.get("taskId", ""), without(down_push(value), "taskId")
+    return {"name": f"{_TASK}{task}{_CONFIG}{value.get('id') or task}", "pushNotificationConfig": inner}
+
+
+_content = renamed({"parts": "content"}, content=each(_down_part))
+_down_status = members(state=word(inverse(_STATES)), message=_down_message)
+_down_artifact = members(parts=each(_down_part))
+_down_task = members(status=_down_status, artifacts=each(_down_artifact), history=each(_down_message))
+_down_send = members(message=_down_message, configuration=_down_configuration)
+_DOWN_EVENTS: Mapping[type[Event], tuple[str, Change]] = {
+    Task: ("task", _down_task),
+    Message: ("message", _down_message),
+    TaskStatusUpdateEvent: ("statusUpdate", members(status=_down_status)),
+    TaskArtifactUpdateEvent: ("artifactUpdate", members(artifact=_down_artifact)),
+}
+
+
+def encode_event(event: Event) -> Json:
+    """Write an event in its wrapper; a status update that ends the stream says so."""
+    wrapper, change = _DOWN_EVENTS[type(event)]
+    value = change(event.to_json())
+    if isinstance(event, TaskStatusUpdateEvent):
+        state = event.status.state
+        value = ({"final": True} if is_terminal(state) or is_interrupted(state) else {}) | value
+    return {wrapper: value}
+
+
+def encode_request(operation: Operation, request: Request) -> Json:
+    """Write the parameters of an operation."""
+    value = without(request.to_json(), "tenant")
+    match request:
+        case SendRequest():
+            return _down_send(value)
+        case TaskRequest():
+            taken = ("id", "name", "metadata", *(() if operation is Operation.GET else ("historyLength",)))
+            return {"name": _TASK + request.id} | without(value, *taken)
+        case PushConfig():
+            config = _down_config(value)
+            return {
+                "parent": _TASK + (request.task_id or ""),
+                "configId": request.id or request.task_id or "",
+                "config": config,
+            }
+        case PushConfigRequest() if operation is Operation.LIST_PUSH:
+            return {"parent": _TASK + request.task_id} | without(value, "parent", "taskId", "id")
+        case PushConfigRequest():
+            name = f"{_TASK}{request.task_id}{_CONFIG}{request.id or request.task_id}"
+            return {"name": name} | without(value, "name", "taskId", "id", "pageSize", "pageToken")
+        case _:
+            return value
+
+
+def encode_result(operation: Operation, result: Result) -> Json:
+    """Write the result of an operation."""
+    match result:
+        case Task() if operation in (Operation.GET, Operation.CANCEL):
+            return _down_task(result.to_json())
+        case TaskList():
+            return members(tasks=each(_down_task))(result.to_json())
+        case PushConfig():
+            return _down_config(result.to_json())
+        case PushConfigList():
+            return members(configs=each(_down_config))(result.to_json())
+        case Deleted():
+            return result.to_json()
+        case AgentCard():
+            return v0_3_card.encode_proto_card(result)
+        case _:
+            return encode_event(result)
+
+
+# ── how it travels ──
+
+ROUTES: Mapping[Operation, Route] = {
+    Operation.SEND: Route("POST", "/v1/message:send"),
+    Operation.STREAM: Route("POST", "/v1/message:stream"),
+    Operation.GET: Route("GET", "/v1/{+name}"),
+    Operation.LIST: Route("GET", "/v1/tasks"),
+    Operation.CANCEL: Route("POST", "/v1/{+name}:cancel"),
+    # The table of section 3.5.6 says POST, the proto GET; the official SDK for Python has GET alone.
+    Operation.SUBSCRIBE: Route("GET", "/v1/{+name}:subscribe"),
+    # That SDK reads the parent from the body, whatever the path says.
+    Operation.SET_PUSH: Route("POST", "/v1/{+parent}/pushNotificationConfigs", whole_body=True),
+    Operation.GET_PUSH: Route("GET", "/v1/{+name}"),
+    Operation.LIST_PUSH: Route("GET", "/v1/{+parent}/pushNotificationConfigs"),
+    Operation.DELETE_PUSH: Route("DELETE", "/v1/{+name}"),
+    Operation.EXTENDED_CARD: Route("GET", "/v1/card"),
+}
+
+SERVICE = GrpcService(
+    name="a2a.v1.A2AService",
+    descriptors="v0_3",
+    methods={
+        Operation.SEND: GrpcMethod("SendMessage", "SendMessageRequest", "SendMessageResponse"),
+        Operation.STREAM: GrpcMethod("SendStreamingMessage", "SendMessageRequest", "StreamResponse"),
+        Operation.GET: GrpcMethod("GetTask", "GetTaskRequest", "Task"),
+        Operation.CANCEL: GrpcMethod("CancelTask", "CancelTaskRequest", "Task"),
+        Operation.SUBSCRIBE: GrpcMethod("TaskSubscription", "TaskSubscriptionRequest", "StreamResponse"),
+        Operation.SET_PUSH: GrpcMethod(
+            "CreateTaskPushNotificationConfig", "CreateTaskPushNotificationConfigRequest", "TaskPushNotificationConfig"
+        ),
+        Operation.GET_PUSH: GrpcMethod(
+            "GetTaskPushNotificationConfig", "GetTaskPushNotificationConfigRequest", "TaskPushNotificationConfig"
+        ),
+        Operation.LIST_PUSH: GrpcMethod(
+            "ListTaskPushNotificationConfig",
+            "ListTaskPushNotificationConfigRequest",
+            "ListTaskPushNotificationConfigResponse",
+        ),
+        Operation.DELETE_PUSH: GrpcMethod(
+            "DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfigRequest", "google.protobuf.Empty"
+        ),
+        Operation.EXTENDED_CARD: GrpcMethod("GetAgentCard", "GetAgentCardRequest", "AgentCard"),
+    },
+)
+"""The service of 0.2.5 and later; what came before is declared by no card, because those say no version."""
+
+DIALECT = Dialect(
+    generation="0.3",
+    methods={},
+    headers={},
+    extensions_header="X-A2A-Extensions",
+    encode_request=encode_request,
+    decode_request=decode_request,
+    encode_result=encode_result,
+    decode_result=decode_result,
+    encode_event=encode_event,
+    decode_event=decode_event,
+    encode_push=v0_3.encode_event,  # whatever the transport of the call, SDKs push what JSON-RPC would carry
+    decode_push=v0_3.decode_push,
+    encode_card=v0_3_card.encode_card,
+    decode_card=v0_3_card.decode_card,
+    routes=ROUTES,
+    service=SERVICE,
+)

@@ -1,0 +1,125 @@
+"""Which interface of a card is used, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.protocol.card import AgentCard, AgentInterface
+from inspector.protocol.selection import Option, alternatives, options, select
+
+UNKNOWN = "https://example.com/binding"
+
+
+def interface(version: str, binding: str = "JSONRPC", url: str = "http://x/") -> AgentInterface:
+    return AgentInterface(url=url, protocol_binding=binding, protocol_version=version)
+
+
+def card(*interfaces: AgentInterface) -> AgentCard:
+    return AgentCard(name="x", supported_interfaces=list(interfaces))
+
+
+def only(one: AgentInterface) -> Option:
+    [option] = options(card(one))
+    return option
+
+
+@pytest.mark.parametrize(
+    ("version", "generation"),
+    [
+        ("1.0", "1.0"),
+        ("1.0.1", "1.0"),
+        ("1.7", "1.0"),
+        ("1", "1.0"),
+        ("0.3", "0.3"),
+        ("0.3.0", "0.3"),
+        (" 0.3 ", "0.3"),
+    ],
+)
+def test_a_version_is_read_for_the_wire_that_it_names(version: str, generation: str):
+    option = only(interface(version))
+    assert option.usable
+    assert option.dialect is not None
+    assert option.dialect.generation == generation
+    assert option.reason == f"{generation} over JSONRPC"
+
+
+@pytest.mark.parametrize("version", ["", "2.0", "0.30", "one", "v1.0", "9" * 5000])
+def test_a_version_that_we_do_not_speak_says_so(version: str):
+    option = only(interface(version))
+    assert not option.usable
+    assert (repr(version) if version else "without a protocolVersion") in option.reason
+
+
+def test_a_binding_that_we_do_not_speak_says_so():
+    option = only(interface("1.0", UNKNOWN))
+    assert not option.usable
+    assert UNKNOWN in option.reason
+
+
+def test_a_binding_is_known_however_it_is_capitalised():
+    assert only(interface("1.0", "jsonRpc")).usable
+
+
+def test_the_first_interface_of_the_card_wins():
+    choice = select(card(interface("0.3", url="http://old/"), interface("1.0", url="http://new/")))
+    assert choice is not None
+    assert (choice.interface.url, choice.dialect.generation, choice.reason) == (
+        "http://old/",
+        "0.3",
+        "first on the card",
+    )
+
+
+def test_what_we_do_not_speak_is_passed_over():
+    choice = select(card(interface("1.0", UNKNOWN), interface("9.0"), interface("1.0", url="http://new/")))
+    assert choice is not None
+    assert (choice.interface.url, choice.reason) == ("http://new/", "first on the card that we speak")
+
+
+def test_a_transport_that_was_asked_for_wins_over_the_card():
+    offered = card(interface("1.0", UNKNOWN), interface("0.3", url="http://old/"), interface("1.0", url="http://new/"))
+    choice = select(offered, transports=("no-such-thing", "jsonrpc"))
+    assert choice is not None
+    assert (choice.interface.url, choice.reason) == ("http://old/", "jsonrpc was asked for")
+
+
+def test_a_transport_that_the_card_does_not_offer_changes_nothing():
+    choice = select(card(interface("1.0")), transports=(UNKNOWN,))
+    assert choice is not None
+    assert choice.reason == "first on the card"
+
+
+def test_a_generation_that_was_asked_for_wins_over_the_card():
+    choice = select(card(interface("1.0"), interface("0.3", url="http://old/")), generation="0.3")
+    assert choice is not None
+    assert (choice.interface.url, choice.reason) == ("http://old/", "generation 0.3 was asked for")
+
+
+def test_a_generation_stands_in_where_the_card_declares_none():
+    choice = select(card(interface("", url="http://bare/")), generation="1.0")
+    assert choice is not None
+    assert (choice.interface.url, choice.dialect.generation) == ("http://bare/", "1.0")
+
+
+@pytest.mark.parametrize(
+    ("interfaces", "generation"),
+    [
+        ((), ""),
+        ((interface("2.0"),), ""),
+        ((interface("1.0", UNKNOWN),), ""),
+        ((interface("1.0"),), "0.3"),
+        ((interface("1.0"),), "7"),
+    ],
+    ids=["none", "too new", "unknown binding", "other generation", "unknown generation"],
+)
+def test_no_interface_is_chosen_where_none_can_be_used(interfaces: tuple[AgentInterface, ...], generation: str):
+    assert select(card(*interfaces), generation=generation) is None
+
+
+def test_the_alternatives_begin_with_what_is_declared_and_go_on_with_what_is_not():
+    found = [
+        (one.dialect.generation, one.reason) for one in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
+    ]
+    assert found[0] == ("1.0", "declared")
+    assert ("0.3", "not declared") in found[1:]
+    assert ("1.0", "declared") not in found[1:]

@@ -1,0 +1,240 @@
+"""Keys, mouse, palette, help and themes: every way to say what is wanted, and what cannot be done now."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
+from conftest import Open
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.dom import DOMNode
+
+import inspector.tui
+from inspector.tui.app import InspectorApp
+from inspector.tui.screens.help import HelpScreen
+from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.widgets.placetabs import PLACES
+
+
+def classes_with_keys() -> list[type[DOMNode]]:
+    for module in walk_packages(inspector.tui.__path__, "inspector.tui."):
+        import_module(module.name)
+    found: list[type[DOMNode]] = []
+    waiting: list[type[DOMNode]] = [DOMNode]
+    while waiting:
+        one = waiting.pop()
+        waiting += one.__subclasses__()
+        if one.__module__.startswith("inspector.tui.") and "BINDINGS" in vars(one):
+            found.append(one)
+    return sorted(set(found), key=lambda one: one.__name__)
+
+
+def test_every_key_has_an_id_of_its_own_and_a_tooltip():
+    owners: dict[str, str] = {}
+    for one in classes_with_keys():
+        for binding in one.BINDINGS:
+            assert isinstance(binding, Binding), (one, binding)
+            assert binding.id, (one, binding)
+            assert binding.tooltip, (one, binding)
+            assert owners.setdefault(binding.id, one.__name__) == one.__name__, f"{binding.id} is bound twice"
+    assert len(owners) > 30
+
+
+def test_every_key_leads_to_an_action():
+    for one in classes_with_keys():
+        for binding in one.BINDINGS:
+            name = binding.action.partition("(")[0].removeprefix("app.")
+            owner = InspectorApp if binding.action.startswith("app.") else one
+            assert hasattr(owner, f"action_{name}"), (one, binding)
+
+
+async def test_places_are_reached_by_number_by_alt_and_number_while_typing_and_by_their_tabs(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        for number, (place, _) in enumerate(PLACES, 1):
+            if place != "talk":
+                await driver.press(str(number))
+                assert driver.app.screen.place == place
+        await driver.press("2")
+        await driver.type("1 to 6")
+        assert (driver.app.screen.place, driver.composer.text) == ("talk", "1 to 6")
+        for number, (place, _) in enumerate(PLACES, 1):
+            await driver.press(f"alt+{number}")
+            assert driver.app.screen.place == place
+        for place, name in PLACES:
+            await driver.pilot.click(offset=(driver.lines[1].index(name) + 1, 1))
+            assert driver.app.screen.place == place
+        assert driver.app.focused is not None
+
+
+async def test_the_line_of_keys_is_clicked(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.click("R refresh   o other agent", aside=12)
+        assert "which agent?" in driver.screen
+        await driver.press("escape")
+        await driver.click("r raw")
+        assert '"supportedInterfaces": [' in driver.screen
+        await driver.go(3)
+        row = driver.lines[-1]
+        assert "c cancel" in row
+        await driver.click("c cancel")
+        assert driver.sent() == [], "a key that can do nothing now does nothing when it is clicked"
+        await driver.go(1)
+        await driver.press("r", "tab")
+        await driver.click("enter try the example", aside=2)
+        assert driver.composer.text == "echo Hello, agent!"
+
+
+async def test_keys_that_can_do_nothing_now_are_grey(open_app: Open, slow_mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.press("2", "escape")
+        assert driver.enabled("ctrl+k") is False
+        assert driver.enabled("s") is False
+        assert driver.enabled("p") is True
+        await driver.say("long 30")
+        await driver.until("0 of 30 seconds done")
+        await driver.press("escape")
+        assert driver.enabled("ctrl+k") is True
+        assert driver.enabled("s") is True
+        await driver.press("ctrl+k")
+        await driver.done(2)
+        assert driver.enabled("ctrl+k") is False
+        assert driver.enabled("s") is False
+
+
+async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        for place, name in PLACES[1:]:
+            await driver.press("ctrl+p")
+            assert isinstance(driver.app.screen, CommandPalette)
+            await driver.type(f"Go to {name}")
+            await driver.until(f"The place {name}")
+            await driver.press("enter")
+            await driver.until(lambda place=place: getattr(driver.app.screen, "place", "") == place)
+        await driver.press("ctrl+p")
+        await driver.type("theme")
+        await driver.until("Change the current theme")
+        await driver.press("enter")
+        await driver.until("Search for themes")
+        await driver.type("paper")
+        await driver.settled()
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.theme == "paper")
+        assert isinstance(driver.app.screen, WorkbenchScreen)
+        await driver.go(2)
+        assert "TIMELINE" in driver.screen
+
+
+@pytest.mark.parametrize("theme", ["dusk", "paper", "textual-light", "nord"])
+async def test_a_theme_is_chosen_on_the_command_line(open_app: Open, theme):
+    async with open_app(None, theme=theme) as driver:
+        await driver.until("which agent?")
+        assert driver.app.theme == theme
+        assert driver.app.screen.styles.background.rich_color is not None
+
+
+async def test_a_theme_that_is_not_there_is_told_and_the_usual_one_is_used(open_app: Open):
+    async with open_app(None, theme="[/nosuch]", run={"notifications": True}) as driver:
+        await driver.until("There is no theme [/nosuch]")
+        assert driver.app.theme == "dusk"
+
+
+async def test_signs_can_be_ascii_alone(open_app: Open, mock: str):
+    async with open_app(mock, ascii=True) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.go(5)
+        await driver.settled()
+        await driver.go(2)
+        await driver.settled()
+        rows = [line for line in driver.lines if " status " in line or " stream " in line]
+        assert any("# completed" in row for row in rows)
+        assert not {"→", "←", "●", "◐"} & set("".join(rows))
+
+
+async def test_the_help_shows_the_keys_of_where_one_is_and_closes_again(open_app: Open, mock: str):
+    async with open_app(mock, (120, 100)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("f1")
+        assert "Leave task and context: start anew" in driver.screen
+        await driver.press("f1")
+        assert not isinstance(driver.app.screen, HelpScreen)
+        await driver.press("escape", "question_mark")
+        assert "Fold or unfold runs of chunks" in driver.screen
+        await driver.press("end")
+        await driver.settled()
+        assert "input-required" in driver.screen
+        assert "finding: warning" in driver.screen
+        await driver.press("q")
+        assert isinstance(driver.app.screen, WorkbenchScreen)
+        assert driver.app.is_running
+
+
+async def test_the_status_never_loses_the_agent_and_its_state(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        for width in (40, 60, 80, 100, 110, 130, 200):
+            await driver.pilot.resize_terminal(width, 24)
+            await driver.settled()
+            assert "Mock Agent" in driver.lines[0], width
+            assert "●" in driver.lines[0], width
+
+
+# Leaving
+
+
+def sockets() -> int:
+    return sum(
+        one.is_symlink() and str(one.readlink()).startswith("socket:") for one in Path("/proc/self/fd").iterdir()
+    )
+
+
+def ours() -> set[threading.Thread]:
+    """Return the threads that are not those of asyncio, which live as long as its loop."""
+    return {thread for thread in threading.enumerate() if not thread.name.startswith("asyncio_")}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts sockets as Linux shows them")
+async def test_leaving_in_the_middle_of_everything_leaves_no_task_no_thread_and_no_socket(open_app: Open):
+    before = (asyncio.all_tasks(), ours(), sockets())
+    async with open_app(None) as driver:
+        await driver.until("which agent?")
+        driver.app.open("demo")
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        for _ in range(3):
+            await driver.say("long 30")
+            await driver.press("ctrl+r")
+        await driver.until(lambda: driver.session.journal.exchanges.open == 3)
+        assert {"mock-agent", "capture-writer"} <= {thread.name for thread in ours()}
+        assert sockets() > before[2]
+        driver.app.exit()
+    async with asyncio.timeout(10):
+        while (asyncio.all_tasks(), ours(), sockets()) != before:
+            await asyncio.sleep(0.01)
+
+
+async def test_leaving_while_an_agent_is_looked_for_is_quick_and_clean(open_app: Open):
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(never, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        async with open_app(f"127.0.0.1:{port}") as driver:
+            await driver.until("waiting")
+            await driver.press("R", "R")
+            await driver.until("waiting")
+            await driver.press("q")
+        assert driver.app.return_code == 0

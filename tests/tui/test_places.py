@@ -1,0 +1,169 @@
+"""Tasks, Webhooks, Traffic and Findings: each a view of the same records, each leading to the others."""
+
+from __future__ import annotations
+
+import aiohttp
+from conftest import Open
+from driving import Driver
+from players import deliver, misbehave, playing
+from puppets import task
+
+from inspector.capture.records import Kind
+from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.feed import Feed
+
+
+async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and_opened(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(3)
+        assert "No task yet" in driver.screen
+        assert [driver.enabled(key) for key in "ucs"] == [False, False, False]
+        await driver.ask("report 2")
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        asked, reported = driver.session.tasks.all()
+        await driver.go(3)
+        await driver.settled()
+        assert asked.id[:8] in driver.line("◔ input-required")
+        assert reported.id[:8] in driver.line("● completed")
+        assert f"task     {asked.id}" in driver.screen
+        assert driver.line("states   ").count("→") == 2
+        assert [driver.enabled(key) for key in "ucs"] == [True, True, True]
+        await driver.press("down")
+        assert f"task     {reported.id}" in driver.screen
+        assert "● completed" in driver.line("states   ")
+        assert [driver.enabled(key) for key in "ucs"] == [True, False, False]
+        await driver.press("u")
+        await driver.done(3)
+        assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
+        await driver.press("up", "c")
+        await driver.done(4)
+        assert (driver.sent()[3]["method"], driver.sent()[3]["params"]["id"]) == ("CancelTask", asked.id)
+        assert asked.id[:8] in driver.line("⊘ canceled")
+        await driver.press("down", "enter")
+        assert driver.app.screen.place == "talk"
+        assert reported.id[:8] in driver.line("TIMELINE")
+
+
+async def test_a_task_that_waits_is_answered_from_the_list_of_tasks(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.press("ctrl+r")
+        await driver.ask("report 1")
+        asked = driver.session.tasks.all()[1]
+        await driver.go(3)
+        await driver.press("down", "enter")
+        assert f"to task {asked.id[:8]}" in driver.screen
+        await driver.ask("at eight")
+        assert driver.sent()[-1]["params"]["message"]["taskId"] == asked.id
+        assert asked.now.state == "TASK_STATE_COMPLETED"
+
+
+async def pushed(driver: Driver) -> dict[str, str]:
+    """Turn push on, send a message, and return the webhook that went with it, with its token."""
+    await driver.press("p")
+    await driver.until(lambda: driver.session.push.on)
+    await driver.say("anything")
+    [hook] = await driver.until(lambda: driver.session.push.hooks)
+    return {"url": hook.registration.url, "token": hook.registration.token}
+
+
+async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_the_reason(open_app: Open):
+    async with playing(misbehave) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.go(4)
+        assert "not listening" in driver.screen
+        assert "No delivery yet. Press p to turn push on" in driver.screen
+        webhook = await pushed(driver)
+        await driver.go(4)
+        assert "push on: every message registers a webhook" in driver.screen
+        assert f"bound       {webhook['url'].split('/')[2]}" in driver.screen
+        assert await deliver(webhook, {"task": task("WORKING")}) in (200, 202, 204)
+        assert await deliver(webhook | {"token": "guessed"}, {"task": task("WORKING")}) == 401
+        assert await deliver(webhook, {"task": task("WORKING", id="another-task")}) in (200, 202, 204)
+        assert await deliver(webhook, "no event at all") in (200, 202, 204)
+        async with aiohttp.ClientSession() as session:
+            for method, url in (("GET", webhook["url"]), ("POST", webhook["url"].replace("/push/", "/elsewhere/"))):
+                async with session.request(method, url) as answer:
+                    assert answer.status in (404, 405)
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 6)
+        await driver.settled()
+        assert "DELIVERIES   6" in driver.screen
+        assert "3 accepted   2 refused   for task task-1" in driver.screen
+        found = [[finding.rule for finding in record.findings] for record in driver.records(Kind.DELIVERY)]
+        assert found == [[], ["PUSH-001"], ["PUSH-002"], ["PUSH-003"], ["PUSH-001"], ["PUSH-001"]]
+        await driver.press("home", "down")
+        assert "PUSH-001  A push notification was refused" in driver.screen
+        assert "✕ token: X-A2A-Notification-Token does not" in driver.screen
+        assert driver.line("refused  X").split("│")[0].split()[-2:] == ["401", "!"]
+        await driver.press("down")
+        assert "✕ task: unknown task" in driver.screen
+        await driver.press("enter")
+        assert "another-task" in driver.screen
+        assert driver.widget("#delivery-detail", DetailPane).has_focus_within
+        await driver.press("escape")
+        assert driver.widget("#webhooks Feed", Feed).has_focus
+
+
+async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.go(5)
+        assert "TRAFFIC   2 exchanges" in driver.screen
+        assert "200" in driver.line("GetAgentCard")
+        assert "text/event-stream" in driver.line("SendStreamingMessage")
+        await driver.press("home")
+        assert '"skills": [' in driver.screen or "complete" in driver.screen
+        await driver.press("down", "enter", "home")
+        assert driver.widget("#records", Feed).has_focus
+        request = driver.records(Kind.REQUEST)[1]
+        assert f"#{request.seq} request" in driver.line("DETAIL")
+        assert driver.widget("#records", Feed).line_count == len(driver.records()) - driver.records(Kind.NOTE)[0].seq
+        await driver.press("enter")
+        assert driver.widget("#traffic-detail", DetailPane).has_focus_within
+        await driver.press("v", "v", "v")
+        assert "POST" in driver.line("method ")
+        assert f"{mock}/" in driver.line("url ")
+        assert "content-type" in driver.screen.lower()
+        await driver.press("escape")
+        assert driver.widget("#exchanges", Feed).has_focus or driver.widget("#records", Feed).has_focus
+
+
+async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open):
+    async with playing(misbehave) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.go(6)
+        assert "Nothing is wrong so far." in driver.screen
+        await driver.ask("misbehave")
+        await driver.go(6)
+        found = driver.session.journal.found
+        rules = [line.split()[1] for line in driver.lines if line[1:5] in (" !  ", "▌!  ", " ~  ", "▌~  ")]
+        assert set(rules) == set(found)
+        assert {"STREAM-002", "STREAM-003", "STREAM-004", "STREAM-005", "STREAM-007", "RPC-001"} <= set(rules)
+        await driver.press(*["down"] * rules.index("STREAM-004"))
+        text = driver.widget("#finding-text", Document).text
+        assert "Send the first chunk without append." in text
+        assert "(1.0 §4.2.2)" in text
+        [seq] = found["STREAM-004"]
+        assert f"#{seq}  " in text
+        await driver.press("enter")
+        assert driver.app.screen.place == "traffic"
+        assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(seq)
+        assert "from nowhere" in driver.screen
+        assert driver.widget("#records", Feed).has_focus
+
+
+async def test_places_are_brought_up_to_date_when_they_come_into_sight(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        for number in range(1, 7):
+            await driver.go(number)
+        await driver.ask("report 2")
+        await driver.go(3)
+        await driver.until("● completed")
+        await driver.go(5)
+        await driver.until("TRAFFIC   2 exchanges")

@@ -1,0 +1,431 @@
+"""Talk: writing a message, watching what comes back, answering, canceling, and what the selected thing holds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from conftest import Open
+from driving import Driver
+from inspector.sample_agents.behaviours.report import REPORT
+from players import begin, eventually, playing, reporting
+from puppets import Call, chunk, status, task
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.feed import Feed
+from inspector.tui.widgets.jsonview import JsonView
+
+
+def artifact_text(driver: Driver) -> str:
+    return driver.widget("#artifact-text", Document).text
+
+
+def timeline(driver: Driver) -> list[str]:
+    """Return what the rows of the timeline say, without their times."""
+    return [" ".join(line[11:68].split()) for line in driver.lines[4:] if line[10:13] in ("  →", "  ←", "  ⇐", "  ·")]
+
+
+# Sending
+
+
+async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_app: Open, mock: str):
+    async with open_app(mock, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("report 20")
+        assert driver.sent()[0]["method"] == "SendStreamingMessage"
+        assert timeline(driver)[-1].startswith("← status ● completed")
+        assert "+20 ▸" in driver.line("artifact  ")
+        assert artifact_text(driver) == REPORT
+        assert "● completed" in driver.line("TIMELINE")
+        assert "20 chunks" in driver.line("ARTIFACT")
+        assert driver.composer.text == ""
+
+
+async def test_a_blocking_message_is_one_answer_with_the_whole_artifact(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("ctrl+t")
+        assert "blocking" in driver.screen
+        await driver.ask("report 3")
+        assert [one["method"] for one in driver.sent()] == ["SendMessage"]
+        assert [record.event for record in driver.records(Kind.BODY)] == ["card", "task"]
+        assert artifact_text(driver) == REPORT
+        await driver.press("ctrl+t")
+        assert "streamed" in driver.screen
+
+
+async def test_an_answer_without_a_task_is_shown_too(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("echo Hello, agent!")
+        assert "Hello, agent!" in driver.line("message  ")
+
+
+async def test_an_artifact_grows_while_it_comes(open_app: Open):
+    steps = [asyncio.Event() for _ in range(4)]
+
+    async def answer(call: Call):
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        for number, step in enumerate(steps):
+            await step.wait()
+            more = chunk(f"chunk {number}.\n", append=number > 0, lastChunk=number == len(steps) - 1)
+            await response.write(call.frame(more))
+        await response.write(call.frame(status("COMPLETED")))
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.say("grow")
+        for number, step in enumerate(steps):
+            step.set()
+            await driver.until(f"chunk {number}.")
+            assert artifact_text(driver) == "".join(f"chunk {one}.\n" for one in range(number + 1))
+        await driver.until("● completed")
+
+
+async def test_text_that_is_pasted_or_has_several_lines_is_sent_as_it_is(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.type("echo a")
+        await driver.press("ctrl+j")
+        await driver.type("b ]")
+        await driver.press("ctrl+s")
+        await driver.done(1)
+        assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo a\nb ]"}]
+
+
+async def test_an_empty_message_is_not_sent(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("space", "enter")
+        assert "write something first" in driver.screen
+        assert driver.sent() == []
+
+
+async def test_three_streams_at_once_are_told_apart(open_app: Open):
+    going = asyncio.Event()
+
+    async def answer(call: Call):
+        name = call.rpc["params"]["message"]["parts"][0]["text"]
+        ids = {"taskId": name, "contextId": "context-1"}
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING", id=name)}))
+        await going.wait()
+        await response.write(call.frame({"artifactUpdate": chunk(f"from {name}")["artifactUpdate"] | ids}))
+        await response.write(call.frame({"statusUpdate": status("COMPLETED")["statusUpdate"] | ids}))
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        for name in ("task-a", "task-b", "task-c"):
+            await driver.say(name)
+            await driver.until(lambda name=name: driver.session.tasks.get(name))
+        assert driver.session.journal.exchanges.open == 3
+        going.set()
+        await driver.done(3)
+        for name in ("task-a", "task-b", "task-c"):
+            tracked = driver.session.tasks.get(name)
+            assert tracked is not None
+            assert tracked.now.state == "TASK_STATE_COMPLETED"
+            assert [str(one.text) for one in tracked.now.artifacts.values()] == [f"from {name}"]
+        assert driver.records(Kind.END)[-1].findings == ()
+
+
+async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_app: Open, mock: str, tmp_path):
+    path = tmp_path / "firehose.a2a"
+    chunks = 20_000
+    async with open_app(mock, (80, 24), capture=path) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.composer.fill("report 20000")
+        driver.app.simulate_key("enter")  # unlike the pilot's `press`, it does not wait until nothing happens any more
+        for number, place in ((1, "agent"), (5, "traffic"), (2, "talk")):
+            await eventually(lambda: driver.records(Kind.FRAME))
+            driver.app.simulate_key(f"alt+{number}")
+            await eventually(lambda place=place: driver.app.screen.place == place)
+            assert driver.session.journal.exchanges.open, f"the stream was over before {place} was shown"
+        await eventually(lambda: not driver.session.journal.exchanges.open)
+        await driver.settled()
+        assert "● completed" in driver.lines[driver.place("▌")[1]]
+        assert driver.timeline.cursor == driver.timeline.line_count - 1
+        assert f"+{chunks:,} ▸" in driver.screen
+        await driver.press("escape", "f", "end")
+        assert driver.timeline.line_count > chunks
+        seen = len(driver.session.journal.capture)
+    with Capture.open(path) as capture:
+        assert len(capture) >= seen
+        assert sum(record.event == "artifact" for record in capture.select(kinds=(Kind.FRAME,))) == chunks
+
+
+# Answering, canceling
+
+
+async def test_a_question_aims_the_composer_and_the_answer_goes_to_the_same_task(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        question = driver.session.tasks.all()[0].now
+        assert "the agent asks  There is one at 18:00" in driver.screen
+        assert f"to task {question.id[:8]}" in driver.screen
+        await driver.ask("the early one")
+        message = driver.sent()[1]["params"]["message"]
+        assert (message["taskId"], message["contextId"]) == (question.id, question.context_id)
+        assert artifact_text(driver) == "One table for two. You said: the early one"
+        assert "the agent asks" not in driver.screen
+        assert f"new task in context {question.context_id[:8]}" in driver.screen
+        await driver.ask("echo again")
+        message = driver.sent()[2]["params"]["message"]
+        assert "taskId" not in message
+        assert message["contextId"] == question.context_id
+
+
+async def test_the_aim_can_be_left(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.press("ctrl+r")
+        assert "the agent asks" not in driver.screen
+        await driver.ask("echo fresh")
+        assert {"taskId", "contextId"}.isdisjoint(driver.sent()[1]["params"]["message"])
+
+
+async def test_a_task_is_canceled_while_it_works(open_app: Open, slow_mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.say("long 30")
+        await driver.until("0 of 30 seconds done")
+        await driver.press("ctrl+k")
+        await driver.done(2)
+        assert driver.sent()[1]["method"] == "CancelTask"
+        assert driver.sent()[1]["params"]["id"] == driver.session.tasks.all()[0].id
+        assert "⊘ canceled" in driver.line("TIMELINE")
+        assert driver.enabled("ctrl+k") is False
+        await driver.press("ctrl+k")
+        assert len(driver.sent()) == 2
+
+
+async def test_a_lost_stream_is_taken_up_again(open_app: Open, slow_mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.say("long 30")
+        await driver.until("0 of 30 seconds done")
+        driver.app.workers.cancel_group(driver.app.screen, "turns")
+        await driver.until(lambda: not driver.session.journal.exchanges.open)
+        await driver.press("escape", "s")
+        await driver.until(lambda: [record.event for record in driver.records(Kind.FRAME)].count("task") == 2)
+        assert driver.sent()[1]["method"] == "SubscribeToTask"
+        await driver.press("ctrl+k")
+        await driver.done(3)
+
+
+async def test_an_error_is_told_above_the_text_and_on_the_timeline(open_app: Open):
+    async def answer(call: Call):
+        return call.error(-32602, "no such colour")
+
+    async with playing(answer) as agent, open_app(agent.url, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("paint it")
+        assert "no such colour" in driver.line("error")
+        assert "InvalidParamsError: no such colour" in driver.line("problem:")
+        assert driver.app.is_running
+
+
+async def test_a_stream_that_breaks_off_says_so_and_keeps_what_came(open_app: Open):
+    async def answer(call: Call):
+        return await call.stream({"task": task("WORKING")}, chunk("half a "), breaks_off=True)
+
+    async with playing(answer) as agent, open_app(agent.url, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert artifact_text(driver) == "half a "
+        assert [one.rule for one in driver.records(Kind.END)[-1].findings] == ["STREAM-008"]
+        assert "problem:" in driver.screen
+        assert "STREAM-008" in driver.screen
+
+
+# Push
+
+
+async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_push_is_off(open_app: Open):
+    drivers: list[Driver] = []
+    sent = 0
+
+    async def gate() -> None:
+        nonlocal sent
+        sent += 1
+        await eventually(lambda: len(drivers[0].records(Kind.FRAME)) == sent)
+
+    async with playing(reporting(gate), card={"capabilities": {"streaming": True, "pushNotifications": True}}) as agent:
+        async with open_app(agent.url) as driver:
+            drivers.append(driver)
+            await driver.connected()
+            await driver.press("p")
+            await driver.until(lambda: driver.session.push.on)
+            await driver.ask("report")
+            assert "push on" in driver.screen
+            await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
+            await driver.settled()
+            pushes = [line for line in driver.lines if "⇐  push" in line]
+            assert ["token ✓" in line for line in pushes] == [True, True, True, False]
+            assert "refused" in pushes[3]
+            assert "token ✕" in pushes[3]
+            asked = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
+            assert asked["url"].startswith("http://127.0.0.1:")
+            assert agent.calls[1].rpc["params"]["configuration"]["taskPushNotificationConfig"]["token"] != asked["token"]
+            await driver.press("escape", "p")
+            await driver.until("push off")
+            await driver.ask("report")
+            assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
+            assert len(driver.records(Kind.DELIVERY)) == 4
+
+
+async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mock: str):
+    taken = int(mock.rpartition(":")[2])
+    async with open_app(mock, receiver_port=taken, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(str(taken))
+        assert not driver.session.push.on
+        assert "push off" in driver.screen
+
+
+# Rows and what they hold
+
+
+async def test_runs_of_chunks_unfold_and_fold(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 20")
+        folded = driver.timeline.line_count
+        await driver.press("escape", "f")
+        assert driver.timeline.line_count == folded + 19
+        await driver.press("f")
+        assert driver.timeline.line_count == folded
+
+
+async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.press("escape", "home", "down", "down", "down", "down")
+        record = driver.records(Kind.FRAME)[2]
+        assert record.event == "artifact"
+        assert f"#{record.seq} artifact" in driver.line("DETAIL")
+        assert '"artifactUpdate": {' in driver.screen
+        await driver.press("enter")
+        assert isinstance(driver.app.focused, JsonView)
+        await driver.press("v")
+        assert "data: {" in driver.screen
+        await driver.press("v")
+        assert "0000  64 61 74 61" in driver.screen
+        await driver.press("v")
+        assert f"#{record.seq} frame" in driver.line("record  ")
+        assert driver.line("exchange  ").split()[-1] == f"#{record.exchange}"
+        await driver.press("escape", "down")
+        status_record = driver.records(Kind.FRAME)[3]
+        assert f"#{status_record.seq} frame" in driver.line("record  "), "the view that was chosen stays"
+        await driver.press("enter", "v", "escape", "home", "down")
+        request = driver.records(Kind.REQUEST)[1]
+        assert f"#{request.seq} request" in driver.line("DETAIL")
+        assert '"text": "report 1"' in driver.screen
+
+
+async def test_on_a_narrow_screen_the_detail_is_a_second_page(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        assert "DETAIL" not in driver.screen
+        await driver.press("escape")
+        assert driver.enabled("escape") is not True
+        await driver.press("enter")
+        assert "DETAIL" in driver.screen
+        assert "TIMELINE" not in driver.screen
+        await driver.press("escape")
+        assert "TIMELINE" in driver.screen
+        assert "DETAIL" not in driver.screen
+
+
+async def test_json_folds_where_the_cursor_is(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.press("escape", "enter")
+        view = driver.widget("#talk #decoded", JsonView)
+        whole = view.line_count
+        await driver.press("left")
+        assert view.line_count == 1
+        await driver.press("right")
+        assert view.line_count == whole
+
+
+@pytest.mark.parametrize("system_clipboard", [True, False])
+async def test_what_is_selected_is_copied(open_app: Open, mock: str, monkeypatch, system_clipboard):
+    import pyperclip
+
+    copied: list[str] = []
+
+    def copy(text: str) -> None:
+        if not system_clipboard:
+            raise pyperclip.PyperclipException("no clipboard here")
+        copied.append(text)
+
+    monkeypatch.setattr(pyperclip, "copy", copy)
+    async with open_app(mock, run={"notifications": True}) as driver:
+        monkeypatch.setattr(driver.app, "copy_to_clipboard", copied.append)
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "y")
+        assert json.loads(copied[-1])["result"]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+        assert f"Copied {len(copied[-1]):,} characters" in driver.screen
+        assert ("to the clipboard" if system_clipboard else "by the terminal") in driver.screen
+        await driver.press("enter", "down", "y")
+        assert copied[-1] == "2.0"
+        driver.widget("#artifact-text", Document).focus()
+        await driver.press("y")
+        assert copied[-1] == REPORT
+
+
+async def test_a_pane_can_have_the_whole_screen(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        driver.widget("#artifact-text", Document).focus()
+        await driver.press("home", "backslash")
+        assert "How a task travels" in driver.screen
+        assert "TIMELINE" not in driver.screen
+        await driver.press("backslash")
+        assert "TIMELINE" in driver.screen
+
+
+async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.click("○ submitted")
+        assert driver.widget("#detail", DetailPane).record == driver.records(Kind.FRAME)[0]
+        await driver.click("○ submitted")
+        assert isinstance(driver.app.focused, JsonView)
+        await driver.click("decoded   raw", aside=11)
+        assert "data: {" in driver.screen
+
+
+async def test_the_column_of_tasks_on_a_wide_screen_leads_back_to_a_task(open_app: Open, mock: str):
+    async with open_app(mock, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("file")
+        first = driver.session.tasks.all()[-1]
+        driver.widget("#task-column", Feed).focus()
+        await driver.press("end", "enter")
+        assert first.id[:8] in driver.line("TIMELINE")
+        assert artifact_text(driver) == REPORT
