@@ -1,14 +1,16 @@
 """Take a stream in as the inspector does without a screen: decode, judge, fold and record, to the last byte on disk.
 
-Arguments: the url of the agent, a folder for captures and the texts to send; prints a JSON object a text with
-`events`, `seconds` and `growth`, the bytes by which the process grew at most.
+Arguments: the url of the agent and the texts to send; prints a JSON object a text with `events`, `seconds` and
+`growth`, the bytes by which the process has grown at most.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,25 +22,25 @@ from inspector.session.session import Session
 
 
 async def ingest(session: Session, text: str) -> dict[str, float]:
-    process = psutil.Process()
-    before = process.memory_info().rss
+    before = psutil.Process().memory_info().rss
     started = time.perf_counter()
     events = 0
     async for record in session.send(text_draft(text), stream=True):
         events += record.kind is Kind.FRAME
-    received = time.perf_counter() - started
-    written = session.journal.capture.flush()
+    if not session.journal.capture.flush():
+        raise RuntimeError(session.journal.capture.failure)
     seconds = time.perf_counter() - started
-    assert written, session.journal.capture.failure
-    return {"events": events, "seconds": seconds, "received": received, "growth": process.memory_info().rss - before}
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"events": events, "seconds": seconds, "growth": max(0, most - before)}
 
 
-async def main(url: str, folder: str, *texts: str) -> None:
-    for number, text in enumerate(texts):
-        session = Session(Path(folder) / f"{number}.a2acap")
-        await session.connect(url)
-        print(json.dumps(await ingest(session, text)), flush=True)
-        await session.close()
+async def main(url: str, *texts: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for number, text in enumerate(texts):
+            session = Session(Path(folder) / f"{number}.a2acap")
+            await session.connect(url)
+            print(json.dumps(await ingest(session, text)), flush=True)
+            await session.close()
 
 
 if __name__ == "__main__":

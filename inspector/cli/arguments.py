@@ -137,11 +137,10 @@ def _words(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-def add_agent(parser: Parser) -> None:
+def add_agent(parser: Parser, group: argparse._ActionsContainer | None = None) -> None:
     """Add the option that says which agent."""
-    parser.value(
-        "-a", "--agent-card", metavar="REF", help="the agent: its url, the url of its card, or the path of a card file"
-    )
+    words = "the agent: its url, the url of its card, or the path of a card file"
+    parser.value("-a", "--agent-card", group=group, metavar="REF", help=words)
 
 
 def add_connection(parser: Parser) -> None:
@@ -194,6 +193,11 @@ def add_waiting(parser: Parser) -> None:
         metavar="DURATION",
         help="ask for the task this often, and less often when nothing changes (default: 2s)",
     )
+    add_history(parser)
+
+
+def add_history(parser: Parser) -> None:
+    """Add how much of a task's history is asked for."""
     parser.value("--history", type=values.natural, metavar="N", help="ask for so many messages of history")
 
 
@@ -213,7 +217,7 @@ def invocation(given: argparse.Namespace) -> Invocation:
     typed = vars(given)
     host, port = typed.get("receiver_host", typed.get("host")), typed.get("receiver_port", typed.get("port"))
     options = Options(
-        reference=typed.get("agent_card") or typed.get("reference"),
+        reference=typed.get("reference") or typed.get("agent_card"),
         bearer=typed.get("bearer") or "",
         api_key=typed.get("api_key") or "",
         headers=tuple(typed.get("header") or ()),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
-from inspector.cli.running import Run, run
+from inspector.cli.running import Run, run, unfit
+from inspector.findings.card import check_card
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
+from inspector.protocol.operations import Operation
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import options
 from inspector.session.connection import Connection
@@ -23,9 +26,12 @@ def get(invocation: Invocation, out: Output) -> int:
 
 async def _get(current: Run) -> None:
     connection, out = await current.connect(), current.out
-    validate = current.invocation.given.validate
+    given = current.invocation.given
+    if given.extended:
+        connection = await _extended(current, connection)
+    validate = given.validate
     if out.json:
-        out.document(parse(connection.found.raw))
+        out.document(connection.card.to_json() if given.extended else parse(connection.found.raw))
     else:
         _CardPrinter(out, verbose=current.invocation.verbose).print(connection)
         if not validate:
@@ -33,6 +39,19 @@ async def _get(current: Run) -> None:
     if validate:
         _list_findings(out, connection.findings)
         _judge(connection)
+
+
+async def _extended(current: Run, public: Connection) -> Connection:
+    """Return the connection with the extended card in the place of the public one (A2A 1.0 section 3.1.11)."""
+    current.check_interface()
+    current.allow(Operation.EXTENDED_CARD)
+    answer = await current.call(current.session.extended_card())
+    if not isinstance(answer, AgentCard):
+        raise unfit(Operation.EXTENDED_CARD, answer)
+    choice = current.session.choice
+    found = replace(public.found, card=answer, dialect=choice.dialect)
+    findings = check_card(choice.dialect.encode_card(answer), answer, choice.dialect.generation)
+    return replace(public, url=choice.interface.url, found=found, findings=findings)
 
 
 def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
@@ -95,7 +114,7 @@ class _CardPrinter:
         for option in options(connection.card):
             one = option.interface
             note = f"not usable: {option.reason}" if not option.usable else "usable"
-            if used is not None and one is used.interface:
+            if used is not None and one == used.interface:
                 note = f"in use: {used.reason}"
             spoken = f"{one.protocol_binding or '?'} {one.protocol_version or '?'}"
             self._say("Interface", f"{one.url} {spoken} ({note})")

@@ -11,6 +11,7 @@ from inspector.cli.arguments import (
     Parser,
     add_agent,
     add_connection,
+    add_history,
     add_output,
     add_parts,
     add_receiver,
@@ -48,6 +49,7 @@ def _screen(parser: Parser) -> None:
 
 def _card_get(parser: Parser) -> None:
     add_agent(parser)
+    parser.switch("--extended", help="ask the agent for the card that it shows to those it knows")
     parser.switch("--validate", help="list what is wrong with the card; an error makes the command fail")
     add_output(parser)
     add_connection(parser)
@@ -90,6 +92,84 @@ def _task_cancel(parser: Parser) -> None:
     add_connection(parser)
 
 
+def _task_list(parser: Parser) -> None:
+    add_agent(parser)
+    parser.value("--context-id", type=values.identifier, metavar="ID", help="only tasks of this context")
+    parser.value("--status", type=values.state, metavar="STATE", help="only tasks in this state: working ...")
+    parser.value(
+        "--after", type=values.moment, metavar="TIME", help="only tasks whose status is from then or later (ISO 8601)"
+    )
+    parser.value("--page-size", type=values.positive, metavar="N", help="ask for so many tasks at once")
+    parser.value("--page-token", type=values.identifier, metavar="TOKEN", help="begin at the page that this names")
+    add_history(parser)
+    parser.switch("--include-artifacts", help="ask for the artifacts too")
+    parser.switch("--all", help="follow the pages to the last one")
+    parser.switch("--stream", help="print tasks page by page as they come (with -o json: JSON Lines, a task a line)")
+    add_output(parser)
+    add_connection(parser)
+
+
+def _task_subscribe(parser: Parser) -> None:
+    parser.add_argument("id", type=values.identifier, metavar="ID", help="the task")
+    add_agent(parser)
+    parser.switch("--stream", help="show the events live (with -o json: JSON Lines); else the task when it has ended")
+    add_waiting(parser)
+    add_output(parser)
+    add_connection(parser)
+
+
+def _push_config(parser: Parser) -> None:
+    parser.add_argument("id", type=values.identifier, metavar="TASK", help="the task")
+    add_agent(parser)
+
+
+def _push_set(parser: Parser) -> None:
+    _push_config(parser)
+    parser.value("--url", type=values.web_url, metavar="URL", help="where the agent is to push to")
+    parser.value("--token", type=values.secret, metavar="TOKEN", help="what it is to send in the notification header")
+    parser.value(
+        "--auth", type=values.authentication, metavar="SCHEME:CREDENTIALS", help="what it is to send as Authorization"
+    )
+    parser.value("--id", dest="config_id", type=values.identifier, metavar="ID", help="name the configuration")
+    add_output(parser)
+    add_connection(parser)
+
+
+def _push_list(parser: Parser) -> None:
+    _push_config(parser)
+    add_output(parser)
+    add_connection(parser)
+
+
+def _push_one(parser: Parser) -> None:
+    _push_config(parser)
+    parser.value("--id", dest="config_id", type=values.identifier, metavar="ID", help="the configuration")
+    add_output(parser)
+    add_connection(parser)
+
+
+def _doctor(parser: Parser) -> None:
+    agent = parser.add_mutually_exclusive_group()
+    agent.add_argument("reference", nargs="?", metavar="REF", help="the agent, as with -a")
+    add_agent(parser, agent)
+    parser.value("--message", metavar="TEXT", help="send this too, to see how streams and pushes come")
+    parser.epilog = _DOCTOR_HELP
+    add_receiver(parser)
+    add_output(parser)
+    add_connection(parser)
+
+
+_DOCTOR_HELP = """\
+Without --message it asks only what changes nothing: the card, and a task that does not exist.
+
+With -o json one document: {"reference", "sound", "steps": [{"name", "good", "seen", "seconds", "remedy", "exchange"}],
+"proposals": [{"url", "generation", "binding", "why", "command"}],
+"observed": [{"thing", "declared", "observed", "agree"}]}; good and agree are null where nothing can be told.
+
+It exits with 0 where all is sound, 1 where something is wrong, 3 where there is no agent or no card, 4 where the card
+is not shown without credentials."""
+
+
 def _listen(parser: Parser) -> None:
     add_receiver(parser, "")
     parser.value("--count", type=values.positive, metavar="N", help="end after so many deliveries (default: never)")
@@ -110,6 +190,8 @@ def _mock(parser: Parser) -> None:
     parser.switch("--verbose", help="say on stderr what happens")
 
 
+_PUSH = "inspector.cli.pushconfig"
+
 _COMMANDS = (
     Command(("demo",), "open the inspector on the built-in mock agent", _screen, ""),
     Command(("mock",), "run the built-in mock agent", _mock, "inspector.cli.mock:run"),
@@ -117,6 +199,13 @@ _COMMANDS = (
     Command(("send",), "send a message and wait for what comes of it", _send, "inspector.cli.send:send"),
     Command(("task", "get"), "show a task", _task_get, "inspector.cli.task:get"),
     Command(("task", "cancel"), "cancel a task", _task_cancel, "inspector.cli.task:cancel"),
+    Command(("task", "list"), "list tasks", _task_list, "inspector.cli.tasklist:list_tasks"),
+    Command(("task", "subscribe"), "listen to a task again", _task_subscribe, "inspector.cli.subscribe:subscribe"),
+    Command(("task", "push-config", "set"), "have a task pushed to a url", _push_set, f"{_PUSH}:set_config"),
+    Command(("task", "push-config", "get"), "show where a task is pushed to", _push_one, f"{_PUSH}:get_config"),
+    Command(("task", "push-config", "list"), "list where a task is pushed to", _push_list, f"{_PUSH}:list_configs"),
+    Command(("task", "push-config", "delete"), "end such pushes", _push_one, f"{_PUSH}:delete_config"),
+    Command(("doctor",), "say whether an agent is sound, and what to do", _doctor, "inspector.cli.doctor:doctor"),
     Command(("listen",), "receive push notifications and show them", _listen, "inspector.cli.listen:listen"),
 )
 COMMANDS = {command.words: command for command in _COMMANDS}
@@ -133,12 +222,13 @@ def find(words: Sequence[str]) -> Command | None:
 
 def main_parser() -> Parser:
     """Make the parser for a command line without a command: the screen, on the agent that is named."""
-    listed = "\n".join(f"  {command.name:<12} {command.purpose}" for command in _COMMANDS)
+    width = max(len(command.name) for command in _COMMANDS)
+    listed = "\n".join(f"  {command.name:<{width}} {command.purpose}" for command in _COMMANDS)
     parser = Parser(
         "",
         "An inspector for A2A agents. Without a command it opens on the agent that is named, or asks for one.",
         usage=f"{PROGRAM} [URL | PATH] [options]\n       {PROGRAM} COMMAND [options]",
-        epilog=f"commands:\n{listed}\n  {'help':<12} show the options of a command\n\n"
+        epilog=f"commands:\n{listed}\n  {'help':<{width}} show the options of a command\n\n"
         "Any option with a value can stand in the environment too: --agent-card is A2ACLI_AGENT_CARD.",
     )
     parser.add_argument(

@@ -21,6 +21,7 @@ from inspector.cli.trace import Trace
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
+from inspector.protocol.operations import Operation
 from inspector.session.connection import Connection
 from inspector.session.session import Session, Turn
 from inspector.session.settings import settings_of
@@ -34,16 +35,21 @@ class Run:
     out: Output
     session: Session
 
-    async def connect(self) -> Connection:
-        """Find the agent's card, and warn of what the user should know about how we talk to it."""
+    def reference(self) -> str:
+        """Return which agent is meant, and warn where nobody proves that it is the one; raises `FaultError`."""
         options = self.invocation.options
         if not options.reference:
             raise usage("Which agent? None was named.", "Name it with -a URL, or in A2ACLI_AGENT_CARD.")
         if options.insecure:
             secrets = " The credentials are sent all the same." if options.bearer or options.api_key else ""
             self.out.warn(f"TLS certificates are not checked: anybody between may read and change all.{secrets}")
+        return options.reference
+
+    async def connect(self) -> Connection:
+        """Find the agent's card, and warn of what the user should know about how we talk to it."""
+        reference = self.reference()
         try:
-            return await self.session.connect(options.reference)
+            return await self.session.connect(reference)
         except FaultError as error:
             if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
                 raise FaultError(_refused(error.fault)) from error
@@ -62,6 +68,19 @@ class Run:
                 f"the credentials are not sent to {choice.interface.url}, which is not at the origin that you typed; "
                 f"--trust {choice.interface.url} allows it"
             )
+
+    def allow(self, operation: Operation) -> None:
+        """Refuse what the interface has no way to ask for, and warn where the card says that the agent does not do it.
+
+        Raises `FaultError` with A2A's own name for it: the protocol names this condition.
+        """
+        session, choice = self.session, self.session.choice
+        why = session.why_not(operation)
+        if not choice.binding.offers(choice.dialect, operation):
+            hint = "card get shows the agent's interfaces; --transport and --a2a-version choose another."
+            raise FaultError(Fault(Whose.AGENT, "UnsupportedOperationError", f"The interface lacks it: {why}.", hint))
+        if why:
+            self.out.warn(f"{why}; the agent is asked all the same")
 
     async def call(self, turn: Turn) -> Answer:
         """Drive a call to its end and return the answer; raises `FaultError` where there is none."""

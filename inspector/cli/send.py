@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
+from inspector.cli.following import Follower
 from inspector.cli.output import Output
 from inspector.cli.parts import make_parts
 from inspector.cli.present import Presenter
 from inspector.cli.running import Run, run, unfit
 from inspector.cli.waiting import conclude, is_settled, wait_for
-from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.v1_0 import encode_event
-from inspector.protocol.errors import Fault, FaultError, ProtocolError
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
     Event,
@@ -19,7 +18,6 @@ from inspector.protocol.model import (
     Task,
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
-    Unreadable,
 )
 from inspector.session.draft import Draft
 
@@ -57,7 +55,6 @@ class _Sending:
         self._given = current.invocation.given
         verbose, history = current.invocation.verbose, self._given.history is not None
         self._presenter = Presenter(current.out, verbose=verbose, history=history)
-        self._odd = ""
 
     async def send(self, draft: Draft) -> None:
         """Send the message in the way that was asked for, or in the one that the agent knows."""
@@ -92,44 +89,13 @@ class _Sending:
         conclude(self._run, task.status.state)
 
     async def _follow(self, draft: Draft) -> None:
-        """Send and print every event as it comes; a stream that ends before its task is made up for by asking."""
-        turn = self._run.session.send(draft, stream=True)
-        turn.exchange.on_answer = self._take
-        fault = await turn.finish()
-        tracked = self._run.session.tasks.get(turn.exchange.task_id)
-        if fault is not None and (tracked is None or isinstance(turn.exchange.answer, ProtocolError)):
-            raise FaultError(self._run.explain(fault))
-        if tracked is None or (isinstance(turn.exchange.answer, Message) and not tracked.answered.state):
+        """Send and print every event as it comes."""
+        task = await Follower(self._run, self._print).follow(self._run.session.send(draft, stream=True))
+        if task is None:
             return
-        now = tracked.answered
-        task = Task(id=tracked.id, context_id=now.context_id or None, status=now.status)
-        if not is_settled(now.state):
-            self._warn_of_break(fault, now.state)
-            task = await wait_for(self._run, task, self._print)
-        elif fault is not None:
-            self._out.warn(f"the task had ended, but not the stream in order: {fault.seen}")
         if not self._out.json:
             self._presenter.standing(task.id, task.context_id or "", task.status.state)
         conclude(self._run, task.status.state)
-
-    def _warn_of_break(self, fault: Fault | None, state: str) -> None:
-        why = fault.seen if fault else f"The stream ended while the task was {short(state) or 'in no state'}."
-        self._out.warn(f"{why} The task is asked for from time to time instead.")
-
-    def _take(self, answer: Answer) -> None:
-        """Print an event; what is none is told when something follows it, because the last one is the failure."""
-        if self._odd:
-            self._out.warn(self._odd)
-        self._odd = ""
-        match answer:
-            case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
-                self._print(answer)
-            case ProtocolError():
-                self._odd = f"the stream carried an error and went on: {answer.name}: {answer.message}"
-            case Unreadable():
-                self._odd = f"an event could not be read: {answer.why}"
-            case _:
-                self._odd = f"the stream carried a {type(answer).__name__}"
 
     def _print(self, event: Event) -> None:
         if self._out.json:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import math
 from argparse import ArgumentTypeError
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.protocol.lifecycle import State, short
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TOKEN_MARKS = frozenset("!#$%&'*+-.^_`|~")
@@ -96,3 +100,48 @@ def identifier(text: str) -> str:
 def file(text: str) -> Path:
     """Read the path of a file."""
     return Path(text).expanduser()
+
+
+def state(text: str) -> str:
+    """Read a task state as people say it (`input-required`) or as 1.0 spells it."""
+    wanted = f"TASK_STATE_{text.strip().upper().replace('-', '_').removeprefix('TASK_STATE_')}"
+    known = [one for one in State if one is not State.UNSPECIFIED]
+    if wanted not in known:
+        raise ArgumentTypeError(f"{text!r} is no state; there is {', '.join(map(short, known))}")
+    return wanted
+
+
+def moment(text: str) -> str:
+    """Read an ISO 8601 time with its zone, and write it as 1.0 wants it (section 5.6.1)."""
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no time; write it as 2026-01-31T12:00:00Z") from None
+    if at.tzinfo is None:
+        raise ArgumentTypeError(f"{text!r} does not say its zone; end it with Z or +01:00")
+    try:
+        return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except OverflowError:
+        raise ArgumentTypeError(f"{text!r} is before or after all time") from None
+
+
+def web_url(text: str) -> str:
+    """Read an absolute http or https url."""
+    try:
+        parts = urlsplit(text.strip())
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise ArgumentTypeError("not a url that starts with http:// or https:// and names a host")
+    return text.strip()
+
+
+def authentication(text: str) -> tuple[str, str]:
+    """Read `Scheme:credentials`; the refusal does not repeat them."""
+    scheme, colon, credentials = (piece.strip() for piece in text.partition(":"))
+    if not colon or not credentials or not all((one.isascii() and one.isalnum()) or one in "-_" for one in scheme):
+        raise ArgumentTypeError("not a scheme and credentials with a colon between, as in Bearer:abc")
+    if not scheme:
+        raise ArgumentTypeError("the scheme before the colon is missing")
+    return scheme, secret(credentials)

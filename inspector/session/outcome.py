@@ -21,6 +21,7 @@ _HINTS = {
     "ContentTypeNotSupportedError": "Compare the parts with the input modes on the card.",
     "ExtensionSupportRequiredError": "The card names the extension; activate it with --svc-param.",
 }
+_LOOK = "The agent's log may tell more."
 _BODY_QUOTE = 120
 
 
@@ -71,7 +72,7 @@ def of_error(error: ProtocolError) -> Fault:
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent answered with an error"
     said = f": {error.message}" if error.message else ""
-    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.name}{said}).", _HINTS.get(error.name, ""), error)
+    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.name}{said}).", _HINTS.get(error.name, _LOOK), error)
 
 
 def _of_status(exchange: Exchange) -> Fault:
@@ -99,5 +100,5 @@ def _of_status(exchange: Exchange) -> Fault:
         Whose.AGENT,
         FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL,
         f"The interface answered {head.status} {head.reason}{why[:_BODY_QUOTE]}.",
-        "Is the url on the card the one where the agent listens?" if head.status in (404, 405) else "",
+        "Is the url on the card the one where the agent listens?" if head.status in (404, 405) else _LOOK,
     )

@@ -32,6 +32,7 @@ from inspector.session.connection import Connection, look_for_card, read_card_fi
 from inspector.session.draft import Draft
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
+from inspector.session.lens import sent
 from inspector.session.outcome import fault_of
 from inspector.session.possible import missing, why_not
 from inspector.session.push import Hook, PushDesk
@@ -222,6 +223,23 @@ class Session:
         turn.hook = hook
         return turn
 
+    def send_again(self, exchange: int, choice: Choice) -> Turn:
+        """Prepare the message of an earlier exchange to be sent again, as a new message, over any interface.
+
+        Raises `FaultError` where the exchange carried no message.
+        """
+        request = self.journal.capture.get(exchange)
+        again = sent(request)
+        if again is None:
+            seen = f"Record #{exchange} carries no message that could be sent again."
+            raise FaultError(
+                Fault(Whose.YOURS, FaultCode.USAGE, seen, "Select a message that was sent, or its answer.")
+            )
+        message = again.message.model_copy(update={"message_id": str(uuid.uuid4())})
+        again = again.model_copy(update={"message": message, "tenant": choice.interface.tenant})
+        operation = Operation(request.operation)
+        return self.call_on(choice, operation, again, message.task_id or "", message.context_id or "", request.label)
+
     def get(self, task_id: str, history_length: int | None = None) -> Turn:
         """Prepare a GetTask."""
         members = {} if history_length is None else {"history_length": history_length}
@@ -308,8 +326,11 @@ class Session:
 
     def payload(self, record: Record) -> bytes:
         """Return what a record carries, as JSON text where it can be read."""
-        request = self.journal.capture.get(record.exchange) if record.exchange else record
-        return payload_json(record, request)
+        return payload_json(record, self.request_of(record))
+
+    def request_of(self, record: Record) -> Record:
+        """Return the record that opened the exchange of a record, or the record itself where it is in none."""
+        return self.journal.capture.get(record.exchange) if record.exchange else record
 
     def note(self, text: str, event: str = "") -> None:
         """Record something that the session itself did or saw; `event` says which part of it, where one did."""

@@ -144,7 +144,8 @@ def read_file(path: Path) -> FoundCard:
         ) from error
     found = read_bytes(raw)
     if isinstance(found, str):
-        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, f"The file {path} holds no card: {found}.", ""))
+        seen = f"The file {path} holds no card: {found}."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, "A card is one JSON object in UTF-8."))
     return found
 
 

@@ -112,7 +112,7 @@ def _whither(url: str) -> tuple[str, str]:
     """Return the host of a url, and host and port; the url itself where it has none."""
     try:
         parts = urlsplit(url)
-        return parts.hostname or url, parts.netloc.rpartition("@")[2]
+        return parts.hostname or url, parts.netloc.rpartition("@")[2] or url
     except ValueError:  # brackets that hold no address
         return url, url
 

@@ -178,7 +178,7 @@ def test_what_is_no_object_is_no_card(value: Any) -> None:
 def test_a_hybrid_card_offers_both_generations_and_keeps_its_old_members() -> None:
     card, _ = read_card(HYBRID)
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3", "0.2", "0.1", "opvs"]
+    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3"]
     assert card.model_extra
     assert set(card.model_extra) == {
         "url",

@@ -77,8 +77,11 @@ async def test_what_the_card_lacks_stands_on_it(open_app: Open):
 
 
 async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talked_to(open_app: Open):
-    grpc = [{"url": "http://127.0.0.1:1", "protocolBinding": "GRPC", "protocolVersion": "1.0"}]
-    async with playing(card={"supportedInterfaces": grpc}) as agent, open_app(agent.url, run={"notifications": True}) as driver:
+    pigeon = [{"url": "http://127.0.0.1:1", "protocolBinding": "PIGEON", "protocolVersion": "1.0"}]
+    async with (
+        playing(card={"supportedInterfaces": pigeon}) as agent,
+        open_app(agent.url, run={"notifications": True}) as driver,
+    ):
         await driver.connected()
         assert "no interface" in driver.lines[0]
         await driver.say("hello?")

@@ -9,6 +9,7 @@ from textual.containers import Container
 from inspector.tui.render.glyphs import Glyphs
 
 if TYPE_CHECKING:
+    from inspector.capture.records import Record
     from inspector.session.session import Session
 
 
@@ -37,6 +38,10 @@ class Place(Container):
             if widget.focusable:
                 self.screen.set_focus(widget)
                 return
+
+    def selected_record(self) -> Record | None:
+        """Return the record that is selected, None where none is."""
+        return None
 
     def selected_text(self) -> str:
         """Return what copy should copy, `""` where nothing is selected."""

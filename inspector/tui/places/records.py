@@ -40,6 +40,10 @@ class RecordsPlace(Place):
         """Show a title over the list."""
         self.query_one("#list-title", Static).update(title)  # type: ignore[arg-type]
 
+    def selected_record(self) -> Record | None:
+        """Return the record in the detail."""
+        return self.query_one(DetailPane).record
+
     def selected_text(self) -> str:
         """Return the payload of the selected record, or the value under the cursor."""
         return self.query_one(DetailPane).selected_text()

@@ -277,6 +277,10 @@ class Talk(Place):
             return self.has_class("-second")
         return super().check_action(action, parameters)
 
+    def selected_record(self) -> Record | None:
+        """Return the record in the detail."""
+        return self.query_one(DetailPane).record
+
     def selected_text(self) -> str:
         """Return the payload of the selected record, the value under the cursor, or the artifact's text."""
         if self.query_one(ArtifactPane).has_focus_within:

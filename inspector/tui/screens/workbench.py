@@ -53,6 +53,8 @@ class WorkbenchScreen(Screen[None]):
         Binding("y", "copy", "copy", id="copy", tooltip="Copy what is selected"),
         Binding("backslash", "zoom", "zoom", id="zoom", tooltip="The focused pane alone, and back", show=False),
         Binding("m", "interfaces", "interface", id="interfaces", tooltip="Choose interface and generation", show=False),
+        Binding("x", "lens", "lens", id="lens", tooltip="The selected record in another generation", show=False),
+        Binding("e", "again", "again", id="again", tooltip="Send the selected message again, elsewhere", show=False),
         Binding("d", "doctor", "doctor", id="doctor", tooltip="Which protocol does this agent really speak?"),
         Binding("question_mark", "app.help", "help", id="help.short", tooltip="What the keys do here"),
         Binding("q", "app.quit", "quit", id="quit.short", tooltip="Leave the inspector", show=False),
@@ -186,6 +188,44 @@ class WorkbenchScreen(Screen[None]):
     def on_status_bar_interface_clicked(self) -> None:
         """Open the menu under the interface's name."""
         self.action_interfaces()
+
+    def action_lens(self) -> None:
+        """Show the selected record as it would stand in other generations."""
+        record = self.query_one(f"#{self.place}", Place).selected_record()
+        if self.session is None or record is None:
+            return
+        from inspector.session.lens import spellings  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.screens.lens import LensScreen  # noqa: PLC0415 - opened rarely
+
+        seen = spellings(record, self.session.request_of(record))
+        if seen:
+            self.app.push_screen(LensScreen(seen))
+        else:
+            self.app.notify("This record carries nothing that another generation would spell.", markup=False)
+
+    def action_again(self) -> None:
+        """Send the message of the selected record again, over an interface and in a generation to be chosen."""
+        record = self.query_one(f"#{self.place}", Place).selected_record()
+        if self.session is None or self.session.connection is None or record is None or not record.exchange:
+            return
+        from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
+
+        exchange = record.exchange
+        menu = InterfacesScreen(self.session.connection, "SEND AGAIN TO")
+        self.app.push_screen(menu, lambda choice: self._again(exchange, choice))
+
+    def _again(self, exchange: int, choice: Choice | None) -> None:
+        if self.session is None or choice is None:
+            return
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+
+        try:
+            turn = self.session.send_again(exchange, choice)
+        except FaultError as error:
+            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            return
+        self.place = "talk"
+        self._drive(turn)
 
     def action_doctor(self) -> None:
         """Examine the agent that is connected, or the one that could not be."""

@@ -1,0 +1,230 @@
+"""Measure everything, A and B in turns, and print one table: `python -m benchmarks [--rounds N] [PART ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import runpy
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks import tui
+from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, run, serving, table
+
+EVENTS = 20_000
+MANY = 100_000
+DELIVERIES = 4_000
+MEGABYTE = 2**20
+_WARM = "firehose 200"
+
+
+def paint(rounds: int, _: Path) -> list[Row]:
+    """First paint, against a Textual app of one widget."""
+    tui.first_paint_of_one_widget(), tui.first_paint_of_demo()  # the first run compiles
+    found = alternate(rounds, hello=tui.first_paint_of_one_widget, demo=tui.first_paint_of_demo, card=tui.card_of_demo)
+    ratio = found["demo"].over(found["hello"])
+    return [
+        Row(
+            "first paint of `a2a-inspect demo`",
+            found["demo"].text(unit=" s"),
+            f"one-widget Textual app {found['hello'].text(unit=' s')}",
+            ratio.text(),
+            "at most 2.5",
+            ratio.median <= 2.5,
+        ),
+        Row("the demo's card on the screen", found["card"].text(unit=" s")),
+    ]
+
+
+def ingest(rounds: int, home: Path) -> list[Row]:
+    """Headless ingest, against the official client that merely iterates."""
+    official = _official_python()
+    with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
+        url = firehose.said
+        readers: Mapping[str, Sequence[str | Path]] = {
+            "ours": [PYTHON, "-m", "benchmarks.ingest", url],
+            "official": [official, ROOT / "benchmarks" / "official.py", url],
+            "bytes": [PYTHON, "-m", "benchmarks.readers", url, "bytes"],
+            "json": [PYTHON, "-m", "benchmarks.readers", url, "json"],
+        }
+        text = f"firehose {EVENTS}"
+        blocks = alternate(rounds, **{name: _rate(argv, text, home) for name, argv in readers.items()})
+        each = alternate(rounds, **{name: _rate(argv, f"{text} each", home) for name, argv in readers.items()})
+    rows = []
+    for what, found, budget in (
+        (f"headless ingest of {EVENTS:,} events", blocks, "at least 2, aim 3"),
+        ("the same, each event an HTTP chunk", each, ""),
+    ):
+        ratio = found["ours"].over(found["official"])
+        beside = f"official client {found['official'].text('{:,.0f}', '/s')}"
+        ours = found["ours"].text("{:,.0f}", " events/s")
+        rows.append(Row(what, ours, beside, ratio.text(), budget, ratio.median >= 2 if budget else None))
+    rows.append(Row("httpx reading bytes alone", blocks["bytes"].text("{:,.0f}", " events/s")))
+    rows.append(Row("httpx-sse and json.loads", blocks["json"].text("{:,.0f}", " events/s")))
+    return rows
+
+
+def _rate(argv: Sequence[str | Path], text: str, home: Path) -> Callable[[], float]:
+    """Return what has a reader read a stream, after a small one that warms it, and gives events a second."""
+
+    def take() -> float:
+        read = run([*argv, _WARM, text], home)[-1]
+        if read["events"] < EVENTS:
+            raise RuntimeError(f"{argv}: {read['events']} events came, {EVENTS} were sent")
+        return float(read["events"] / read["seconds"])
+
+    return take
+
+
+def stream(rounds: int, home: Path) -> list[Row]:
+    """A stream on the screen, against the headless ingest of the same one."""
+    growth: dict[str, list[int]] = {"shown": [], "headless": []}
+
+    def shown(events: int) -> float:
+        found = tui.stream(url, events)
+        if events == MANY:
+            growth["shown"].append(found.growth)
+        return found.seconds
+
+    def headless(events: int) -> float:
+        found = run([PYTHON, "-m", "benchmarks.ingest", url, _WARM, f"firehose {events}"], home)[-1]
+        if events == MANY:
+            growth["headless"].append(int(found["growth"]))
+        return float(found["seconds"])
+
+    with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
+        url = firehose.said
+        many = alternate(rounds, shown=lambda: shown(MANY), headless=lambda: headless(MANY))
+        some = alternate(rounds, shown=lambda: shown(EVENTS), headless=lambda: headless(EVENTS))
+    ratio = many["shown"].over(many["headless"])
+    grown = {name: Figure([one / MEGABYTE for one in values]) for name, values in growth.items()}
+    return [
+        Row(
+            f"{MANY:,} events on the screen to the last row",
+            many["shown"].text(unit=" s"),
+            f"headless {many['headless'].text(unit=' s')}",
+            ratio.text(),
+            "at most 1.5",
+            ratio.median <= 1.5,
+        ),
+        Row(
+            f"{EVENTS:,} events on the screen to the last row",
+            some["shown"].text(unit=" s"),
+            f"headless {some['headless'].text(unit=' s')}",
+            some["shown"].over(some["headless"]).text(),
+        ),
+        Row(
+            f"memory that {MANY:,} events add at most",
+            grown["shown"].text("{:,.0f}", " MB"),
+            f"headless {grown['headless'].text('{:,.0f}', ' MB')}",
+            "",
+            "at most 60 MB",
+            grown["shown"].median <= 60,
+        ),
+    ]
+
+
+def keys(rounds: int, home: Path) -> list[Row]:
+    """Keys pressed while a stream runs."""
+    idle: list[float] = []
+    busy: list[float] = []
+    with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
+        for _ in range(rounds):
+            calm, hurried = tui.keys(firehose.said, MANY)
+            idle += calm
+            busy += hurried
+    late = _quantile(busy, 0.99)
+    return [
+        Row(
+            f"key press to letter while {MANY:,} events stream",
+            f"p50 {_milliseconds(busy, 0.5)}, p99 {_milliseconds(busy, 0.99)} ({len(busy)} keys)",
+            f"idle: p50 {_milliseconds(idle, 0.5)}, p99 {_milliseconds(idle, 0.99)}",
+            "",
+            "p99 at most 100 ms",
+            late <= 0.1,
+        )
+    ]
+
+
+def _quantile(values: Sequence[float], part: float) -> float:
+    return sorted(values)[math.ceil(part * len(values)) - 1]
+
+
+def _milliseconds(values: Sequence[float], part: float) -> str:
+    return f"{_quantile(values, part) * 1000:.0f} ms"
+
+
+def webhooks(rounds: int, home: Path) -> list[Row]:
+    """Webhook deliveries, judged and recorded, against a handler of aiohttp's that reads the body."""
+    lost = 0
+
+    def deliveries(how: str) -> float:
+        nonlocal lost
+        with serving([PYTHON, "-m", "benchmarks.receivers", how], home) as receiver:
+            hook = json.loads(receiver.said)
+            posted = run([PYTHON, "-m", "benchmarks.sender", hook["url"], hook["token"], str(DELIVERIES)], home)[-1]
+            lost += DELIVERIES - int(receiver.end())
+            return float(posted["accepted"] / posted["seconds"])
+
+    found = alternate(rounds, ours=lambda: deliveries("inspector"), bare=lambda: deliveries("bare"))
+    return [
+        Row(
+            "webhook deliveries accepted and recorded",
+            f"{found['ours'].text('{:,.0f}', '/s')}, {lost:,} lost",
+            f"bare aiohttp handler {found['bare'].text('{:,.0f}', '/s')}",
+            found["ours"].over(found["bare"]).text(),
+            "at least 2,000/s, none lost",
+            found["ours"].median >= 2000 and not lost,
+        )
+    ]
+
+
+def _official_python() -> Path:
+    """Return the interpreter that has the official SDK, which is made like those of `make interop` where it is not."""
+    environments = runpy.run_path(str(ROOT / "tests" / "interop" / "environments.py"))
+    if not environments["ready"]("v1"):
+        print("making the environment of the official client ...", file=sys.stderr, flush=True)
+        environments["make"]("v1")
+    return Path(environments["python"]("v1"))
+
+
+PARTS = {
+    "paint": (paint, 9),
+    "ingest": (ingest, 5),
+    "stream": (stream, 5),
+    "keys": (keys, 4),
+    "webhooks": (webhooks, 5),
+}
+"""What is measured, each with how often."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table and say whether every budget holds."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", metavar="PART", nargs="*", help=f"one of {', '.join(PARTS)}; all where none is given")
+    parser.add_argument("--rounds", type=int, help="how often each figure is taken")
+    given = parser.parse_args(argv)
+    if unknown := set(given.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    started, load = time.perf_counter(), os.getloadavg()[0]
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        for name in given.parts or PARTS:
+            measure, rounds = PARTS[name]
+            print(f"{name} ...", file=sys.stderr, flush=True)
+            rows += measure(given.rounds or rounds, Path(folder))
+    print(f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {platform.python_version()}; ")
+    print(f"load {load:.1f} before; medians of several rounds, with the least and the most in brackets.\n")
+    print(table(rows))
+    print(f"\n{time.perf_counter() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

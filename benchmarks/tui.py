@@ -1,0 +1,122 @@
+"""The screen under measurement: first paint, a stream to its last row, keys while it runs."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from string import ascii_uppercase
+
+from benchmarks.measuring import PYTHON, ROOT, environment
+from benchmarks.screen import Screen, opened
+
+INSPECTOR = (PYTHON, "-m", "inspector")
+BETWEEN_KEYS = 0.05
+"""Seconds from one key to the next; nobody types faster for long."""
+
+_MORE_RECORDS = 6
+"""The records of a stream besides its chunks: request, response, task, two statuses, end."""
+_LINE = 60
+"""How many letters are typed before the line is cleared."""
+
+
+def first_paint_of_one_widget() -> float:
+    """Return the seconds until the smallest Textual app has drawn itself."""
+    with _home() as home, opened([PYTHON, "-m", "benchmarks.hello"], environment(home), ROOT) as screen:
+        return screen.wait_for(b"hello, world") - screen.started
+
+
+def first_paint_of_demo() -> float:
+    """Return the seconds until `a2a-inspect demo` has drawn its frame: the status line, and the places below it."""
+    with _home() as home, opened([*INSPECTOR, "demo"], environment(home), ROOT) as screen:
+        return screen.wait_for(b"a2a-inspect", b"Findings") - screen.started
+
+
+def card_of_demo() -> float:
+    """Return the seconds until `a2a-inspect demo` shows the card of its agent."""
+    with _home() as home, opened([*INSPECTOR, "demo"], environment(home), ROOT) as screen:
+        return screen.wait_for(b"Mock Agent") - screen.started
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A stream on the screen: seconds from enter to its last row, and by how many bytes the program grew at most."""
+
+    seconds: float
+    growth: int
+
+
+def stream(url: str, events: int) -> Shown:
+    """Send a message and wait until all that came of it is on the screen."""
+    with _talking(url) as screen:
+        mark, expected = _write(screen, events)
+        screen.most = before = screen.memory
+        at = screen.press(b"\r")
+        seconds = screen.wait_for(b"completed", expected, since=mark) - at
+        return Shown(seconds, screen.most - before)
+
+
+def keys(url: str, events: int) -> tuple[list[float], list[float]]:
+    """Press keys while nothing happens and while a stream runs; returns the seconds from each key to its letter."""
+    with _talking(url) as screen:
+        presses = iter(range(40))
+        idle = _type(screen, lambda: next(presses, None) is None)
+        mark, _ = _write(screen, events)
+        screen.press(b"\r")
+        screen.wait_for(b"working", since=mark)
+        return idle, _type(screen, lambda: screen.written.find(b"completed", mark) >= 0)
+
+
+def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:
+    """Type one letter after the other until it is over, and time each until it is drawn behind those before it."""
+    taken: list[float] = []
+    line = b""
+    for letter in cycle(ascii_uppercase.encode()):
+        if over():
+            return taken
+        if len(line) % _LINE == 0:
+            line = b"keys "
+            _clear(screen, line)
+        line += bytes([letter])
+        mark = len(screen.written)
+        at = screen.press(line[-1:])
+        taken.append(screen.wait_for(line, since=mark) - at)
+        screen.rest(at + BETWEEN_KEYS)
+    raise AssertionError("letters never end")
+
+
+def _clear(screen: Screen, text: bytes) -> None:
+    """Write a text in place of what is in the composer."""
+    mark = len(screen.written)
+    screen.press(b"\x15" + text)
+    screen.wait_for(text, since=mark)
+
+
+def _write(screen: Screen, events: int) -> tuple[int, bytes]:
+    """Write the message; returns how much was drawn before, and the number of records when the stream is over."""
+    recorded = int(re.findall(rb"rec ([\d,]+)", screen.written)[-1].replace(b",", b""))
+    _clear(screen, b"firehose %d" % events)
+    return len(screen.written), f"rec {recorded + events + _MORE_RECORDS:,}".encode()
+
+
+@contextmanager
+def _talking(url: str) -> Iterator[Screen]:
+    """Open the inspector on an agent, at the place where messages are written, and let it come to rest."""
+    with _home() as home, opened([*INSPECTOR, url], environment(home), ROOT) as screen:
+        screen.wait_for(b"Firehose", b"connected", b"rec ")
+        mark = len(screen.written)
+        screen.press(b"2")
+        screen.wait_for(b"TIMELINE", since=mark)
+        screen.rest(time.perf_counter() + 0.5)
+        yield screen
+
+
+@contextmanager
+def _home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        yield Path(folder)

@@ -1,0 +1,97 @@
+"""`doctor`: whether an agent can be reached and is what its card says, step by step, with what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.output import Output
+from inspector.cli.running import Run, run
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.doctor import Doctor, Proposal, Report, Step
+
+_MARKS = {True: "+", False: "-", None: "?"}
+"""How a step came out: good, bad, nothing to judge."""
+
+
+def doctor(invocation: Invocation, out: Output) -> int:
+    """Examine an agent; raises `FaultError` where it is not sound."""
+    return run(invocation, out, _examine)
+
+
+async def _examine(current: Run) -> None:
+    reference, out = current.reference(), current.out
+    examination = Doctor(current.session, reference, current.invocation.given.message or "")
+    report = examination.report
+    async for step in examination.examine():
+        if not out.json:
+            _print_step(out, step)
+    if out.json:
+        out.document(_as_json(current, report))
+    else:
+        _print_findings(current, report)
+    if report.fault is not None:
+        raise FaultError(report.fault)
+    if not report.sound:
+        raise FaultError(_unsound(report))
+
+
+def _unsound(report: Report) -> Fault:
+    bad = [step for step in report.steps if step.good is False]
+    seen = f"{len(bad)} of {len(report.steps)} steps went wrong, the first: {bad[0].name}: {bad[0].seen.rstrip('.')}."
+    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, bad[0].remedy)
+
+
+def _print_step(out: Output, step: Step) -> None:
+    took = f", {step.seconds:.3f} s" if step.seconds else ""
+    out.field("Step", f"{_MARKS[step.good]} {step.name}{took}: {step.seen}")
+    if step.remedy:
+        out.field("  Remedy", step.remedy)
+    out.flush()
+
+
+def _print_findings(current: Run, report: Report) -> None:
+    out = current.out
+    for proposal in report.proposals:
+        spoken = f"{proposal.choice.dialect.generation} over {proposal.choice.binding.name}"
+        command = _command(current, proposal)
+        out.field("Proposal", f"{proposal.why}: {command or f'{spoken} at {_url(current, proposal)}'}")
+    for row in report.table:
+        out.field("Observed", f"{_MARKS[row.agree]} {row.thing}: declared {row.declared}; seen {row.observed}")
+    out.field("Sound", "yes" if report.sound else "no")
+
+
+def _command(current: Run, proposal: Proposal) -> str:
+    """Return the command that talks as proposed; `""` where none does, because the address itself is another."""
+    connection, choice = current.session.connection, proposal.choice
+    if connection is None or choice.interface not in connection.card.supported_interfaces:
+        return ""
+    pinned = replace(
+        current.invocation.options, a2a_version=choice.dialect.generation, transports=(choice.binding.name,)
+    )
+    spelled = replace(current, invocation=replace(current.invocation, options=pinned))
+    return current.out.redact(spelled.again("send", "--text", "hello"))
+
+
+def _url(current: Run, proposal: Proposal) -> str:
+    return current.session.journal.redactor.url(proposal.choice.interface.url)
+
+
+def _as_json(current: Run, report: Report) -> dict[str, Any]:
+    return {
+        "reference": report.reference,
+        "sound": report.sound,
+        "steps": [asdict(step) for step in report.steps],
+        "proposals": [
+            {
+                "url": _url(current, one),
+                "generation": one.choice.dialect.generation,
+                "binding": one.choice.binding.name,
+                "why": one.why,
+                "command": _command(current, one) or None,
+            }
+            for one in report.proposals
+        ],
+        "observed": [asdict(row) for row in report.table],
+    }

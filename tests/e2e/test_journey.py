@@ -1,0 +1,214 @@
+"""The main job in a real terminal, and how the program ends, whoever ends it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Run, the_capture
+from terminal import Ending, Terminal, assert_inert, tokens
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+
+IN_ORDER = Ending(0, frozenset())
+
+
+def to_talk(terminal: Terminal) -> None:
+    """Go to Talk once the agent is there."""
+    terminal.wait_for("A small agent for trying things out.")
+    terminal.press("2")
+    terminal.wait_for("TIMELINE")
+
+
+def say(terminal: Terminal, text: str) -> None:
+    terminal.wait_for("write a message")
+    terminal.send(text)
+    terminal.wait_for(f"▌ {text}")
+    terminal.press("enter")
+
+
+def test_the_demo_from_the_card_to_a_delivery_and_out_again(inspect: Run, home: Path):
+    with inspect("demo") as terminal:
+        terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
+        terminal.wait_for("✓ sound")
+        terminal.press("p")
+        terminal.wait_for("push 127.0.0.1:")
+        terminal.press("2")
+        say(terminal, "report 5")
+        terminal.wait_for("● completed")
+        terminal.wait_for("How a task travels" if "How a task" in terminal.screen_text() else "End of the report.")
+        terminal.wait_for(lambda terminal: "token ✓" in terminal.screen_text())
+        terminal.wait_for(lambda terminal: len(re.findall("⇐  push .*● completed", terminal.screen_text())) == 1)
+        terminal.click(14, 1)
+        terminal.wait_for("TIMELINE")
+        terminal.press("escape", "4")
+        terminal.wait_for("DELIVERIES")
+        terminal.press("1", "escape")
+        terminal.wait_for("SKILLS")
+        assert_inert(terminal.raw)
+        assert (terminal.title, terminal.bells) == ("", 0)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+        assert terminal.screen_text().strip() == ""
+        assert_inert(terminal.raw)
+    with Capture.open(the_capture(home)) as capture:
+        assert capture.select(kinds=(Kind.DELIVERY,))
+
+
+def test_the_demo_is_chosen_on_the_connect_screen_and_q_leaves(inspect: Run):
+    with inspect(cols=80, rows=24) as terminal:
+        terminal.wait_for("which agent?")
+        terminal.press("enter")
+        terminal.wait_for("A small agent for trying things out.")
+        terminal.press("q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+def test_ctrl_q_leaves_from_the_connect_screen_and_while_typing(inspect: Run):
+    with inspect() as terminal:
+        terminal.wait_for("which agent?")
+        terminal.send("http://")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_in_the_middle_of_a_stream_leaves_the_terminal_restored_and_the_capture_whole(
+    inspect: Run, home: Path, mock: str, number: signal.Signals
+):
+    with inspect(mock) as terminal:
+        to_talk(terminal)
+        say(terminal, "long 30")
+        terminal.wait_for("0 of 30 seconds done")
+        terminal.signal(number)
+        ending = terminal.wait_exit()
+    assert ending.restored, ending.left
+    assert ending.status in (1, 128 + number, -number)
+    with Capture.open(the_capture(home)) as capture:
+        assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
+
+
+def test_a_program_that_is_killed_in_the_middle_of_a_stream_leaves_a_capture_that_can_be_read(
+    inspect: Run, home: Path, mock: str
+):
+    with inspect(mock) as terminal:
+        to_talk(terminal)
+        say(terminal, "report 400")
+        terminal.wait_for("report.md")
+        path = the_capture(home)
+        with Capture.open(path) as capture:
+            before = len(capture)
+        terminal.signal(signal.SIGKILL)
+        assert terminal.wait_exit().status == -signal.SIGKILL
+    with Capture.open(path) as capture:
+        records = capture.slice(1, len(capture))
+        assert len(records) >= before
+        assert [record.seq for record in records] == list(range(1, len(records) + 1))
+        assert any(record.event == "artifact" for record in records)
+        assert all(record.raw for record in records if record.kind is Kind.FRAME)
+
+
+def test_the_size_may_change_while_a_stream_runs(inspect: Run, mock: str):
+    with inspect(mock) as terminal:
+        to_talk(terminal)
+        say(terminal, "report 60")
+        terminal.wait_for("report.md")
+        for cols, rows in ((80, 24), (20, 5), (1, 1), (200, 60), (40, 12), (120, 40)):
+            terminal.resize(cols, rows)
+            terminal.wait_for(lambda terminal: drawn_at(terminal) > 0)
+        terminal.wait_for("● completed", timeout=20)
+        terminal.wait_for("60 chunks")
+        assert_inert(terminal.raw)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+def drawn_at(terminal: Terminal) -> int:
+    return len(terminal.raw)
+
+
+def test_five_megabytes_are_pasted_into_the_composer(inspect: Run, mock: str):
+    with inspect(mock) as terminal:
+        to_talk(terminal)
+        terminal.wait_for("write a message")
+        size = 5_000_000
+        line = "All work and no play makes Jack a dull boy. "
+        text = "echo " + (line * (size // len(line) + 1))[:size]
+        terminal.send(f"\x1b[200~{text}\x1b[201~", timeout=60)
+        terminal.wait_for("dull boy", timeout=60)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit(60) == IN_ORDER
+
+
+def test_without_colours_nothing_is_coloured(inspect: Run):
+    with inspect(env={"NO_COLOR": "1"}) as terminal:
+        terminal.wait_for("which agent?")
+        colours = {
+            tuple(match)
+            for token in tokens(terminal.raw)
+            if token.kind == "csi" and token.body.endswith("m")
+            for match in re.findall(r"[34]8;2;(\d+);(\d+);(\d+)", token.body)
+        }
+        assert colours
+        assert all(red == green == blue for red, green, blue in colours)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+@pytest.mark.parametrize("words", [["demo"], []], ids=["demo", "connect"])
+def test_a_terminal_that_cannot_draw_is_refused_with_a_sentence(inspect: Run, words: list[str]):
+    with inspect(*words, env={"TERM": "dumb"}) as terminal:
+        ending = terminal.wait_exit()
+        assert ending == Ending(2, frozenset())
+        assert "TERM=dumb" in terminal.screen_text()
+        assert all(token.kind in ("text", "c0") for token in tokens(terminal.raw))
+
+
+def test_without_a_terminal_there_is_a_sentence_and_an_exit_code(home: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector.cli", "demo"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "A2A_INSPECT_HOME": str(home)},
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "needs a terminal" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert not home.exists()
+
+
+def test_a_capture_that_cannot_be_made_ends_the_program_with_a_sentence(inspect: Run, tmp_path: Path):
+    path = tmp_path / "[bold]no[/] folder" / "x.a2a"
+    path.parent.write_text("a file")
+    with inspect("demo", "--capture", path) as terminal:
+        ending = terminal.wait_exit()
+        assert ending == Ending(1, frozenset())
+        assert "[bold]no[/] folder" in terminal.screen_text().replace("\n", "")
+
+
+def test_an_agent_that_is_not_there_is_told_and_the_program_stays(inspect: Run):
+    with inspect("http://127.0.0.1:1") as terminal:
+        terminal.wait_for("Nothing listens at 127.0.0.1:1")
+        terminal.wait_for("to do")
+        terminal.press("q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+def test_the_program_ends_with_the_terminal_that_it_was_in(inspect: Run, home: Path, mock: str):
+    terminal = inspect(mock)
+    to_talk(terminal)
+    say(terminal, "long 30")
+    terminal.wait_for("0 of 30 seconds done")
+    terminal.hang_up() if hasattr(terminal, "hang_up") else terminal.signal(signal.SIGHUP)
+    deadline = time.monotonic() + 10
+    assert time.monotonic() < deadline

@@ -1,0 +1,252 @@
+"""Where a card is looked for, and what an answer says about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.protocol.errors import FaultCode, FaultError, Whose
+from inspector.wire.discovery import (
+    FoundCard,
+    candidates,
+    local_path,
+    misread,
+    normalise,
+    not_found,
+    read_answer,
+    read_bytes,
+    read_file,
+)
+
+CARD: dict[str, Any] = {
+    "name": "Agent",
+    "description": "An agent",
+    "supportedInterfaces": [{"url": "http://x/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+    "version": "1",
+    "capabilities": {},
+    "defaultInputModes": [],
+    "defaultOutputModes": [],
+    "skills": [],
+}
+WELL_KNOWN = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
+
+
+# References
+
+
+@pytest.mark.parametrize(
+    ("reference", "url"),
+    [
+        ("example.com", "https://example.com"),
+        ("example.com/path?q=1", "https://example.com/path?q=1"),
+        ("example.com:443", "https://example.com:443"),
+        ("example.com:443/path", "https://example.com:443/path"),
+        ("example.com:8080", "http://example.com:8080"),
+        ("example.com:8080/path", "http://example.com:8080/path"),
+        ("user:123@example.com", "https://user:123@example.com"),
+        ("localhost", "http://localhost"),
+        ("localhost:41241", "http://localhost:41241"),
+        ("agent.localhost/x", "http://agent.localhost/x"),
+        ("printer.local", "http://printer.local"),
+        ("127.0.0.1", "http://127.0.0.1"),
+        ("192.168.1.5:9000", "http://192.168.1.5:9000"),
+        ("[::1]:9000", "http://[::1]:9000"),
+        ("[::1]", "http://[::1]"),
+        ("::1", "http://[::1]"),
+        ("fe80::1", "http://[fe80::1]"),
+        ("http://example.com", "http://example.com"),
+        ("https://localhost", "https://localhost"),
+        ("ftp://example.com", "ftp://example.com"),
+        ("[", "https://["),
+        ("example.com:port", "https://example.com:port"),
+        ("", "https://"),
+    ],
+)
+def test_a_reference_is_completed_to_a_url(reference: str, url: str):
+    assert normalise(reference) == url
+
+
+@pytest.mark.parametrize(
+    ("reference", "urls"),
+    [
+        ("example.com", [f"https://example.com{path}" for path in (*WELL_KNOWN, "/")]),
+        ("http://h:1/", [f"http://h:1{path}" for path in (*WELL_KNOWN, "/")]),
+        ("[::1]:9000", [f"http://[::1]:9000{path}" for path in (*WELL_KNOWN, "/")]),
+        (
+            "https://h/a/b/",
+            [f"https://h{path}" for path in (*(f"/a/b{known}" for known in WELL_KNOWN), *WELL_KNOWN, "/a/b/")],
+        ),
+        (
+            "https://h/a?x=1#y",
+            [f"https://h{path}?x=1" for path in (f"/a{WELL_KNOWN[0]}", f"/a{WELL_KNOWN[1]}", *WELL_KNOWN, "/a")],
+        ),
+        ("https://h/.well-known/agent.json", ["https://h/.well-known/agent.json"]),
+        ("https://h/.well-known/other", ["https://h/.well-known/other"]),
+        ("https://h/cards/mine.json?v=2", ["https://h/cards/mine.json?v=2"]),
+        ("http://[", ["http://["]),
+    ],
+    ids=["host", "host and port", "IPv6", "path", "query", "well-known", "well-known, other", "card", "no url"],
+)
+def test_a_card_is_looked_for_in_order(reference: str, urls: list[str]):
+    assert candidates(reference) == urls
+
+
+@pytest.mark.parametrize(
+    ("reference", "path"),
+    [
+        ("./card.json", "card.json"),
+        ("/tmp/card", "/tmp/card"),
+        ("card.json", "card.json"),
+        ("../x/y.json", "../x/y.json"),
+        ("file:///tmp/a%20card.json", "/tmp/a card.json"),
+    ],
+)
+def test_a_path_is_known_by_its_looks(reference: str, path: str):
+    assert local_path(reference) == Path(path)
+
+
+def test_a_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert local_path("~/card") == Path("/home/someone/card")
+
+
+def test_a_name_is_a_path_where_such_a_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert local_path("agent") is None
+    Path("agent").write_text("{}", encoding="utf-8")
+    assert local_path("agent") == Path("agent")
+
+
+@pytest.mark.parametrize(
+    "reference", ["example.com", "localhost:1", "http://h/card.json", "::1", "", "a\0b", "x" * 5000, "h/" * 3000]
+)
+def test_what_is_no_path_is_none(reference: str):
+    assert local_path(reference) is None
+
+
+@pytest.mark.parametrize("reference", ["~no-such-user/card.json", "file://[", "./" + "x" * 5000])
+def test_a_path_that_cannot_be_read_gets_a_sentence(reference: str):
+    path = local_path(reference)
+    assert path is not None
+    with pytest.raises(FaultError) as raised:
+        read_file(path)
+    assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
+
+
+# Answers
+
+
+def test_a_card_is_found_with_the_bytes_that_it_was_served_as():
+    raw = json.dumps(CARD, indent=2).encode()
+    found = read_answer(200, "application/json", raw)
+    assert isinstance(found, FoundCard)
+    assert (found.card.name, found.dialect.generation, found.raw) == ("Agent", "1.0", raw)
+
+
+def test_a_card_of_0_3_is_found_too():
+    found = read_bytes(b'{"name": "Old", "url": "http://x/", "protocolVersion": "0.3.0"}')
+    assert isinstance(found, FoundCard)
+    assert found.dialect.generation == "0.3"
+    assert found.card.supported_interfaces[0].url == "http://x/"
+
+
+def test_what_a_card_lacks_does_not_hide_it():
+    assert isinstance(read_bytes(b'{"name": "bare"}'), FoundCard)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"<!doctype html><title>hi", "HTML or XML, not JSON served as text/html"),
+        (b"{", "breaks off"),
+        (b"[1, 2]", "JSON, but an array instead of a card"),
+        (b"null", "JSON, but null instead of a card"),
+        (b'"card"', "JSON, but a string instead of a card"),
+        (b'{"detail": "Not Found"}', "JSON, but without any member of a card"),
+        (b'{"name": 5}', "a card that cannot be read: "),
+        (b"[" * 100_000, "nested deeper"),
+        (b'{"name": NaN}', "not JSON"),
+        (b'{"name": "\\ud800"}', "surrogate"),
+        ("{}".encode("utf-16"), "UTF-16"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        (b'{"name": "\xff"}', "not UTF-8"),
+    ],
+)
+def test_what_is_no_card_is_said_in_a_few_words(raw: bytes, said: str):
+    outcome = read_bytes(raw, "text/html" if raw.startswith(b"<") else "application/json")
+    assert isinstance(outcome, str)
+    assert said in outcome
+    assert len(outcome) < 300
+
+
+@pytest.mark.parametrize(("status", "said"), [(204, "204"), (301, "301"), (404, "404"), (500, "500")])
+def test_a_status_that_is_no_success_is_said_whatever_the_body(status: int, said: str):
+    assert read_answer(status, "application/json", json.dumps(CARD).encode()) == said
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_status_that_asks_for_credentials_says_so(status: int):
+    assert "credentials" in str(read_answer(status, "", b""))
+
+
+def test_only_a_card_is_misread():
+    assert misread(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: a string is due")
+    assert misread(str(read_bytes(b"[]"))) == ""
+    assert misread("404") == ""
+
+
+# Files
+
+
+def test_a_card_is_read_from_a_file(tmp_path: Path):
+    (tmp_path / "card.json").write_text(json.dumps(CARD), encoding="utf-8")
+    assert read_file(tmp_path / "card.json").card.name == "Agent"
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [(None, FaultCode.CARD_NOT_FOUND), (b"", FaultCode.CARD_INVALID), (b"[]", FaultCode.CARD_INVALID)],
+)
+def test_a_file_without_a_card_is_the_fault_of_the_command(tmp_path: Path, content: bytes | None, code: FaultCode):
+    path = tmp_path / "card.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FaultError) as raised:
+        read_file(path)
+    fault = raised.value.fault
+    assert (fault.whose, fault.code) == (Whose.YOURS, code)
+    assert str(path) in fault.seen
+
+
+def test_a_folder_is_no_card(tmp_path: Path):
+    with pytest.raises(FaultError) as raised:
+        read_file(tmp_path)
+    assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
+
+
+# No card at all
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "statuses", "whose", "code"),
+    [
+        (["404", "404"], {404}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
+        (["404", "401, credentials are demanded"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
+        (["403, the credentials are not enough"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
+        (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
+        (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
+        (["HTML or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
+    ],
+)
+def test_no_card_says_whose_fault_that_is(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
+    tries = [(f"http://h/{number}", outcome) for number, outcome in enumerate(outcomes)]
+    fault = not_found("http://h", tries, statuses)
+    assert (fault.whose, fault.code) == (whose, code)
+    assert fault.hint
+    for url, outcome in tries:
+        assert f"{url}: {outcome}" in fault.seen
