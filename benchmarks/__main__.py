@@ -136,9 +136,9 @@ def keys(rounds: int, home: Path) -> list[Row]:
     busy: list[float] = []
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
         for _ in range(rounds):
-            calm, hurried = tui.keys(firehose.said, MANY)
-            idle += calm
+            hurried, calm = tui.keys(firehose.said, MANY)
             busy += hurried
+            idle += calm
     late = _quantile(busy, 0.99)
     return [
         Row(

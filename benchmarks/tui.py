@@ -22,7 +22,7 @@ BETWEEN_KEYS = 0.05
 _MORE_RECORDS = 6
 """The records of a stream besides its chunks: request, response, task, two statuses, end."""
 _LINE = 60
-"""How many letters are typed before the line is cleared."""
+"""How many letters are typed into one line."""
 
 
 def first_paint_of_one_widget() -> float:
@@ -62,14 +62,14 @@ def stream(url: str, events: int) -> Shown:
 
 
 def keys(url: str, events: int) -> tuple[list[float], list[float]]:
-    """Press keys while nothing happens and while a stream runs; returns the seconds from each key to its letter."""
+    """Press keys while a stream runs, and after it; returns the seconds from each key to its letter."""
     with _talking(url) as screen:
-        presses = iter(range(40))
-        idle = _type(screen, lambda: next(presses, None) is None)
         mark, _ = _write(screen, events)
         screen.press(b"\r")
         screen.wait_for(b"working", since=mark)
-        return idle, _type(screen, lambda: screen.written.find(b"completed", mark) >= 0)
+        busy = _type(screen, lambda: screen.written.find(b"completed", mark) >= 0)
+        presses = iter(range(_LINE))
+        return busy, _type(screen, lambda: next(presses, None) is None)
 
 
 def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:
@@ -78,29 +78,27 @@ def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:
     line = b""
     for letter in cycle(ascii_uppercase.encode()):
         if over():
-            return taken
+            break
+        mark = len(screen.written)
         if len(line) % _LINE == 0:
             line = b"keys "
-            _clear(screen, line)
+            screen.press(b"\n" + line)
+            screen.wait_for(line, since=mark)
+            mark = len(screen.written)
         line += bytes([letter])
-        mark = len(screen.written)
         at = screen.press(line[-1:])
         taken.append(screen.wait_for(line, since=mark) - at)
         screen.rest(at + BETWEEN_KEYS)
-    raise AssertionError("letters never end")
-
-
-def _clear(screen: Screen, text: bytes) -> None:
-    """Write a text in place of what is in the composer."""
-    mark = len(screen.written)
-    screen.press(b"\x15" + text)
-    screen.wait_for(text, since=mark)
+    return taken
 
 
 def _write(screen: Screen, events: int) -> tuple[int, bytes]:
-    """Write the message; returns how much was drawn before, and the number of records when the stream is over."""
+    """Write the message; returns how much was drawn before it is sent, and the number of records when it is over."""
     recorded = int(re.findall(rb"rec ([\d,]+)", screen.written)[-1].replace(b",", b""))
-    _clear(screen, b"firehose %d" % events)
+    text = b"firehose %d" % events
+    mark = len(screen.written)
+    screen.press(text)
+    screen.wait_for(text, since=mark)
     return len(screen.written), f"rec {recorded + events + _MORE_RECORDS:,}".encode()
 
 

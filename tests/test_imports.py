@@ -55,6 +55,10 @@ def test_importing_a_whole_room_loads_nothing_that_it_must_not(room: str):
     assert not loaded_by(modules_of(room)) & ({"textual"} | FORBIDDEN.get(room, set()))
 
 
+def test_no_module_loads_grpc_or_protobuf_before_an_agent_is_called_over_it():
+    assert not loaded_by(MODULES) & {"grpc", "google"}
+
+
 def test_the_walk_finds_the_modules_that_it_should_cover():
     expected = {"inspector.protocol.model", "inspector.protocol.dialects.v1_0", "inspector.sample_agents.behaviours"}
     assert expected <= set(MODULES)

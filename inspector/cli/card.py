@@ -45,7 +45,7 @@ async def _extended(current: Run, public: Connection) -> Connection:
     """Return the connection with the extended card in the place of the public one (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
-    answer = await current.call(current.session.extended_card())
+    answer = await current.call(current.session.extended_card(), undone="Without --extended the public card is shown.")
     if not isinstance(answer, AgentCard):
         raise unfit(Operation.EXTENDED_CARD, answer)
     choice = current.session.choice

@@ -82,7 +82,7 @@ def _as_json(current: Run, report: Report) -> dict[str, Any]:
     return {
         "reference": report.reference,
         "sound": report.sound,
-        "steps": [asdict(step) for step in report.steps],
+        "steps": [asdict(step) | {"seconds": round(step.seconds, 6)} for step in report.steps],
         "proposals": [
             {
                 "url": _url(current, one),

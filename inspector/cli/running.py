@@ -26,6 +26,8 @@ from inspector.session.connection import Connection
 from inspector.session.session import Session, Turn
 from inspector.session.settings import settings_of
 
+UNSUPPORTED = "UnsupportedOperationError"
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -78,13 +80,18 @@ class Run:
         why = session.why_not(operation)
         if not choice.binding.offers(choice.dialect, operation):
             hint = "card get shows the agent's interfaces; --transport and --a2a-version choose another."
-            raise FaultError(Fault(Whose.AGENT, "UnsupportedOperationError", f"The interface lacks it: {why}.", hint))
+            raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, f"The interface lacks it: {why}.", hint))
         if why:
             self.out.warn(f"{why}; the agent is asked all the same")
 
-    async def call(self, turn: Turn) -> Answer:
-        """Drive a call to its end and return the answer; raises `FaultError` where there is none."""
+    async def call(self, turn: Turn, *, undone: str = "") -> Answer:
+        """Drive a call to its end and return the answer; raises `FaultError` where there is none.
+
+        `undone` is the hint for an agent that does not do this at all.
+        """
         fault = await turn.finish()
+        if fault is not None and fault.code == UNSUPPORTED and undone:
+            fault = replace(fault, hint=undone)
         if fault is not None:
             raise FaultError(self.explain(fault))
         answer = turn.exchange.answer

@@ -8,7 +8,7 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.following import Follower
 from inspector.cli.output import Output
 from inspector.cli.present import Presenter
-from inspector.cli.running import Run, run
+from inspector.cli.running import UNSUPPORTED, Run, run
 from inspector.cli.waiting import conclude, get_task
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.errors import FaultError
@@ -40,7 +40,7 @@ async def _subscribe(current: Run) -> None:
     try:
         task = await Follower(current, show).follow(current.session.subscribe(given.id))
     except FaultError as error:
-        if error.fault.code != "UnsupportedOperationError":
+        if error.fault.code != UNSUPPORTED:
             raise
         hint = f"A task that has ended has no more events: {current.again('task', 'get', given.id)} shows it."
         raise FaultError(replace(error.fault, hint=hint)) from error

@@ -37,9 +37,9 @@ async def _list(current: Run) -> None:
     current.allow(Operation.LIST)
     given, request = current.invocation.given, _request(current.invocation)
     pages: list[TaskList] = []
-    seen: set[str] = set()
+    seen = {request.page_token}
     while True:
-        page = await current.call(current.session.list_tasks(request))
+        page = await current.call(current.session.list_tasks(request), undone="task get shows one task by its id.")
         if not isinstance(page, TaskList):
             raise unfit("ListTasks", page)
         pages.append(page)

@@ -22,6 +22,10 @@ _HINTS = {
     "ExtensionSupportRequiredError": "The card names the extension; activate it with --svc-param.",
 }
 _LOOK = "The agent's log may tell more."
+_DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
+"""The statuses with which gRPC says what HTTP says with 401 and 403."""
+_GIVE = "Give them with --bearer or --header; they go to the origin that you typed, and to no other."
+_SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 _BODY_QUOTE = 120
 
 
@@ -44,7 +48,7 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if status >= 300:
         return _of_status(exchange)
     if exchange.fault is not None:
-        return exchange.fault if exchange.number else _of_url(exchange.fault)
+        return _of_url(exchange.fault) if _is_no_url(exchange) else exchange.fault
     if isinstance(answer, Unreadable):
         return Fault(
             Whose.AGENT,
@@ -62,6 +66,13 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     return None
 
 
+def _is_no_url(exchange: Exchange) -> bool:
+    """Tell whether a call came to nothing because no request can be made for the url of the interface."""
+    summary = exchange.journal.exchanges.get(exchange.number)
+    sendable = summary is not None and summary.url.startswith(_SENDABLE)
+    return exchange.fault is not None and exchange.fault.code == FaultCode.USAGE and not sendable
+
+
 def _of_url(fault: Fault) -> Fault:
     """Blame the card, which names the url of an interface, for one that no request can be made for."""
     return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="The card has to name another url.")
@@ -72,6 +83,8 @@ def of_error(error: ProtocolError) -> Fault:
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent answered with an error"
     said = f": {error.message}" if error.message else ""
+    if error.name in _DENIED:
+        return Fault(Whose.YOURS, _DENIED[error.name], f"The agent demands credentials ({error.name}{said}).", _GIVE)
     return Fault(Whose.AGENT, error.name, f"{meaning} ({error.name}{said}).", _HINTS.get(error.name, _LOOK), error)
 
 
@@ -86,7 +99,7 @@ def _of_status(exchange: Exchange) -> Fault:
             Whose.YOURS,
             FaultCode.CREDENTIALS_MISSING if missing else FaultCode.AUTH_FAILED,
             f"The agent demands credentials: {head.status} {head.reason}{f', {asked}' if asked else ''}.",
-            "Give them with --bearer or --header; they go to the origin that you typed, and to no other.",
+            _GIVE,
         )
     if head.status in REDIRECTS:
         return Fault(

@@ -8,6 +8,7 @@ from inspector.capture.records import Kind
 from inspector.findings import events as judge
 from inspector.findings.finding import Finding
 from inspector.findings.rules import broken
+from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
@@ -16,8 +17,6 @@ from inspector.protocol.model import (
     Event,
     Json,
     PushConfig,
-    Task,
-    TaskStatusUpdateEvent,
     Unreadable,
 )
 from inspector.session.exchange import describe, event_pointer
@@ -43,6 +42,10 @@ class Hook:
         """
         url, token = self.registration.url, self.registration.token
         return PushConfig(url=url, token=token, authentication=AuthenticationInfo(scheme="Bearer", credentials=token))
+
+
+_ORDER = frozenset(Misfit) - {Misfit.OTHER_CONTEXT}
+"""What only says that deliveries overtook each other or came again, which nobody promised that they do not."""
 
 
 class PushDesk:
@@ -139,16 +142,12 @@ class PushDesk:
         task = task_of(event)
         if not task:
             return Check("task", None, "a message outside of any task"), ()
-        tracked = self._tasks.get(task)
-        known = tracked is not None
-        told = event.status if isinstance(event, Task | TaskStatusUpdateEvent) else None
-        repeated = tracked is not None and told == tracked.pushed.status
-        misfits = self._tasks.take(event, at, Source.PUSH)
+        known = self._tasks.get(task) is not None
+        misfits = [misfit for misfit in self._tasks.take(event, at, Source.PUSH) if misfit not in _ORDER]
         name, _, _, state, label = describe(event)
         pointer = event_pointer(value, event)
         findings = judge.of_state(state, pointer)
-        if not repeated:  # agents deliver again what they think was lost
-            findings += judge.of_misfits(misfits, label or short(state) or name, pointer)
+        findings += judge.of_misfits(misfits, label or short(state) or name, pointer)
         if hook is None or task == hook.task_id:
             return Check("task", True, "task known"), findings
         if not hook.task_id:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 from base64 import b64decode
 
 from inspector.capture.records import Kind, Record
@@ -44,6 +45,9 @@ def _status(record: Record) -> bytes:
     if code == OK:
         return b""
     details = next((value for name, value in record.meta["headers"] if name == DETAILS), "")
-    error = decode_error(code, message, b64decode(details))
+    try:
+        error = decode_error(code, message, b64decode(details))
+    except binascii.Error:  # a secret was masked in them
+        error = decode_error(code, message, b"")
     said = {"code": code, "status": record.meta["name"], "message": message}
     return dump(said if error.data is None else said | {"details": error.data})

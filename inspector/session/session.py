@@ -146,9 +146,9 @@ class Session:
             self.connection = Connection(reference, "", found, self._select(found.card), (), findings)
         else:
             url, userinfo = split_userinfo(normalise(reference))
-            reference = url if userinfo else reference
             self.learn(url, userinfo)
-            self.credentials = self.credentials_for(reference)
+            self.credentials = self._credentials(origin(url), userinfo)
+            reference = url if userinfo else reference
             fetch, found, tries = await look_for_card(self.journal, self.client, self.credentials, reference)
             headers = fetch.head.headers if fetch.head else ()
             choice = self._select(found.card)

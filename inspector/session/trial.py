@@ -61,6 +61,8 @@ async def try_message(
     yield step
     if hook is not None and turn.fault is not None:
         yield Step(PUSH, None, "not tried: the message was not answered")
+    elif hook is not None and not turn.exchange.task_id:
+        yield Step(PUSH, None, "not tried: the message made no task, and pushes tell of tasks")
     elif hook is not None:
         yield await _await_push(session, hook, patience.push)
 

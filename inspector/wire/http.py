@@ -22,6 +22,7 @@ from inspector.wire.faults import explain
 from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
 
 _EVENT_STREAM = "text/event-stream"
+_HEADERS = "inspector.headers"
 _HOG_SECONDS = 0.005
 """How long a busy stream may keep the event loop before others get a turn; keys must stay below 100 ms."""
 _KEPT_OF_OVERRUN = 64 * 1024
@@ -55,6 +56,7 @@ class Client:
             headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             auth=httpx.Auth(),  # none: httpx would take userinfo out of the url and send it behind the tap's back
+            event_hooks={"response": [_keep_head]},
         )
 
     async def __aenter__(self) -> Self:
@@ -115,7 +117,7 @@ class Client:
             response.status_code,
             response.reason_phrase,
             response.http_version,
-            _pairs(response.headers),
+            _pairs(response.extensions[_HEADERS]),
             streamed,
         )
         async with aclosing(self._decoded(response, tally)) as chunks:
@@ -180,6 +182,12 @@ class _Tally:
     events: int = 0
     size: int = 0
     rest: bytes = b""
+
+
+async def _keep_head(response: httpx.Response) -> None:
+    """Put the headers aside and hide the Location: httpx reads it unasked, and raises for one that is no url."""
+    response.extensions[_HEADERS] = response.headers.copy()
+    response.headers.pop("location", None)
 
 
 def _encoded(request: HttpRequest) -> list[tuple[bytes, bytes]]:

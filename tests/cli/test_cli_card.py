@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from aiohttp import web
-from puppets import CARD, CARD_PATH, MakePuppet, RunCli
+from puppets import CARD, CARD_PATH, Call, MakePuppet, RunCli
 
 
 def card_file(folder: Path, card: object) -> str:
@@ -118,3 +118,50 @@ def test_a_text_of_many_lines_is_a_block_that_cannot_pass_for_fields(cli: RunCli
     assert (
         "Description:\n  first\n  \n  Name: not a field\n\nVersion: 1.0.0\n" in cli("card", "get", "-a", agent.url).out
     )
+
+
+def extended(**members: object):  # type: ignore[no-untyped-def]
+    async def answer(call: Call) -> web.StreamResponse:
+        served = CARD | {"supportedInterfaces": [], "name": "For those we know"} | members
+        return call.result({name: member for name, member in served.items() if member is not None})
+
+    return answer
+
+
+def test_the_extended_card_is_asked_of_the_agent_with_the_credentials(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}})
+    ran = cli("card", "get", "-a", agent.url, "--extended", "--bearer", "t0ken", "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json == CARD | {"supportedInterfaces": [], "name": "For those we know", "x": [1.5]}
+    assert agent.methods == ["GetExtendedAgentCard"]
+    assert agent.calls[-1].request.headers["Authorization"] == "Bearer t0ken"
+    shown = cli("card", "get", "-a", agent.url, "--extended")
+    assert shown.out.startswith("Name: For those we know\n")
+    assert f"\nCard: {agent.url}/rpc\n" in shown.out
+
+
+def test_the_extended_card_is_validated_in_the_place_of_the_public_one(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(extended(description=None), {"capabilities": {"extendedAgentCard": True}})
+    assert cli("card", "get", "-a", agent.url, "--validate").code == 0
+    ran = cli("card", "get", "-a", agent.url, "--extended", "--validate")
+    assert ran.code == 1
+    assert "Finding: error CARD-001 /description" in ran.out
+
+
+def test_an_extended_card_that_is_not_declared_is_asked_for_with_a_warning(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.error(-32007, "none here")
+
+    ran = cli("card", "get", "-a", puppet(answer).url, "--extended")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("Warning: the card declares no extended card; ")
+    assert "ExtendedAgentCardNotConfiguredError" in ran.err
+
+
+def test_an_extended_card_that_is_none_is_the_agents_fault(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(["no card"])
+
+    ran = cli("card", "get", "-a", puppet(answer).url, "--extended", "-o", "json")
+    assert ran.code == 1
+    assert '"InvalidAgentResponseError"' in ran.err

@@ -72,7 +72,27 @@ def test_help_about_an_unknown_command_is_a_usage_error(cli: RunCli):
 REFUSED = [
     ["card"],
     ["card", "dance"],
-    ["task", "list", "-a", "x"],
+    ["task", "dance", "-a", "x"],
+    ["task", "push-config", "-a", "x"],
+    ["task", "push-config", "set", "t", "-a", "x"],
+    ["task", "push-config", "set", "t", "-a", "x", "--url", "ftp://host/"],
+    ["task", "push-config", "set", "t", "-a", "x", "--url", "http:///path"],
+    ["task", "push-config", "set", "t", "-a", "x", "--url", "http://host/", "--auth", "Bearer"],
+    ["task", "push-config", "set", "t", "-a", "x", "--url", "http://host/", "--auth", ":secret"],
+    ["task", "push-config", "get", "t", "-a", "x"],
+    ["task", "push-config", "delete", "t", "-a", "x"],
+    ["task", "push-config", "list", "-a", "x"],
+    ["task", "subscribe", "-a", "x"],
+    ["task", "list", "-a", "x", "--status", "tired"],
+    ["task", "list", "-a", "x", "--after", "yesterday"],
+    ["task", "list", "-a", "x", "--after", "2026-01-31T12:00:00"],
+    ["task", "list", "-a", "x", "--after", "0001-01-01T00:00:00+23:00"],
+    ["task", "list", "-a", "x", "--page-size", "0"],
+    ["task", "list", "-a", "x", "surplus"],
+    ["task", "list"],
+    ["doctor"],
+    ["doctor", "http://a", "-a", "http://b"],
+    ["doctor", "http://a", "http://b"],
     ["send", "-a", "http://127.0.0.1:1"],
     ["send", "--text", "hi"],
     ["send", "-a", "x", "--text", "hi", "--stream", "--async"],
@@ -109,7 +129,9 @@ def test_a_command_line_that_makes_no_sense_is_a_usage_error(cli: RunCli, words:
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize("words", [words for words in REFUSED if words[0] in ("card", "send", "task")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [words for words in REFUSED if words[0] in ("card", "send", "task", "doctor")], ids=" ".join
+)
 def test_with_json_a_usage_error_is_one_line_of_json(cli: RunCli, words: list[str]):
     ran = cli(*words, "-o", "json")
     assert (ran.code, ran.out) == (2, "")

@@ -143,12 +143,12 @@ def test_an_interface_that_answers_otherwise(
 
 
 def test_a_card_without_an_interface_that_we_speak(cli: RunCli, puppet: MakePuppet):
-    interface = {"url": "http://127.0.0.1:1", "protocolBinding": "GRPC", "protocolVersion": "1.0"}
+    interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
     agent = puppet(card={"supportedInterfaces": [interface]})
     assert cli("card", "get", "-a", agent.url).code == 0
     ran = cli("send", "-a", agent.url, "--text", "hi", "-o", "json")
     assert ran.code == 3
-    assert "GRPC" in ran.error["message"]
+    assert "SMOKE" in ran.error["message"]
 
 
 def test_a_capture_that_exists_is_not_overwritten(cli: RunCli, mock: str, tmp_path: Path):

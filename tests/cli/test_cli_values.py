@@ -48,3 +48,43 @@ def test_metadata_is_a_json_object(typed: str):
 def test_a_port_is_a_number_from_0_to_65535(typed: str):
     with pytest.raises(ArgumentTypeError):
         values.port(typed)
+
+
+@pytest.mark.parametrize("typed", ["input-required", "INPUT_REQUIRED", "TASK_STATE_INPUT_REQUIRED", " input_required "])
+def test_a_state_is_read_however_it_is_spelled(typed: str):
+    assert values.state(typed) == "TASK_STATE_INPUT_REQUIRED"
+
+
+@pytest.mark.parametrize("typed", ["", "tired", "unspecified", "TASK_STATE_", "cancelled"])
+def test_what_is_no_state_is_refused_with_those_that_are(typed: str):
+    with pytest.raises(ArgumentTypeError, match="input-required"):
+        values.state(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "utc"),
+    [
+        ("2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000Z"),
+        ("2026-01-31T13:00:00.1239+01:00", "2026-01-31T12:00:00.123Z"),
+        ("20260131T120000Z", "2026-01-31T12:00:00.000Z"),
+    ],
+)
+def test_a_time_is_written_in_utc_with_milliseconds(typed: str, utc: str):
+    assert values.moment(typed) == utc
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "now", "12:00", "2026-02-30T00:00:00Z", "2026-01-31", "0001-01-01T00:00:00+01:00"]
+)
+def test_what_is_no_time_in_a_zone_is_refused(typed: str):
+    with pytest.raises(ArgumentTypeError):
+        values.moment(typed)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "host/hook", "ftp://host/", "http://", "http:///hook", "http://[::1", "http://h:99999/", "http://h:0/"],
+)
+def test_what_is_no_url_of_the_web_is_refused(typed: str):
+    with pytest.raises(ArgumentTypeError):
+        values.web_url(typed)

@@ -11,8 +11,9 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parents[2] / ".interop"
 
 PACKAGES: dict[str, tuple[str, ...]] = {
-    "v1": ("a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0"),
-    "v0_3": ("a2a-sdk[http-server]==0.3.26", "uvicorn==0.54.0"),
+    "v1": ("a2a-sdk[http-server,grpc]==1.3.0", "uvicorn==0.54.0"),
+    "v0_3": ("a2a-sdk[http-server,grpc]==0.3.26", "uvicorn==0.54.0"),
+    "v0_2": ("a2a-sdk[grpc]==0.2.16", "uvicorn==0.54.0"),
 }
 """What each environment holds; its agent is `agents/agent_<name>.py`."""
 

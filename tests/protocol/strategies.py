@@ -39,7 +39,6 @@ from inspector.protocol.model import (
 )
 
 
-
 def name_of_dialect(dialect: Dialect) -> str:
     """Name a dialect in the id of a test."""
     return dialect.generation if dialect.methods else f"{dialect.generation} proto"
@@ -74,7 +73,8 @@ _NAMES = sorted(
     | {"parent", "configId", "config", "request", "msg"}
     | {"pushNotificationConfigId", "statusUpdate", "artifactUpdate", "task", "error", "code", "result", "jsonrpc"}
 )
-_WORDS = ["tasks/t", "tasks/t/pushNotificationConfigs/c", "artifact-3", "TASK_STATE_CANCELLED", "task", "message", "status-update", "artifact-update", "text", "file", "data", "user", "working", "http", ""]
+_WORDS = ["tasks/t", "tasks/t/pushNotificationConfigs/c", "artifact-3", "TASK_STATE_CANCELLED"]
+_WORDS += ["task", "message", "status-update", "artifact-update", "text", "file", "data", "user", "working", "http", ""]
 protocol_json = st.recursive(
     scalars | st.sampled_from(_WORDS),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=6),

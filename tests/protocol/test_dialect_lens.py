@@ -57,7 +57,7 @@ def read_back(dialect: Dialect, value: Wire, written: Any) -> Wire | Unreadable:
         return dialect.decode_result(operation, written)
     if isinstance(value, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
         return dialect.decode_event(written)
-    offered = [operation for operation, model in REQUESTS.items() if isinstance(value, model) and dialect.has(operation)]
+    offered = [one for one, model in REQUESTS.items() if isinstance(value, model) and dialect.has(one)]
     return dialect.decode_request(offered[0], written)
 
 

@@ -123,11 +123,12 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
     try:
         body = protobuf.write(service.descriptors, method.request, {} if value is None else value)
     except ValueError as error:
+        why = str(error).rstrip(".")
         raise FaultError(
             Fault(
                 Whose.YOURS,
                 FaultCode.USAGE,
-                f"{operation.value} cannot be written as a {method.request} of {dialect.generation}: {error}.",
+                f"{operation.value} cannot be written as a {method.request} of {dialect.generation}: {why}.",
                 "Another transport of the agent may carry it; gRPC has a fixed set of members.",
             )
         ) from error

@@ -34,7 +34,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
 
 
 def _extended_card_url(url: str, dialect: Dialect) -> str:
-    """Return where 0.2 has the extended card: beside the interface, below the parent of its url (0.2.5 section 9.1)."""
+    """Return where 0.2 has the extended card: beside the interface, below the parent of its url."""
     base = url.partition("#")[0].partition("?")[0].rstrip("/")
     parent = base.rpartition("/")[0]
     return f"{base if parent.endswith('/') else parent}/{dialect.extended_card_path}"

@@ -1,4 +1,4 @@
-"""OPVS: A2A 1.0 under another name, with headers and a gRPC service of its own and push configurations as 0.3 nests them.
+"""OPVS: A2A 1.0 under another name, with its own headers and gRPC service; push configurations may be nested as in 0.3.
 
 Its gRPC service stands in no stated package; servers have it in that of A2A, in `lf.opvs.v1` or in `opvs.v1`.
 """

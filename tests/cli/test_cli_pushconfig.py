@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+from aiohttp import web
+from puppets import Call, MakePuppet, RunCli
+
+HOOK = "http://127.0.0.1:9/hook"
+SECRETS = ("t0ken-secret", "cr3dentials")
+CAN = {"capabilities": {"pushNotifications": True}}
+
+
+@pytest.fixture
+def task_id(cli: RunCli, slow_mock: str):  # type: ignore[no-untyped-def]
+    made = cli("send", "-a", slow_mock, "--text", "long 60", "--async", "-o", "json").json["task"]["id"]
+    yield made
+    cli("task", "cancel", made, "-a", slow_mock)
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+def test_a_configuration_is_set_shown_listed_and_deleted(cli: RunCli, slow_mock: str, task_id: str, version: str):
+    agent = ("-a", slow_mock, "--a2a-version", version, "-o", "json")
+    words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine")
+    made = cli("task", "push-config", "set", task_id, *words, *agent)
+    assert (made.code, made.err) == (0, "")
+    assert made.json == {
+        "id": "mine",
+        "taskId": task_id,
+        "url": HOOK,
+        "token": SECRETS[0],
+        "authentication": {"scheme": "Bearer", "credentials": SECRETS[1]},
+    }
+    assert cli("task", "push-config", "get", task_id, "--id", "mine", *agent).json == made.json
+    assert cli("task", "push-config", "list", task_id, *agent).json["configs"] == [made.json]
+    gone = cli("task", "push-config", "delete", task_id, "--id", "mine", *agent)
+    assert (gone.code, gone.json) == (0, {})
+    assert cli("task", "push-config", "list", task_id, *agent).json["configs"] == []
+
+
+def test_as_text_a_configuration_is_shown_without_its_secrets(cli: RunCli, slow_mock: str, task_id: str):
+    words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine", "-a", slow_mock)
+    ran = cli("task", "push-config", "set", task_id, *words, "--debug")
+    assert ran.out == f"Push config: mine\nTask: {task_id}\nUrl: {HOOK}\nToken: ****\nAuthentication: Bearer ****\n"
+    assert not [secret for secret in SECRETS if secret in ran.err]
+    listed = cli("task", "push-config", "list", task_id, "-a", slow_mock)
+    assert listed.out == f"{ran.out}Push configs: 1\n"
+    gone = cli("task", "push-config", "delete", task_id, "--id", "mine", "-a", slow_mock)
+    assert gone.out == f"Deleted: mine\nTask: {task_id}\n"
+
+
+def test_what_is_not_given_is_not_sent(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(call.rpc["params"] | {"id": "made"})
+
+    agent = puppet(answer, CAN)
+    ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
+    assert agent.calls[-1].rpc["params"] == {"taskId": "task-1", "url": HOOK}
+    assert ran.out == f"Push config: made\nTask: task-1\nUrl: {HOOK}\n"
+
+
+def test_a_secret_on_the_command_line_is_not_repeated_where_it_is_refused(cli: RunCli):
+    for value in (SECRETS[1], f"two words:{SECRETS[1]}", f"Bearer:{SECRETS[1]}\x00", f":{SECRETS[1]}"):
+        ran = cli("task", "push-config", "set", "t", "-a", "x", "--url", HOOK, "--auth", value)
+        assert ran.code == 2
+        assert "--auth" in ran.err
+        assert SECRETS[1] not in ran.err
+
+
+def test_an_agent_without_pushes_is_asked_with_a_warning_and_its_error_keeps_its_name(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.error(-32003, "no pushes")
+
+    agent = puppet(answer, {"capabilities": {"pushNotifications": False}})
+    ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
+    assert ran.code == 1
+    assert ran.err.startswith("Warning: the card declares pushNotifications: false; ")
+    assert "PushNotificationNotSupportedError" in ran.err
+
+
+@pytest.mark.parametrize("words", [["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]])
+def test_an_answer_of_another_shape_is_the_agents_fault(cli: RunCli, puppet: MakePuppet, words: list[str]):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(["odd"])
+
+    verb, *more = words
+    ran = cli("task", "push-config", verb, "task-1", *more, "-a", puppet(answer, CAN).url, "-o", "json")
+    assert (ran.code, ran.out, ran.error["code"]) == (1, "", "InvalidAgentResponseError")
+
+
+def test_a_task_that_is_not_there_goes_by_the_protocols_own_name(cli: RunCli, mock: str):
+    for words in (["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]):
+        verb, *more = words
+        ran = cli("task", "push-config", verb, "nobody", *more, "-a", mock, "-o", "json")
+        assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")
+
+
+def test_more_pages_are_named(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"configs": [], "nextPageToken": "more\nof it"})
+
+    ran = cli("task", "push-config", "list", "task-1", "-a", puppet(answer, CAN).url)
+    assert ran.out.startswith("Push configs: 0\nNext page token: more")
+    assert len(ran.out.splitlines()) == 2

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from aiohttp import web
+from puppets import SECONDS, Call, MakePuppet, RunCli, chunk, status, task
+
+QUICK = ("--poll-interval", "10ms")
+
+
+def telling(*events: object, breaks_off: bool = False, stays: bool = False):  # type: ignore[no-untyped-def]
+    """Answer a subscription with these events, and GetTask with a task that has ended."""
+
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "GetTask":
+            return call.result(task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "all of it"}]}]))
+        response = await call.stream(*events, breaks_off=breaks_off)
+        if stays:
+            await asyncio.sleep(SECONDS)
+        return response
+
+    return answer
+
+
+def test_streamed_an_event_is_a_line_and_the_last_one_ends_it(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
+    ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream", "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    assert [next(iter(line)) for line in ran.lines] == ["task", "artifactUpdate", "statusUpdate"]
+    assert agent.methods == ["SubscribeToTask"]
+    assert agent.calls[-1].rpc["params"] == {"id": "task-1"}
+
+
+def test_as_text_the_end_restates_the_task(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
+    ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
+    assert "Artifact: notes\nText:\n  one\n" in ran.out
+    assert ran.out.endswith("Task: task-1\nContext: context-1\nState: completed\n")
+
+
+def test_without_stream_the_whole_task_is_the_only_document(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED")))
+    ran = cli("task", "subscribe", "task-1", "-a", agent.url, "-o", "json")
+    assert ran.code == 0
+    assert ran.json["artifacts"][0]["parts"] == [{"text": "all of it"}]
+    assert agent.methods == ["SubscribeToTask", "GetTask"]
+    shown = cli("task", "subscribe", "task-1", "-a", agent.url)
+    assert shown.out.startswith("Task: task-1\nContext: context-1\nState: completed\n")
+    assert "all of it" in shown.out
+
+
+@pytest.mark.parametrize("stream", [["--stream"], []])
+def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet, stream: list[str]):
+    agent = puppet(telling({"task": task("WORKING")}, breaks_off=True))
+    ran = cli("task", "subscribe", "task-1", "-a", agent.url, *stream, *QUICK)
+    assert ran.code == 0
+    assert "asked for from time to time" in ran.err
+    assert "State: completed\n" in ran.out
+
+
+@pytest.mark.parametrize("first", [{"task": task("INPUT_REQUIRED")}, status("AUTH_REQUIRED")])
+def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
+    cli: RunCli, puppet: MakePuppet, first: object
+):
+    agent = puppet(telling(first, stays=True))
+    ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
+    assert ran.code == 0
+    assert "Resume: a2a-inspect send --task-id task-1" in ran.out
+    assert "waits for" in ran.err
+
+
+def test_a_message_stream_that_stays_open_while_it_waits_for_us_ends_too(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(telling({"task": task("WORKING")}, status("INPUT_REQUIRED", "which?"), stays=True))
+    ran = cli("send", "-a", agent.url, "--text", "hi", "--stream")
+    assert ran.code == 0
+    assert "Status message: which?" in ran.out
+
+
+def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(telling({"task": task("INPUT_REQUIRED")}, status("WORKING"), status("COMPLETED")))
+    ran = cli("send", "-a", agent.url, "--task-id", "task-1", "--text", "this one", "--stream", "-o", "json")
+    assert len(ran.lines) == 3
+
+
+def test_a_task_that_has_ended_is_an_error_with_the_way_to_see_it(cli: RunCli, mock: str):
+    task_id = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]["id"]
+    ran = cli("task", "subscribe", task_id, "-a", mock, "-o", "json")
+    assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
+    assert f"a2a-inspect task get {task_id} -a {mock}" in ran.error["hint"]
+
+
+def test_an_error_that_ends_a_stream_is_its_last_line(cli: RunCli, mock: str):
+    ran = cli("task", "subscribe", "nobody", "-a", mock, "--stream", "-o", "json")
+    assert ran.code == 1
+    assert [line["error"]["code"] for line in ran.lines] == ["TaskNotFoundError"]
+
+
+def test_a_running_task_is_followed_to_its_end(cli: RunCli, slow_mock: str):
+    task_id = cli("send", "-a", slow_mock, "--text", "push", "--async", "-o", "json").json["task"]["id"]
+    ran = cli("task", "subscribe", task_id, "-a", slow_mock, "--stream", "-o", "json")
+    assert ran.code == 0
+    assert ran.lines[0]["task"]["id"] == task_id
+    assert ran.lines[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+
+
+def test_an_agent_that_declares_no_streaming_is_asked_with_a_warning(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.error(-32004, "no streams here")
+
+    agent = puppet(answer, {"capabilities": {"streaming": False}})
+    ran = cli("task", "subscribe", "task-1", "-a", agent.url)
+    assert ran.code == 1
+    assert ran.err.startswith("Warning: the card declares streaming: false; the agent is asked all the same\n")

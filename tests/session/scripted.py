@@ -1,0 +1,241 @@
+"""Agents that answer as a test scripts it, and short ways to ask a session what it saw."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from inspector.capture.records import Kind, Record
+from inspector.session.draft import text_draft
+from inspector.session.session import Session, Turn
+
+PATIENCE = 10.0
+CARD_PATH = "/.well-known/agent-card.json"
+OLD_CARD_PATH = "/.well-known/agent.json"
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One request as the agent heard it."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """Return the body as JSON."""
+        return json.loads(self.body)
+
+
+Handle = Callable[[web.BaseRequest, Heard], Awaitable[web.StreamResponse]]
+
+
+@dataclass
+class Agent:
+    """A server with a handler for each path; every request is remembered in `heard`."""
+
+    url: str = ""
+    routes: dict[str, Handle] = field(default_factory=dict)
+    heard: list[Heard] = field(default_factory=list)
+    open: int = 0
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Give a request to the handler of its path."""
+        heard = Heard(request.method, request.path_qs, dict(request.headers), await request.read())
+        self.heard.append(heard)
+        self.open += 1
+        try:
+            handle = self.routes.get(request.path, not_found)
+            return await handle(request, heard)
+        finally:
+            self.open -= 1
+
+    @property
+    def calls(self) -> list[Heard]:
+        """Return the requests that were no fetch of a card."""
+        return [one for one in self.heard if one.method == "POST"]
+
+    def serve_card(self, path: str = CARD_PATH, **members: Any) -> None:
+        """Serve a card that names this agent's own interface, or what `members` say instead."""
+        self.routes[path] = giving(card_of(f"{self.url}/rpc", **members))
+
+    def answer(self, handle: Handle) -> None:
+        """Answer calls with this handler, and serve a card that leads to them."""
+        self.routes["/rpc"] = handle
+        self.serve_card()
+
+
+@asynccontextmanager
+async def scripted() -> AsyncIterator[Agent]:
+    """Run an agent without any route while the context lasts."""
+    agent = Agent()
+    server = web.Server(agent.handle, handler_cancellation=True, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    agent.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield agent
+    finally:
+        await runner.cleanup()
+
+
+def card_of(place: str, /, **members: Any) -> dict[str, Any]:
+    """Return a card without any slip, changed by `members`; one that is None is left out."""
+    interface = {"url": place, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    card: dict[str, Any] = {
+        "name": "Scripted",
+        "description": "Answers as a test wants",
+        "supportedInterfaces": [interface],
+        "version": "1.0.0",
+        "capabilities": {"streaming": True, "pushNotifications": True},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "any", "name": "Any", "description": "Anything", "tags": ["test"]}],
+    }
+    return {name: member for name, member in (card | members).items() if member is not None}
+
+
+def old_card_of(url: str, **members: Any) -> dict[str, Any]:
+    """Return a card of 0.3 without any slip."""
+    old = {"url": url, "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
+    return card_of("", supportedInterfaces=None, **(old | members))
+
+
+def giving(value: Any, **members: Any) -> Handle:
+    """Return a handler that answers with JSON, or with bytes as they are."""
+
+    async def handle(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        return web.Response(body=body, **({"content_type": "application/json"} | members))
+
+    return handle
+
+
+async def not_found(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
+    """Answer that there is nothing here."""
+    return web.Response(status=404, text="nothing here")
+
+
+def redirecting(location: str, status: int = 302) -> Handle:
+    """Return a handler that sends the client elsewhere."""
+
+    async def handle(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
+        return web.Response(status=status, headers={"Location": location})
+
+    return handle
+
+
+def answering(result: Any = None, **members: Any) -> Handle:
+    """Return a handler that answers a call once, with a result or with other members of the envelope."""
+
+    async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        envelope = {"jsonrpc": "2.0", "id": heard.json["id"]} | ({} if result is None else {"result": result}) | members
+        envelope = {name: member for name, member in envelope.items() if member is not ...}
+        return await giving(envelope)(request, heard)
+
+    return handle
+
+
+def streaming(*events: Any, then: Callable[[], Awaitable[None]] | None = None, cut: bool = False) -> Handle:
+    """Return a handler that streams events, bytes as they are; `then` holds the stream open, `cut` breaks it off."""
+
+    async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        for event in events:
+            await response.write(event if isinstance(event, bytes) else frame(event, heard.json["id"]))
+        if then is not None:
+            await then()
+        if cut and request.transport is not None:
+            request.transport.abort()
+        return response
+
+    return handle
+
+
+def frame(result: Any, identity: Any, **members: Any) -> bytes:
+    """Return one event of a stream in its envelope."""
+    envelope = {"jsonrpc": "2.0", "id": identity, "result": result} | members
+    return b"data: " + json.dumps({k: v for k, v in envelope.items() if v is not ...}).encode() + b"\n\n"
+
+
+# Events in the shape of 1.0
+
+
+def task(state: str, *artifacts: Any, id: str = "t", context: str = "c") -> dict[str, Any]:  # noqa: A002
+    """Return a task."""
+    whole: dict[str, Any] = {"id": id, "contextId": context, "status": {"state": f"TASK_STATE_{state}"}}
+    return whole | ({"artifacts": list(artifacts)} if artifacts else {})
+
+
+def status(state: str, said: str = "", id: str = "t", context: str = "c") -> dict[str, Any]:  # noqa: A002
+    """Return a status update in its wrapper."""
+    about: dict[str, Any] = {"state": f"TASK_STATE_{state}" if state.isupper() else state}
+    if said:
+        about["message"] = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": said}]}
+    return {"statusUpdate": {"taskId": id, "contextId": context, "status": about}}
+
+
+def artifact(text: str, id: str = "t", name: str = "a", **members: Any) -> dict[str, Any]:  # noqa: A002
+    """Return an artifact update in its wrapper."""
+    whole = {"artifactId": name, "parts": [{"text": text}]}
+    return {"artifactUpdate": {"taskId": id, "contextId": "c", "artifact": whole} | members}
+
+
+def message(text: str, **members: Any) -> dict[str, Any]:
+    """Return a message in its wrapper."""
+    return {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]} | members}
+
+
+# What a session saw
+
+
+async def drive(turn: Turn) -> Turn:
+    """Drive a call to its end."""
+    async with asyncio.timeout(PATIENCE):
+        await turn.finish()
+    return turn
+
+
+async def say(session: Session, text: str = "hello", *, stream: bool = True, **aim: Any) -> Turn:
+    """Send a text and wait for the end."""
+    return await drive(session.send(text_draft(text, **aim), stream=stream))
+
+
+def records(session: Session, *kinds: Kind) -> list[Record]:
+    """Return what was recorded, or what of these kinds."""
+    capture = session.journal.capture
+    return [one for one in capture.slice(1, len(capture)) if not kinds or one.kind in kinds]
+
+
+def rules(session: Session) -> set[str]:
+    """Return the rules that were found broken."""
+    return set(session.journal.found)
+
+
+def events(found: Iterable[Record]) -> list[tuple[str, str, str]]:
+    """Return kind, event and state of records, in short."""
+    return [(one.kind.value, one.event, one.state.removeprefix("TASK_STATE_").lower()) for one in found]
+
+
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def new_id() -> str:
+    """Return an id that nobody else has."""
+    return str(uuid.uuid4())

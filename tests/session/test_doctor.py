@@ -1,0 +1,596 @@
+"""The doctor on real sockets: what it looks at, how it judges, what it advises."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+from inspector.sample_agents.server import MockAgent
+
+from inspector.protocol.errors import FaultCode
+from inspector.protocol.selection import alternatives
+from inspector.session.diagnosis import Report, Step
+from inspector.session.doctor import Doctor
+from inspector.session.session import Session
+from inspector.session.settings import Settings
+from inspector.session.trial import Patience
+
+WELL_KNOWN = "/.well-known/agent-card.json"
+HURRIED = Patience(call=5.0, work=5.0, push=0.3, first_event=0.05)
+AS_1_0 = "interface 1 as 1.0 over JSONRPC"
+AS_0_3 = "interface 1 as 0.3 over JSONRPC"
+ADDRESS = "interface 1 address"
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Answer = Callable[[web.BaseRequest, Any], Awaitable[web.StreamResponse]]
+
+
+@pytest.fixture
+async def session(tmp_path: Path) -> AsyncIterator[Session]:
+    made = Session(tmp_path / "capture")
+    yield made
+    await made.close()
+
+
+@asynccontextmanager
+async def serving(handle: Handler) -> AsyncIterator[str]:
+    runner = web.ServerRunner(web.Server(handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def agent(answer: Answer, *, at: str = WELL_KNOWN, **card: Any) -> AsyncIterator[str]:
+    """An agent whose card says 1.0 over JSON-RPC at `/rpc`; `url`, `binding`, `version`, `interface` say otherwise."""
+    interface = {
+        "url": card.pop("url", "{base}/rpc"),
+        "protocolBinding": card.pop("binding", "JSONRPC"),
+        "protocolVersion": card.pop("version", "1.0"),
+        **card.pop("interface", {}),
+    }
+    base = ""
+    members = {
+        "name": "Patient",
+        "description": "Is examined",
+        "version": "1",
+        "capabilities": {"streaming": True},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [],
+    } | card
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == at:
+            told = interface | {"url": interface["url"].format(base=base, port=base.rpartition(":")[2])}
+            return web.json_response(members | {"supportedInterfaces": [told]})
+        if request.path.endswith("/rpc"):
+            return await answer(request, json.loads(await request.read()))
+        return web.Response(status=404)
+
+    async with serving(handle) as url:
+        base = url
+        yield base
+
+
+def failure(call: Any, code: int, words: str = "no") -> web.Response:
+    return web.json_response({"jsonrpc": "2.0", "id": call["id"], "error": {"code": code, "message": words}})
+
+
+def result(call: Any, value: Any) -> web.Response:
+    return web.json_response({"jsonrpc": "2.0", "id": call["id"], "result": value})
+
+
+def task(state: str) -> dict[str, Any]:
+    return {"id": "t", "contextId": "c", "status": {"state": f"TASK_STATE_{state}"}}
+
+
+async def knows_no_task(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+    return failure(call, -32001 if call["method"] == "GetTask" else -32601)
+
+
+async def of_0_3(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+    return failure(call, -32001 if call["method"] == "tasks/get" else -32601)
+
+
+async def examine(session: Session, reference: str, message: str = "", patience: Patience = HURRIED) -> Report:
+    doctor = Doctor(session, reference, message, patience=patience)
+    yielded = [step async for step in doctor.examine()]
+    assert yielded == doctor.report.steps
+    return doctor.report
+
+
+def the(report: Report, name: str) -> Step:
+    [step] = [step for step in report.steps if step.name == name]
+    return step
+
+
+def row(report: Report, thing: str) -> tuple[str, str, bool | None]:
+    [observed] = [one for one in report.table if one.thing == thing]
+    return observed.declared, observed.observed, observed.agree
+
+
+async def test_a_sound_agent_is_found_sound_with_its_streams_and_pushes(session: Session):
+    mock = MockAgent(pace=0)
+    url = await mock.start()
+    try:
+        report = await examine(session, url, "push")
+    finally:
+        await mock.stop()
+    assert report.sound
+    assert report.fault is None
+    assert report.proposals == []
+    names = [step.name for step in report.steps]
+    assert names[:2] == ["name", "tcp"]
+    assert the(report, f"card at {WELL_KNOWN}").good
+    for name in ("card content", AS_1_0, "streaming", "push"):
+        step = the(report, name)
+        assert (step.good, step.remedy) == (True, "")
+    assert row(report, "interface 1") == ("1.0 over JSONRPC", "1.0 over JSONRPC", True)
+    assert row(report, "streaming")[2] is row(report, "push notifications")[2] is True
+
+
+async def test_without_a_message_nothing_is_sent_and_no_capability_is_judged(session: Session):
+    methods = []
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        methods.append(call["method"])
+        return await knows_no_task(request, call)
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    assert methods == ["GetTask"]
+    assert row(report, "streaming") == ("yes", "not tried: give the doctor a message to send", None)
+    assert row(report, "push notifications")[::2] == ("not said", None)
+
+
+async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is_proposed(session: Session):
+    async with agent(of_0_3) as url:
+        report = await examine(session, url)
+        assert not report.sound
+        refused = the(report, AS_1_0)
+        assert refused.good is False
+        assert "MethodNotFoundError" in refused.seen
+        assert "--a2a-version" in refused.remedy
+        spoken = the(report, AS_0_3)
+        assert (spoken.good, spoken.remedy) == (True, "")
+        [proposal] = report.proposals
+        assert proposal.choice.dialect.generation == "0.3"
+        assert proposal.why == "declared 1.0, yet it answered as 0.3 over JSONRPC does"
+        assert row(report, "interface 1") == ("1.0 over JSONRPC", "0.3 over JSONRPC", False)
+
+
+async def test_an_interface_of_a_version_that_nobody_knows_is_asked_in_all_that_we_speak(session: Session):
+    async with agent(knows_no_task, version="9.9") as url:
+        report = await examine(session, url)
+    assert the(report, AS_1_0).good
+    [proposal] = report.proposals
+    assert proposal.why.startswith("declared 9.9, ")
+    assert row(report, "interface 1") == ("9.9 over JSONRPC", "1.0 over JSONRPC", None)
+
+
+async def test_an_interface_of_a_binding_that_we_do_not_speak_is_not_judged(session: Session):
+    async with agent(knows_no_task, binding="https://example.org/pigeon") as url:
+        report = await examine(session, url)
+    step = the(report, "interface 1 protocol")
+    assert step.good is None
+    assert "pigeon" in step.seen
+
+
+async def test_a_demand_for_credentials_is_told_with_how_to_give_them(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    step = the(report, AS_1_0)
+    assert (step.good, step.seen) == (False, "credentials are demanded (401)")
+    assert "--bearer" in step.remedy
+    assert not [one for one in report.steps if one.name == AS_0_3]
+    assert row(report, "interface 1")[2] is None
+    assert row(report, "credentials") == ("nothing is demanded", "demanded", False)
+
+
+async def test_a_card_behind_a_lock_is_no_missing_card(session: Session):
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=401)
+
+    async with serving(handle) as url:
+        report = await examine(session, url)
+    step = the(report, "card")
+    assert (step.good, step.seen) == (False, "the card is protected")
+    assert "--bearer" in step.remedy
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.CREDENTIALS_MISSING
+
+
+async def test_a_web_page_in_the_place_of_a_card_is_told_as_one(session: Session):
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(text="<!doctype html><html><body>Welcome</body></html>", content_type="text/html")
+
+    async with serving(handle) as url:
+        report = await examine(session, url)
+    place = the(report, f"card at {WELL_KNOWN}")
+    assert place.good is None
+    assert "text/html" in place.seen
+    assert "HTML" in place.seen
+    step = the(report, "card")
+    assert (step.good, step.seen) == (False, "no card at any known place")
+    assert "base url" in step.remedy
+
+
+async def test_a_web_page_in_the_place_of_an_answer_is_told_as_one(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return web.Response(text="<html>Welcome</html>", content_type="text/html")
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    step = the(report, AS_1_0)
+    assert step.good is False
+    assert "HTML" in step.seen
+    assert "url of the interface" in step.remedy
+    assert report.proposals == []
+    assert row(report, "interface 1")[1:] == ("no answer that proves a protocol", False)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_where_nothing_listens_the_examination_ends_there(session: Session, host: str, unused_tcp_port: int):
+    report = await examine(session, f"http://{host}:{unused_tcp_port}")
+    assert [step.name for step in report.steps] == ["name", "tcp"]
+    step = the(report, "tcp")
+    assert step.good is False
+    assert "Nothing listens" in step.seen
+    assert step.remedy == "Is the agent running, and on this port?"
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.UNREACHABLE
+    assert not report.sound
+
+
+@pytest.mark.parametrize("reference", ["http://no-such-host.invalid", "http://a..b", f"http://{'a' * 64}.test"])
+async def test_a_name_that_cannot_be_resolved_ends_it_at_once(session: Session, reference: str):
+    report = await examine(session, reference)
+    [step] = report.steps
+    assert (step.name, step.good) == ("name", False)
+    assert step.remedy
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.UNREACHABLE
+
+
+@pytest.mark.parametrize("reference", ["http://", "http://[::1", "http://127.0.0.1:99999"])
+async def test_a_reference_that_names_no_host_is_the_users(session: Session, reference: str):
+    report = await examine(session, reference)
+    [step] = report.steps
+    assert (step.name, step.good) == ("name", False)
+    assert "names no host" in step.seen
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.USAGE
+
+
+async def test_tls_to_a_plain_port_is_told_as_that(session: Session):
+    async with agent(knows_no_task) as url:
+        report = await examine(session, url.replace("http://", "https://"))
+    assert [step.name for step in report.steps] == ["name", "tcp", "tls"]
+    step = the(report, "tls")
+    assert step.good is False
+    assert "TLS" in step.seen
+    assert "http://" in step.remedy
+
+
+async def test_a_port_that_hangs_up_on_tls_is_told_as_that(session: Session):
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.transport.abort()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        report = await examine(session, f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    step = the(report, "tls")
+    assert step.good is False
+    assert "http://" in step.remedy
+
+
+async def test_a_card_under_a_path_is_found_there(session: Session):
+    async with agent(knows_no_task, at=f"/agents/one{WELL_KNOWN}") as url:
+        report = await examine(session, f"{url}/agents/one")
+    assert the(report, f"card at /agents/one{WELL_KNOWN}").good
+    assert the(report, f"card at {WELL_KNOWN}").good is None
+    assert the(report, AS_1_0).good
+    assert report.sound
+
+
+async def test_where_no_card_is_every_place_is_told(session: Session):
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=404)
+
+    async with serving(handle) as url:
+        report = await examine(session, f"{url}/agents")
+    places = [step for step in report.steps if step.name.startswith("card at ")]
+    assert len(places) == 5
+    assert all(step.good is None and step.seen.startswith("404") and step.exchange for step in places)
+    assert the(report, "card").good is False
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.CARD_NOT_FOUND
+    assert session.connection is None
+
+
+async def test_a_malformed_card_is_no_missing_one(session: Session):
+    async with agent(knows_no_task, skills="many") as url:
+        report = await examine(session, url)
+    step = the(report, "card")
+    assert (step.good, step.seen) == (False, "the card cannot be read")
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.CARD_INVALID
+
+
+async def test_a_card_without_interfaces_is_told(session: Session, tmp_path: Path):
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps({"name": "Bare", "skills": [], "capabilities": {}, "supportedInterfaces": []}))
+    report = await examine(session, str(path))
+    step = the(report, "interfaces")
+    assert step.good is False
+    assert "supportedInterfaces" in step.remedy
+
+
+async def test_an_interface_at_a_wildcard_is_looked_for_at_the_origin_that_was_typed(session: Session):
+    async with agent(knows_no_task, url="http://0.0.0.0:{port}/rpc") as url:
+        report = await examine(session, url)
+    step = the(report, ADDRESS)
+    assert step.good is False
+    assert "every address of the agent's own machine" in step.seen
+    assert step.remedy == f"Advertise the public address, perhaps at {url}/rpc."
+    [proposal] = report.proposals
+    assert proposal.choice.interface.url == f"{url}/rpc"
+    assert "you reached 127.0.0.1" in proposal.why
+    assert row(report, "interface 1")[1:] == (f"1.0 over JSONRPC at {url}/rpc", False)
+
+
+async def test_an_interface_at_a_wildcard_on_another_port_is_looked_for_at_that_port(session: Session):
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await knows_no_task(request, json.loads(await request.read()))
+
+    async with serving(handle) as elsewhere:
+        port = elsewhere.rpartition(":")[2]
+        async with agent(knows_no_task, url=f"http://0.0.0.0:{port}/") as url:
+            report = await examine(session, url)
+    [proposal] = report.proposals
+    assert proposal.choice.interface.url == f"{elsewhere}/"
+
+
+async def test_nothing_is_proposed_at_an_origin_where_nobody_answers(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return web.Response(status=404)
+
+    async with agent(answer, url="http://0.0.0.0:{port}/rpc") as url:
+        report = await examine(session, url)
+    assert the(report, ADDRESS).good is False
+    assert report.proposals == []
+
+
+async def test_two_names_of_this_machine_are_no_contradiction(session: Session):
+    async with agent(knows_no_task, url="http://localhost:{port}/rpc") as url:
+        report = await examine(session, url)
+    assert the(report, ADDRESS).good
+    assert report.sound
+
+
+async def test_an_interface_where_nothing_listens_is_not_asked(session: Session, unused_tcp_port: int):
+    async with agent(knows_no_task, url=f"http://127.0.0.1:{unused_tcp_port}/rpc") as url:
+        report = await examine(session, url)
+    step = the(report, ADDRESS)
+    assert step.good is False
+    assert "Nothing listens" in step.seen
+    assert step.remedy
+    assert not [one for one in report.steps if one.name.startswith("interface 1 as ")]
+
+
+async def test_an_interface_whose_url_names_no_host_is_told(session: Session):
+    async with agent(knows_no_task, url="http://[oops/rpc") as url:
+        report = await examine(session, url)
+    step = the(report, ADDRESS)
+    assert (step.good, step.remedy) == (False, "Correct the url on the card.")
+
+
+async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    async with agent(answer) as url:
+        report = await examine(session, url, patience=Patience(call=0.2))
+    step = the(report, AS_1_0)
+    assert step.good is False
+    assert step.seen.startswith("no answer within")
+    assert step.remedy
+    assert session.journal.exchanges.open == 0
+
+
+async def test_a_host_that_stays_silent_is_asked_for_its_card_once(session: Session):
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    async with serving(handle) as url:
+        report = await examine(session, url, patience=Patience(call=0.2))
+    [place] = [step for step in report.steps if step.name.startswith("card at ")]
+    assert place.good is False
+    assert place.remedy
+    assert report.fault is not None
+    assert report.fault.code == FaultCode.UNREACHABLE
+
+
+def streaming(events: list[Any], *, wait: float = 0.0) -> Answer:
+    """Answer a stream with all of its events at once, after a wait."""
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] != "SendStreamingMessage":
+            return await knows_no_task(request, call)
+        await asyncio.sleep(wait)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        frames = [json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": event}) for event in events]
+        await response.write("".join(f"data: {frame}\n\n" for frame in frames).encode())
+        return response
+
+    return answer
+
+
+UPDATES = [
+    {"task": task("SUBMITTED")},
+    {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}},
+    {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}},
+]
+
+
+async def test_a_stream_that_comes_in_one_batch_after_a_wait_is_told_as_buffered(session: Session):
+    async with agent(streaming(UPDATES, wait=0.2)) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "streaming")
+    assert step.good is False
+    assert step.seen.startswith("3 events, the first after ")
+    assert "buffer" in step.remedy
+    assert row(report, "streaming")[2] is False
+
+
+async def test_a_stream_of_one_event_after_a_wait_is_no_sign_of_a_buffer(session: Session):
+    async with agent(streaming([{"task": task("COMPLETED")}], wait=0.2)) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "streaming").good
+
+
+async def test_a_declared_stream_that_is_none_is_told(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask":
+            return await knows_no_task(request, call)
+        return result(call, {"task": task("COMPLETED")})
+
+    async with agent(answer) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "streaming")
+    assert (step.good, step.seen) == (False, "answered at once, not as a stream")
+    assert "text/event-stream" in step.remedy
+    assert row(report, "streaming")[2] is False
+
+
+async def test_a_card_without_streaming_has_the_message_sent_plainly(session: Session):
+    methods = []
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        methods.append(call["method"])
+        known = call["method"] == "SendMessage"
+        return result(call, {"task": task("COMPLETED")}) if known else await knows_no_task(request, call)
+
+    async with agent(answer, capabilities={}) as url:
+        report = await examine(session, url, "go")
+    assert methods == ["GetTask", "SendMessage"]
+    assert the(report, "message").good
+    assert row(report, "streaming") == ("not said", "not tried", None)
+
+
+async def test_a_message_that_is_refused_is_told_and_no_push_is_waited_for(session: Session):
+    async with agent(knows_no_task, capabilities={"streaming": True, "pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "streaming")
+    assert step.good is False
+    assert step.remedy
+    assert the(report, "push").good is None
+
+
+async def test_a_push_that_never_comes_is_told(session: Session):
+    can = {"streaming": True, "pushNotifications": True}
+    async with agent(streaming(UPDATES), capabilities=can) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.good is False
+    assert step.seen.startswith("0 accepted, 0 refused at http://127.0.0.1:")
+    assert "--public-url" in step.remedy
+    assert row(report, "push notifications")[::2] == ("yes", False)
+
+
+async def test_where_a_message_makes_no_task_no_push_is_missed(session: Session):
+    message = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}}
+    async with agent(streaming([message]), capabilities={"streaming": True, "pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "push").good is None
+    assert report.sound
+
+
+async def test_a_push_without_its_token_is_told_as_refused(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask":
+            return await knows_no_task(request, call)
+        config = call["params"]["configuration"]["taskPushNotificationConfig"]
+        async with ClientSession() as client, client.post(config["url"], json=UPDATES[-1]) as response:
+            assert response.status == 401
+        return result(call, {"task": task("COMPLETED")})
+
+    async with agent(answer, capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.good is False
+    assert step.seen.startswith("0 accepted, 1 refused")
+    assert "checks" in step.remedy
+
+
+async def test_the_tenant_of_an_interface_goes_with_every_call(session: Session):
+    tenants = []
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        tenants.append(call["params"].get("tenant"))
+        return await streaming(UPDATES)(request, call)
+
+    async with agent(answer, interface={"tenant": "acme"}) as url:
+        await examine(session, url, "go")
+    assert tenants == ["acme", "acme"]
+
+
+async def test_a_session_that_is_connected_keeps_its_interface_and_its_push_switch(session: Session):
+    mock = MockAgent(pace=0)
+    url = await mock.start()
+    try:
+        connection = await session.connect(url)
+        session.use(next(one for one in alternatives(connection.card) if one.dialect.generation == "0.3"))
+        before = session.connection
+        report = await examine(session, url, "push")
+    finally:
+        await mock.stop()
+    assert report.sound
+    assert session.connection is before
+    assert session.choice.dialect.generation == "0.3"
+    assert not session.push.on
+
+
+async def test_a_password_in_the_reference_stands_in_no_step_and_no_record(tmp_path: Path):
+    seen = []
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        seen.append(request.headers.get("Authorization", ""))
+        return failure(call, -32000, "user:s3cret-word is unknown, and so is s3cret-word")
+
+    session = Session(tmp_path / "capture", Settings())
+    async with agent(answer) as url:
+        report = await examine(session, url.replace("://", "://user:s3cret-word@"))
+    kept = repr(session.journal.capture.select())
+    await session.close()
+    assert seen[0].startswith("Basic ")
+    assert "s3cret-word" not in repr(report)
+    assert "s3cret-word" not in kept
+    assert the(report, AS_1_0).good is False
+
+
+async def test_behind_a_proxy_the_layers_are_the_proxys_business(
+    session: Session, monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
+):
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused_tcp_port}")
+    monkeypatch.setenv("no_proxy", "")
+    report = await examine(session, "http://agent.invalid")
+    step = the(report, "proxy")
+    assert step.good is None
+    assert str(unused_tcp_port) in step.seen
+    assert report.fault is not None

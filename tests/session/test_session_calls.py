@@ -1,0 +1,387 @@
+"""Calls against a sound agent in both generations: the records, in order, and not one finding."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from conftest import OpenSession
+from inspector.sample_agents.server import MockAgent
+from scripted import (
+    PATIENCE,
+    Agent,
+    answering,
+    artifact,
+    drive,
+    events,
+    eventually,
+    giving,
+    message,
+    records,
+    rules,
+    say,
+    status,
+    streaming,
+    task,
+)
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+from inspector.protocol.lifecycle import State
+from inspector.protocol.model import Message, Task
+from inspector.session.draft import text_draft
+
+
+def payloads(session: Any) -> list[tuple[str, str, str]]:
+    return events(one for one in records(session, Kind.FRAME, Kind.BODY) if one.operation != "GetAgentCard")
+
+
+# Sending
+
+
+async def test_a_message_that_is_answered_with_a_message(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "echo hello", stream=False)
+    assert isinstance(turn.exchange.answer, Message)
+    assert turn.exchange.answer.parts[0].text == "hello"
+    assert (turn.fault, turn.exchange.task_id) == (None, "")
+    assert payloads(session) == [("body", "message", "")]
+    assert rules(session) == set()
+    assert session.choice.dialect.generation == generation
+
+
+async def test_a_message_that_is_answered_with_a_message_in_a_stream(
+    mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "echo hello")
+    assert (turn.fault, payloads(session), rules(session)) == (None, [("frame", "message", "")], set())
+
+
+async def test_a_message_that_waits_for_its_task(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "report 5", stream=False)
+    assert isinstance(turn.exchange.answer, Task)
+    [tracked] = session.tasks.all()
+    assert tracked.now.state == State.COMPLETED
+    assert "How a task travels" in str(next(iter(tracked.now.artifacts.values())).text)
+    assert (turn.fault, rules(session)) == (None, set())
+
+
+async def test_a_stream_is_recorded_from_the_request_to_the_end(
+    mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "report 3")
+    found = [one for one in records(session) if one.exchange == turn.exchange.number]
+    assert events(found) == [
+        ("request", "", ""),
+        ("response", "", ""),
+        ("frame", "task", "submitted"),
+        ("frame", "status", "working"),
+        *[("frame", "artifact", "")] * 3,
+        ("frame", "status", "completed"),
+        ("end", "", "completed"),
+    ]
+    request, response, *frames, end = found
+    assert (request.seq, request.label, request.size) == (request.exchange, "report 3", len(request.raw))
+    sent = json.loads(request.raw)
+    assert sent["method"] == session.choice.dialect.methods[turn.exchange.call.operation]
+    assert request.meta["id"] == sent["id"]
+    assert (response.meta["status"], response.meta["streamed"], response.label) == (200, True, "200 OK")
+    assert {one.task for one in [*frames, end]} == {turn.exchange.task_id}
+    assert len({one.context for one in frames}) == 1
+    assert (end.meta["how"], end.meta["events"], end.meta["bytes"]) == ("complete", 6, sum(one.size for one in frames))
+    assert (turn.fault, rules(session)) == (None, set())
+
+
+async def test_the_artifact_that_a_stream_tells_is_the_one_that_get_tells(
+    mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "report 40")
+    tracked = session.tasks.get(turn.exchange.task_id)
+    assert tracked is not None
+    [streamed] = [str(one.text) for one in tracked.answered.artifacts.values()]
+    fetched = (await drive(session.get(turn.exchange.task_id))).exchange.answer
+    assert isinstance(fetched, Task)
+    assert streamed == "".join(part.text or "" for part in fetched.artifacts[0].parts)
+    assert str(next(iter(tracked.answered.artifacts.values())).text) == streamed
+    assert rules(session) == set()
+
+
+async def test_a_task_that_asks_goes_on_with_the_answer(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    first = await say(session, "ask")
+    tracked = session.tasks.get(first.exchange.task_id)
+    assert tracked is not None
+    assert tracked.now.state == State.INPUT_REQUIRED
+    second = await say(session, "20:30", task_id=tracked.id, context_id=tracked.now.context_id)
+    assert second.exchange.task_id == tracked.id
+    assert tracked.now.state == State.COMPLETED
+    assert "20:30" in str(next(iter(tracked.now.artifacts.values())).text)
+    assert (len(session.tasks), first.fault, second.fault, rules(session)) == (1, None, None, set())
+
+
+async def test_a_task_that_fails_has_no_finding(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "fail")
+    assert session.tasks.get(turn.exchange.task_id).now.state == State.FAILED
+    assert (turn.fault, rules(session)) == (None, set())
+
+
+async def test_an_artifact_of_several_parts_is_kept_whole(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    turn = await say(session, "file")
+    [made] = session.tasks.get(turn.exchange.task_id).now.artifacts.values()
+    assert [part.media_type for part in made.parts] == ["image/png", "application/json", "text/plain"]
+    assert rules(session) == set()
+
+
+# The other operations
+
+
+async def test_canceling_a_task_ends_its_stream_without_a_finding(
+    slow_mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(slow_mock.url, generation=generation)
+    streamed = session.send(text_draft("long 600"), stream=True)
+    running = asyncio.create_task(streamed.finish())
+    await eventually(lambda: session.tasks.all() and session.tasks.all()[0].now.state == State.WORKING)
+    canceled = await drive(session.cancel(streamed.exchange.task_id))
+    async with asyncio.timeout(PATIENCE):
+        assert await running is None
+    assert isinstance(canceled.exchange.answer, Task)
+    assert canceled.exchange.answer.status.state == State.CANCELED
+    tracked = session.tasks.get(streamed.exchange.task_id)
+    assert [move.state for move in tracked.now.moves][-1] == State.CANCELED
+    assert (canceled.fault, rules(session)) == (None, set())
+
+
+async def test_listening_again_to_a_task_whose_stream_was_left(
+    slow_mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(slow_mock.url, generation=generation)
+    turn = session.send(text_draft("report 100"), stream=True)
+    async with aclosing(aiter(turn)) as seen:
+        async for record in seen:
+            if record.event == "artifact":
+                break
+    again = await drive(session.subscribe(turn.exchange.task_id))
+    whole = (await drive(session.get(turn.exchange.task_id))).exchange.answer
+    assert isinstance(whole, Task)
+    tracked = session.tasks.get(turn.exchange.task_id)
+    [text] = [str(one.text) for one in tracked.answered.artifacts.values()]
+    assert text == "".join(part.text or "" for part in whole.artifacts[0].parts)
+    assert (again.fault, rules(session)) == (None, set())
+
+
+async def test_two_streams_of_one_task_do_not_double_its_text(
+    slow_mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(slow_mock.url, generation=generation)
+    first = session.send(text_draft("report 100"), stream=True)
+    running = asyncio.create_task(first.finish())
+    await eventually(lambda: session.tasks.all() and session.tasks.all()[0].now.artifacts)
+    again = session.subscribe(first.exchange.task_id)
+    listening = asyncio.create_task(again.finish())
+    await eventually(lambda: again.exchange.answer is not None)
+    await drive(session.get(first.exchange.task_id))
+    async with asyncio.timeout(PATIENCE):
+        assert [await running, await listening] == [None, None]
+    tracked = session.tasks.get(first.exchange.task_id)
+    text = str(next(iter(tracked.answered.artifacts.values())).text)
+    whole = (await drive(session.get(first.exchange.task_id))).exchange.answer
+    assert isinstance(whole, Task)
+    assert text == "".join(part.text or "" for part in whole.artifacts[0].parts)
+    assert rules(session) == set()
+
+
+async def test_two_streams_at_once_do_not_mix(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    one, other = (session.send(text_draft(f"report {chunks}"), stream=True) for chunks in (200, 300))
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(one.finish(), other.finish())
+    for turn, chunks in ((one, 200), (other, 300)):
+        found = [record for record in records(session, Kind.FRAME) if record.exchange == turn.exchange.number]
+        assert {record.task for record in found} == {turn.exchange.task_id}
+        assert sum(record.event == "artifact" for record in found) == chunks
+        [made] = session.tasks.get(turn.exchange.task_id).answered.artifacts.values()
+        assert (made.chunks, str(made.text)[:20]) == (chunks, "# How a task travels")
+    assert one.exchange.task_id != other.exchange.task_id
+    assert rules(session) == set()
+
+
+async def test_an_error_that_the_agent_answers_with_has_its_name(
+    mock: MockAgent, open_session: OpenSession, generation: str
+):
+    session = await open_session(mock.url, generation=generation)
+    turn = await drive(session.get("no-such-task"))
+    assert turn.fault is not None
+    assert (turn.fault.code, turn.fault.error.code) == ("TaskNotFoundError", -32001)
+    assert turn.fault.hint
+    assert payloads(session) == [("body", "error", "")]
+    assert rules(session) == set()
+
+
+async def test_an_error_instead_of_a_stream_is_no_finding(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    done = await say(session, "fail")
+    for turn in (session.subscribe(done.exchange.task_id), session.subscribe("no-such-task")):
+        await drive(turn)
+        assert turn.fault is not None
+        assert turn.fault.hint
+    await drive(session.cancel(done.exchange.task_id))
+    assert rules(session) == set()
+
+
+async def test_the_history_that_is_asked_for_is_sent(agent: Agent, open_session: OpenSession):
+    agent.answer(answering(task("COMPLETED")))
+    session = await open_session(agent.url)
+    await drive(session.get("t", 0))
+    await drive(session.get("t"))
+    assert [one.json["params"] for one in agent.calls] == [{"id": "t", "historyLength": 0}, {"id": "t"}]
+
+
+async def test_a_tenant_goes_with_every_call(agent: Agent, open_session: OpenSession):
+    agent.answer(answering(message("hi")))
+    here = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "acme"}
+    agent.serve_card(supportedInterfaces=[here])
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    await drive(session.get("t"))
+    assert [one.json["params"]["tenant"] for one in agent.calls] == ["acme", "acme"]
+
+
+# Ending a call ourselves
+
+
+async def long_stream(session: Any) -> Any:
+    turn = session.send(text_draft("hello"), stream=True)
+    return turn, asyncio.create_task(turn.finish())
+
+
+@pytest.fixture
+async def endless(agent: Agent) -> Agent:
+    """An agent whose streams begin and never end."""
+    forever = asyncio.Event()
+    agent.answer(streaming(b": ping\n\n", {"task": task("WORKING")}, then=forever.wait))
+    return agent
+
+
+async def test_a_call_that_is_canceled_ends_once_as_stopped(endless: Agent, open_session: OpenSession):
+    session = await open_session(endless.url)
+    turn, running = await long_stream(session)
+    await eventually(lambda: turn.exchange.task_id)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await eventually(lambda: endless.open == 0)
+    [end] = [one for one in records(session, Kind.END) if one.exchange == turn.exchange.number]
+    received = sum(one.size for one in records(session, Kind.FRAME, Kind.KEEPALIVE))
+    assert (end.meta["how"], end.meta["events"], end.meta["bytes"]) == ("stopped", 1, received)
+    assert end.meta["seconds"] > 0
+    assert (end.label, end.state, turn.fault) == ("stopped", State.WORKING, None)
+    assert rules(session) == set()
+    assert session.journal.exchanges.open == 0
+
+
+async def test_a_call_that_is_left_early_ends_once_as_stopped(endless: Agent, open_session: OpenSession):
+    session = await open_session(endless.url)
+    turn = session.send(text_draft("hello"), stream=True)
+    async with aclosing(aiter(turn)) as seen:
+        async for record in seen:
+            if record.kind is Kind.KEEPALIVE:
+                break
+    await eventually(lambda: endless.open == 0)
+    [end] = [one for one in records(session, Kind.END) if one.exchange == turn.exchange.number]
+    assert end.meta["how"] == "stopped"
+
+
+async def test_a_call_that_is_stopped_before_any_answer_is_nobodys_fault(agent: Agent, open_session: OpenSession):
+    async def silent(*_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    agent.answer(silent)
+    session = await open_session(agent.url)
+    turn, running = await long_stream(session)
+    await eventually(lambda: agent.calls)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert turn.fault is None
+    assert records(session)[-1].meta["how"] == "stopped"
+
+
+async def test_closing_the_session_ends_what_is_under_way(endless: Agent, open_session: OpenSession):
+    session = await open_session(endless.url)
+    calls = [await long_stream(session) for _ in range(3)]
+    await eventually(lambda: all(turn.exchange.task_id for turn, _ in calls))
+    await session.close()
+    async with asyncio.timeout(PATIENCE):
+        assert await asyncio.gather(*(running for _, running in calls)) == [None, None, None]
+    await eventually(lambda: endless.open == 0)
+    with Capture.open(session.journal.capture.path) as capture:
+        ends = [one for one in capture.slice(1, len(capture)) if one.kind is Kind.END and one.exchange > 1]
+    assert [end.meta["how"] for end in ends] == ["stopped"] * 3
+
+
+async def test_a_hundred_streams_at_once_leave_nothing_behind(endless: Agent, open_session: OpenSession):
+    session = await open_session(endless.url)
+    calls = [await long_stream(session) for _ in range(100)]
+    await eventually(lambda: endless.open == 100)
+    for _, running in calls:
+        running.cancel()
+    await asyncio.gather(*(running for _, running in calls), return_exceptions=True)
+    await eventually(lambda: endless.open == 0)
+    assert session.journal.exchanges.open == 0
+    ends = [one.exchange for one in records(session, Kind.END)]
+    assert len(ends) == len(set(ends)) == 101
+
+
+async def test_keep_alives_are_recorded_and_are_no_events(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(b": ping 1\n: ping 2\n\n", {"task": task("COMPLETED")}, b"event: x\n\n"))
+    session = await open_session(agent.url)
+    turn = await say(session)
+    [ping, empty] = records(session, Kind.KEEPALIVE)
+    assert (ping.label, ping.raw, empty.raw) == ("ping 1 ping 2", b": ping 1\n: ping 2\n\n", b"event: x\n\n")
+    assert records(session, Kind.END)[-1].meta["events"] == 1
+    summary = session.journal.exchanges.get(turn.exchange.number)
+    assert (summary.events, summary.keepalives, rules(session)) == (1, 2, set())
+
+
+async def test_every_byte_of_a_stream_is_in_its_records(agent: Agent, open_session: OpenSession):
+    pieces = [b"\xef\xbb\xbf: hi\r\n\r\n", b"\n\n", b"data: {}\r\r", b"id: 1\ndata: not json\n\n", b"data: left"]
+    agent.answer(streaming(*pieces))
+    session = await open_session(agent.url)
+    turn = await say(session)
+    kinds = (Kind.FRAME, Kind.KEEPALIVE, Kind.END)
+    found = [one for one in records(session, *kinds) if one.exchange == turn.exchange.number]
+    assert b"".join(one.raw for one in found) == b"".join(pieces)
+
+
+async def test_a_turn_hands_out_the_records_that_it_makes(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming({"task": task("WORKING")}, artifact("x"), status("COMPLETED")))
+    session = await open_session(agent.url)
+    turn = session.send(text_draft("hello"), stream=True)
+    handed = [record async for record in turn]
+    assert handed == [one for one in records(session) if one.exchange == turn.exchange.number]
+
+
+async def test_listeners_hear_of_every_change(agent: Agent, open_session: OpenSession):
+    agent.answer(giving(b"{}"))
+    session = await open_session(agent.url)
+    heard: list[int] = []
+
+    def listen() -> None:
+        heard.append(len(session.journal.capture))
+
+    session.journal.listen(listen)
+    await say(session)
+    session.note("done")
+    assert heard[-1] == len(session.journal.capture)
+    session.journal.unlisten(listen)
+    session.note("unheard")
+    assert heard[-1] == len(session.journal.capture) - 1

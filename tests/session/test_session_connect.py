@@ -1,0 +1,366 @@
+"""Finding the card and choosing an interface, over real servers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import OpenSession
+from scripted import (
+    CARD_PATH,
+    OLD_CARD_PATH,
+    Agent,
+    answering,
+    card_of,
+    giving,
+    message,
+    old_card_of,
+    records,
+    redirecting,
+    rules,
+    say,
+    streaming,
+)
+
+from inspector.capture.records import Kind
+from inspector.protocol.errors import FaultCode, FaultError, Whose
+
+BEARER = {"Authorization": "Bearer canary-4711"}
+
+
+def tries_of(session: Any) -> list[tuple[str, str]]:
+    return [(one.url, one.outcome) for one in session.connection.tries]
+
+
+def secrets_heard(agent: Agent) -> list[bool]:
+    return ["canary" in f"{one.path} {one.headers} {one.body!r}" for one in agent.heard]
+
+
+async def refused(open_session: OpenSession, url: str, **settings: Any) -> Any:
+    with pytest.raises(FaultError) as raised:
+        await open_session(url, **settings)
+    fault = raised.value.fault
+    assert fault.seen
+    assert fault.hint
+    return fault
+
+
+# Where the card is
+
+
+async def test_a_card_at_the_first_place_is_one_try(agent: Agent, open_session: OpenSession):
+    agent.serve_card()
+    session = await open_session(agent.url)
+    connection = session.connection
+    assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "found")]
+    assert (connection.url, connection.card.name) == (f"{agent.url}{CARD_PATH}", "Scripted")
+    assert (connection.choice.dialect.generation, connection.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
+    assert session.host == agent.url.removeprefix("http://")
+    kinds = [(one.kind, one.operation, one.exchange) for one in records(session)]
+    assert kinds[:4] == [(kind, "GetAgentCard", 1) for kind in (Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.END)]
+    assert kinds[4][0] is Kind.NOTE
+    assert records(session)[2].event == "card"
+    assert json.loads(records(session)[2].raw) == card_of(f"{agent.url}/rpc")
+    assert rules(session) == set()
+
+
+async def test_a_card_at_the_second_place_has_two_tries(agent: Agent, open_session: OpenSession):
+    agent.routes[OLD_CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
+    session = await open_session(agent.url)
+    assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "404"), (f"{agent.url}{OLD_CARD_PATH}", "found")]
+    assert session.connection.tries[0].exchange == 1
+    assert session.journal.exchanges.get(session.connection.tries[1].exchange).status == 200
+    assert rules(session) == set()
+
+
+async def test_a_card_under_a_path_is_found_before_the_one_at_the_root(agent: Agent, open_session: OpenSession):
+    agent.serve_card("/a/b/.well-known/agent-card.json", name="Nested")
+    agent.serve_card()
+    session = await open_session(f"{agent.url}/a/b/")
+    assert session.connection.card.name == "Nested"
+    assert len(session.connection.tries) == 1
+
+
+async def test_a_card_of_the_root_is_found_for_a_path(agent: Agent, open_session: OpenSession):
+    agent.serve_card()
+    session = await open_session(f"{agent.url}/a/b")
+    assert [outcome for _, outcome in tries_of(session)] == ["404", "404", "found"]
+
+
+async def test_a_url_that_is_the_card_itself_is_found_as_given(agent: Agent, open_session: OpenSession):
+    agent.serve_card("/cards/mine.json")
+    agent.serve_card("/plain")
+    assert tries_of(await open_session(f"{agent.url}/cards/mine.json")) == [(f"{agent.url}/cards/mine.json", "found")]
+    assert tries_of(await open_session(f"{agent.url}/plain"))[-1] == (f"{agent.url}/plain", "found")
+
+
+async def test_what_stands_where_the_card_should_be_is_told(agent: Agent, open_session: OpenSession):
+    agent.routes[CARD_PATH] = giving(b"<!doctype html>", content_type="text/html")
+    agent.routes[OLD_CARD_PATH] = giving([1])
+    fault = await refused(open_session, agent.url)
+    assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.CARD_NOT_FOUND)
+    assert "HTML or XML, not JSON served as text/html" in fault.seen
+    assert "JSON, but an array instead of a card" in fault.seen
+
+
+async def test_a_card_that_cannot_be_read_is_a_finding(agent: Agent, open_session: OpenSession):
+    agent.serve_card(skills="many")
+    session = await open_session()
+    with pytest.raises(FaultError) as raised:
+        await session.connect(agent.url)
+    assert raised.value.fault.code == FaultCode.CARD_INVALID
+    assert "skills" in raised.value.fault.seen
+    assert rules(session) == {"CARD-002"}
+    assert session.connection is None
+
+
+async def test_a_stream_where_the_card_should_be_is_left(agent: Agent, open_session: OpenSession):
+    forever = asyncio.Event()
+    agent.routes[CARD_PATH] = streaming(b"data: 1\n\n", then=forever.wait)
+    agent.serve_card(OLD_CARD_PATH)
+    async with asyncio.timeout(5):
+        session = await open_session(agent.url)
+    assert tries_of(session)[0] == (f"{agent.url}{CARD_PATH}", "a stream of events instead of a card")
+    assert records(session, Kind.END)[0].meta["how"] == "stopped"
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, FaultCode.CREDENTIALS_MISSING), (403, FaultCode.AUTH_FAILED)])
+async def test_a_protected_card_asks_for_credentials(agent: Agent, open_session: OpenSession, status: int, code: str):
+    agent.routes[CARD_PATH] = giving(b"", status=status)
+    fault = await refused(open_session, agent.url)
+    assert (fault.whose, fault.code) == (Whose.YOURS, code)
+
+
+async def test_an_agent_that_is_not_there_is_asked_once(open_session: OpenSession):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{probe.getsockname()[1]}"
+    session = await open_session()
+    with pytest.raises(FaultError) as raised:
+        await session.connect(place)
+    assert raised.value.fault.code == FaultCode.UNREACHABLE
+    assert place in raised.value.fault.seen
+    [end] = records(session, Kind.END)
+    assert (end.meta["how"], end.meta["whose"], end.meta["seen"]) == ("broken", "the agent", raised.value.fault.seen)
+
+
+@pytest.mark.parametrize(
+    "reference", ["http://[", "http://a:b", "ftp://x", "http://", "[", "x" * 5000, "http://\udc80/"]
+)
+async def test_what_is_no_url_gets_a_sentence(open_session: OpenSession, reference: str):
+    await refused(open_session, reference)
+
+
+async def test_a_card_of_many_skills_is_read(agent: Agent, open_session: OpenSession):
+    skill = {"id": "any", "name": "Any", "description": "x" * 400, "tags": ["test"]}
+    agent.serve_card(skills=[skill] * 5000)
+    session = await open_session(agent.url)
+    assert len(session.connection.card.skills) == 5000
+    assert rules(session) == set()
+
+
+# Redirects
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_at_home_is_followed_with_the_credentials(
+    agent: Agent, open_session: OpenSession, status: int
+):
+    agent.routes[CARD_PATH] = redirecting("/cards/here", status)
+    agent.serve_card("/cards/here")
+    session = await open_session(agent.url, headers=BEARER)
+    assert tries_of(session) == [(f"{agent.url}/cards/here", "found")]
+    assert secrets_heard(agent) == [True, True]
+    assert len(records(session, Kind.REQUEST)) == 2
+
+
+async def test_a_redirect_to_strangers_leaves_the_credentials_at_home(
+    agent: Agent, stranger: Agent, open_session: OpenSession
+):
+    agent.routes[CARD_PATH] = redirecting(f"{stranger.url}/card?next=1")
+    stranger.routes["/card"] = redirecting(f"{agent.url}/cards/back")
+    agent.serve_card("/cards/back")
+    session = await open_session(agent.url, headers=BEARER | {"A2A-Extensions": "u"})
+    assert session.connection.url == f"{agent.url}/cards/back"
+    assert secrets_heard(stranger) == [False]
+    assert stranger.heard[0].headers["A2A-Extensions"] == "u"
+    assert secrets_heard(agent) == [True, True]
+
+
+async def test_a_redirect_loop_ends(agent: Agent, open_session: OpenSession):
+    agent.routes["/loop.json"] = redirecting("/loop.json")
+    fault = await refused(open_session, f"{agent.url}/loop.json")
+    assert "more than 5 redirects" in fault.seen
+    assert len(agent.heard) == 6
+
+
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "javascript:alert(1)", "http://[", "ftp://x/", "//[/x", "data:,x", "http://h:p/"]
+)
+async def test_a_redirect_to_what_is_no_http_url_is_not_followed(
+    agent: Agent, open_session: OpenSession, location: str
+):
+    agent.routes["/card.json"] = redirecting(location)
+    fault = await refused(open_session, f"{agent.url}/card.json")
+    assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.CARD_NOT_FOUND)
+    assert location in fault.seen
+
+
+async def test_a_redirect_to_where_nobody_is_does_not_end_the_search(agent: Agent, open_session: OpenSession):
+    agent.routes[CARD_PATH] = redirecting("http://no-such-host.invalid/card")
+    agent.serve_card(OLD_CARD_PATH)
+    session = await open_session(agent.url)
+    assert "no-such-host.invalid could not be resolved" in tries_of(session)[0][1]
+    assert tries_of(session)[1][1] == "found"
+
+
+async def test_a_redirect_without_location_is_no_card(agent: Agent, open_session: OpenSession):
+    agent.routes["/card.json"] = giving(b"", status=302)
+    assert "302" in (await refused(open_session, f"{agent.url}/card.json")).seen
+
+
+# Interfaces
+
+
+async def test_a_card_of_0_3_leads_to_its_url(agent: Agent, open_session: OpenSession):
+    agent.routes[CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
+    session = await open_session(agent.url)
+    assert session.connection.found.dialect.generation == "0.3"
+    assert (session.choice.dialect.generation, session.choice.interface.url) == ("0.3", f"{agent.url}/rpc")
+
+
+async def test_a_card_of_both_shapes_is_read_as_1_0(agent: Agent, open_session: OpenSession):
+    agent.serve_card(url=f"{agent.url}/old", protocolVersion="0.3.0", preferredTransport="JSONRPC")
+    session = await open_session(agent.url)
+    assert (session.choice.dialect.generation, session.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
+    assert rules(session) == set()
+
+
+async def test_a_card_without_an_interface_that_we_speak_can_be_read_but_not_called(
+    agent: Agent, open_session: OpenSession
+):
+    agent.serve_card(
+        supportedInterfaces=[{"url": "x", "protocolBinding": "https://example.com/b", "protocolVersion": "1.0"}]
+    )
+    session = await open_session(agent.url)
+    assert session.connection.choice is None
+    assert rules(session) == {"CARD-005"}
+    with pytest.raises(FaultError) as raised:
+        session.get("t")
+    assert "https://example.com/b" in raised.value.fault.seen
+    assert raised.value.fault.hint
+
+
+async def test_nothing_can_be_called_before_a_connection(open_session: OpenSession):
+    session = await open_session()
+    with pytest.raises(FaultError) as raised:
+        session.get("t")
+    assert (raised.value.fault.whose, session.host) == (Whose.YOURS, "")
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "", "/rpc", "file:///etc/passwd", "http://h:port/"])
+async def test_an_interface_at_what_is_no_url_is_the_fault_of_the_card(
+    agent: Agent, open_session: OpenSession, url: str
+):
+    agent.routes[CARD_PATH] = giving(card_of(url))
+    session = await open_session(agent.url)
+    turn = await say(session)
+    assert turn.fault is not None
+    assert turn.fault.whose is Whose.AGENT
+    assert turn.fault.hint
+
+
+# Credentials
+
+
+async def test_credentials_are_not_sent_to_an_interface_elsewhere(
+    agent: Agent, stranger: Agent, open_session: OpenSession
+):
+    agent.routes[CARD_PATH] = giving(card_of(f"{stranger.url}/rpc"))
+    stranger.routes["/rpc"] = answering(message("hi"))
+    session = await open_session(agent.url, headers=BEARER, api_key="canary-key")
+    await say(session, stream=False)
+    assert secrets_heard(agent) == [True]
+    assert secrets_heard(stranger) == [False]
+    notes = [one.label for one in records(session, Kind.NOTE)]
+    assert any(stranger.url in note and "not sent" in note and "--trust" in note for note in notes)
+
+
+async def test_credentials_are_sent_to_an_origin_that_is_trusted(
+    agent: Agent, stranger: Agent, open_session: OpenSession
+):
+    agent.routes[CARD_PATH] = giving(card_of(f"{stranger.url}/rpc"))
+    stranger.routes["/rpc"] = answering(message("hi"))
+    session = await open_session(agent.url, headers=BEARER, trusted=(stranger.url.removeprefix("http://"),))
+    await say(session, stream=False)
+    assert secrets_heard(stranger) == [True]
+    assert not any("not sent" in one.label for one in records(session, Kind.NOTE))
+
+
+async def test_trust_in_what_is_no_url_trusts_nobody(agent: Agent, open_session: OpenSession):
+    agent.serve_card()
+    session = await open_session(agent.url, headers=BEARER, trusted=("[", "", "http://"))
+    assert len(session.credentials.origins) == 1
+
+
+async def test_credentials_of_one_agent_do_not_go_to_the_next(agent: Agent, stranger: Agent, open_session: OpenSession):
+    agent.serve_card()
+    stranger.serve_card()
+    session = await open_session(agent.url.replace("://", "://me:canary-4711@"))
+    await session.connect(stranger.url)
+    assert agent.heard[0].headers["Authorization"].startswith("Basic ")
+    assert "Authorization" not in stranger.heard[0].headers
+
+
+async def test_user_and_password_of_the_reference_are_credentials_of_its_origin(
+    agent: Agent, stranger: Agent, open_session: OpenSession
+):
+    agent.serve_card()
+    agent.routes["/rpc"] = answering(message("hi"))
+    session = await open_session(agent.url.replace("://", "://me:canary-4711@"))
+    await say(session, stream=False)
+    assert [one.headers["Authorization"] for one in agent.heard] == ["Basic bWU6Y2FuYXJ5LTQ3MTE="] * 2
+    assert "canary" not in f"{session.connection.reference} {session.connection.url} {tries_of(session)}"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ({"location": "header", "name": "X-Key"}, ("/rpc", {"X-Key": "canary-key"})),
+        ({"location": "query", "name": "k"}, ("/rpc?k=canary-key", {})),
+        ({"location": "cookie", "name": "sid"}, ("/rpc", {"Cookie": "sid=canary-key"})),
+    ],
+)
+async def test_an_api_key_goes_where_the_card_wants_it(
+    agent: Agent, open_session: OpenSession, scheme: dict[str, str], expected: tuple[str, dict[str, str]]
+):
+    agent.answer(answering(message("hi")))
+    agent.serve_card(securitySchemes={"key": {"apiKeySecurityScheme": scheme}})
+    session = await open_session(agent.url, api_key="canary-key")
+    await say(session, stream=False)
+    path, headers = expected
+    assert agent.calls[0].path == path
+    assert headers.items() <= agent.calls[0].headers.items()
+
+
+# Files
+
+
+async def test_a_card_from_a_file_leads_to_its_interface(agent: Agent, open_session: OpenSession, tmp_path: Path):
+    agent.routes["/rpc"] = answering(message("hi"))
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(card_of(f"{agent.url}/rpc", name=None)), encoding="utf-8")
+    session = await open_session(str(path), headers=BEARER)
+    assert (session.connection.url, session.host) == ("", "")
+    assert [one.rule for one in session.connection.findings] == ["CARD-001"]
+    await say(session, stream=False)
+    assert secrets_heard(agent) == [False]
+
+
+async def test_a_file_that_is_missing_gets_a_sentence(open_session: OpenSession, tmp_path: Path):
+    fault = await refused(open_session, str(tmp_path / "missing.json"))
+    assert fault.whose is Whose.YOURS
