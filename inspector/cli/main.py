@@ -108,7 +108,8 @@ def _open_screen(typed: Invocation, *, demo: bool) -> int:
 
 def _help(words: list[str], out: Output) -> int:
     command = find(words)
-    if words and command is None and not (words[0] in FIRST_WORDS and len(words) == 1):
+    begun = words == ["help"] or any(list(one.words[: len(words)]) == words for one in COMMANDS.values())
+    if command is None and not begun:
         raise usage(f"There is no command {' '.join(words)!r}.", f"{PROGRAM} --help lists them.")
     out.write((command.parser() if command else main_parser()).format_help())
     return OK

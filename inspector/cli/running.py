@@ -19,6 +19,7 @@ from inspector.cli.failure import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.cli.trace import Trace
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
@@ -58,13 +59,16 @@ class Run:
             raise
 
     def check_interface(self) -> None:
-        """Warn where the interface is of a generation before 1.0, or at an origin that gets no credentials."""
+        """Warn of a generation that is old or not the declared one, and of an origin that gets no credentials."""
         choice, credentials = self.session.choice, self.session.credentials
         generation = choice.dialect.generation
         if generation.startswith("0.") and not self.invocation.options.a2a_version:  # section 13.2
             self.out.warn(
                 f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant"
             )
+        declared = for_version(choice.interface.protocol_version)
+        if declared is not None and declared.generation not in (generation, choice.dialect.alias_of):
+            self.out.warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
         if credentials and not credentials.are_for(choice.interface.url):
             self.out.warn(
                 f"the credentials are not sent to {choice.interface.url}, which is not at the origin that you typed; "

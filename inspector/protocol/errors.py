@@ -171,6 +171,12 @@ class ProtocolError:
         kind = BY_CODE.get(self.code) if self.code is not None else None
         return self.called or (kind.name if kind else "Error")
 
+    @property
+    def words(self) -> str:
+        """Return name and message in one, the name once: 0.3 puts it at the head of the message over gRPC."""
+        said = self.message.removeprefix(f"{self.name}:").strip()
+        return f"{self.name}: {said}" if said else self.name
+
 
 class Whose(StrEnum):
     """Who has to act for a failure to go away."""

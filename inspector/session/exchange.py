@@ -269,7 +269,7 @@ def describe(answer: Answer) -> tuple[str, str, str, str, str]:
             return "message", task_of(answer), context_of(answer), "", text_of(answer)
         case ProtocolError():
             code = "" if answer.code is None else f"{answer.code} "
-            return "error", "", "", "", f"{code}{answer.name}: {answer.message}"
+            return "error", "", "", "", f"{code}{answer.words}"
         case Unreadable():
             return "unreadable", "", "", "", answer.why
         case _:

@@ -41,11 +41,29 @@ class Journal:
         self._listeners: list[Callable[[], None]] = []
 
     def append(
-        self, kind: Kind, at: float, *, label: str = "", findings: Sequence[Finding] = (), **members: Any
+        self,
+        kind: Kind,
+        at: float,
+        *,
+        task: str = "",
+        context: str = "",
+        state: str = "",
+        label: str = "",
+        findings: Sequence[Finding] = (),
+        **members: Any,
     ) -> Record:
         """Append one fact and hand it to every list that follows; `members` are those of `Record`."""
-        label = self.redactor.text(label)[:LABEL_LENGTH]  # masked as a whole: a cut may go through a secret
-        record = self.capture.append(kind, at, label=label, findings=self._masked(findings), **members)
+        text = self.redactor.text
+        record = self.capture.append(
+            kind,
+            at,
+            task=text(task),
+            context=text(context),
+            state=text(state),
+            label=text(label)[:LABEL_LENGTH],  # masked as a whole: a cut may go through a secret
+            findings=self._masked(findings),
+            **members,
+        )
         self.exchanges.take(record)
         if kind is Kind.REQUEST and record.operation in _TURNS:
             self.turns.append((record.seq, record.at))

@@ -82,10 +82,9 @@ def of_error(error: ProtocolError) -> Fault:
     """Put an error that the agent answered with into words."""
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent answered with an error"
-    said = f": {error.message}" if error.message else ""
     if error.name in _DENIED:
-        return Fault(Whose.YOURS, _DENIED[error.name], f"The agent demands credentials ({error.name}{said}).", _GIVE)
-    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.name}{said}).", _HINTS.get(error.name, _LOOK), error)
+        return Fault(Whose.YOURS, _DENIED[error.name], f"The agent demands credentials ({error.words}).", _GIVE)
+    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", _HINTS.get(error.name, _LOOK), error)
 
 
 def _of_status(exchange: Exchange) -> Fault:

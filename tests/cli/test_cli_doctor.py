@@ -102,7 +102,9 @@ def test_the_proposed_command_talks_to_the_agent_whose_card_is_wrong(cli: RunCli
     [proposal] = cli("doctor", agent.url, "-o", "json").json["proposals"]
     assert proposal["generation"] == "0.3"
     assert proposal["command"] == f"a2a-inspect {command}"
-    assert "hello back" in cli(*command.split()).out
+    talk = cli(*command.split())
+    assert "hello back" in talk.out
+    assert talk.err == "Warning: the card declares 1.0 there; 0.3 is spoken as was asked for\n"
     assert cli("send", "-a", agent.url, "--text", "hello").code == 1
 
 

@@ -56,6 +56,12 @@ def test_every_command_shows_its_own_help(cli: RunCli, name: str):
     assert "\x1b" not in asked.out
 
 
+def test_help_about_the_beginning_of_commands_lists_them_all(cli: RunCli):
+    for words in (("task",), ("task", "push-config"), ("help",)):
+        ran = cli("help", *words)
+        assert (ran.code, ran.out) == (0, cli("--help").out)
+
+
 def test_help_shows_the_defaults(cli: RunCli):
     shown = " ".join(cli("help", "send").out.split())
     assert "(default: 2s)" in shown

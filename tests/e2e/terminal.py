@@ -41,6 +41,7 @@ KEYS = {
     "pagedown": "\x1b[6~",
     "f1": "\x1bOP",
     **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "abcdefghijklmnopqrstuvwxyz"},
+    **{f"alt+{digit}": f"\x1b{digit}" for digit in "0123456789"},
 }
 """What a terminal sends for a key that has a name."""
 

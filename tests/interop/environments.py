@@ -6,16 +6,40 @@ import os
 import subprocess
 import sys
 import venv
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[2] / ".interop"
 
-PACKAGES: dict[str, tuple[str, ...]] = {
-    "v1": ("a2a-sdk[http-server,grpc]==1.3.0", "uvicorn==0.54.0"),
-    "v0_3": ("a2a-sdk[http-server,grpc]==0.3.26", "uvicorn==0.54.0"),
-    "v0_2": ("a2a-sdk[grpc]==0.2.16", "uvicorn==0.54.0"),
+
+@dataclass(frozen=True)
+class Sdk:
+    """A version of the SDK: the generation that it speaks, over what, and what its environment holds."""
+
+    version: str
+    generation: str
+    transports: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
+SDKS: dict[str, Sdk] = {
+    "v1": Sdk(
+        "1.3.0",
+        "1.0",
+        ("JSONRPC", "HTTP+JSON", "GRPC"),
+        ("a2a-sdk[http-server,grpc]==1.3.0", "uvicorn==0.54.0"),
+    ),
+    "v0_3": Sdk(
+        "0.3.26",
+        "0.3",
+        ("JSONRPC", "HTTP+JSON", "GRPC"),
+        ("a2a-sdk[http-server,grpc]==0.3.26", "uvicorn==0.54.0"),
+    ),
+    # Its HTTP server is no extra, it always comes along; it has none for HTTP+JSON.
+    "v0_2": Sdk("0.2.16", "0.2", ("JSONRPC", "GRPC"), ("a2a-sdk[grpc]==0.2.16", "uvicorn==0.54.0")),
 }
-"""What each environment holds; its agent is `agents/agent_<name>.py`."""
+"""The SDKs, newest first; the agent of each is `agents/agent_<name>.py`."""
 
 
 def python(name: str) -> Path:
@@ -30,9 +54,13 @@ def ready(name: str) -> bool:
 
 
 def make(name: str) -> None:
-    """Make an environment from nothing; raises CalledProcessError where pip cannot install what it holds."""
-    venv.create(HOME / name, clear=True, with_pip=True, symlinks=os.name != "nt")
-    subprocess.run([python(name), "-m", "pip", "install", "-qq", *PACKAGES[name]], check=True)
+    """Make an environment from nothing; raises CalledProcessError where pip cannot install what it holds.
+
+    Our own pip does it, and leaves compiling to whoever imports: both save time that nobody gets back.
+    """
+    venv.create(HOME / name, clear=True, symlinks=os.name != "nt")
+    pip = [sys.executable, "-m", "pip", "--python", python(name), "install", "-qq", "--no-compile"]
+    subprocess.run([*pip, *SDKS[name].packages], check=True)
     _stamp(name).write_text(_contents(name))
 
 
@@ -41,21 +69,26 @@ def _stamp(name: str) -> Path:
 
 
 def _contents(name: str) -> str:
-    return "\n".join((sys.version, *PACKAGES[name]))
+    return "\n".join((sys.version, *SDKS[name].packages))
+
+
+def _made(name: str) -> bool:
+    print(f"making {HOME / name}: {', '.join(SDKS[name].packages)}", flush=True)
+    try:
+        make(name)
+    except subprocess.CalledProcessError as error:
+        print(f"pip could not make the environment {name!r} (exit {error.returncode})", file=sys.stderr)
+        return False
+    return True
 
 
 def main() -> int:
-    """Make whatever is not ready; a second run does nothing."""
-    for name, packages in PACKAGES.items():
-        if ready(name):
-            continue
-        print(f"making {python(name).parent.parent}: {', '.join(packages)}", flush=True)
-        try:
-            make(name)
-        except subprocess.CalledProcessError as error:
-            print(f"pip could not make the environment {name!r} (exit {error.returncode})", file=sys.stderr)
-            return 1
-    return 0
+    """Make whatever is not ready, all of it at once; a second run does nothing."""
+    missing = [name for name in SDKS if not ready(name)]
+    if not missing:
+        return 0
+    with ThreadPoolExecutor(len(missing)) as workers:
+        return 0 if all(list(workers.map(_made, missing))) else 1
 
 
 if __name__ == "__main__":

@@ -31,9 +31,7 @@ PROTO_DIALECTS = {"02": v0_2.PROTO_DIALECT, "03": v0_3_proto.DIALECT, "10": v1_0
 _PROXY_PIECE = re.compile(rb"^(>>>|<<<) (\[\d+\]) \+[\d.]+s (\d+) bytes\n", re.MULTILINE)
 _WEBHOOK_PIECE = re.compile(rb"^>>> \+[\d.]+s (\d+) bytes \(agent -> webhook\)\n", re.MULTILINE)
 _DELIVERY = re.compile(rb"^>>> agent -> webhook\n(.*?)\n\n<<< ", re.MULTILINE | re.DOTALL)
-_PROTO_MESSAGE = re.compile(
-    r"^(>>>|<<<) .*?\n|^ +:path: /[\w.]+/(\w+)\n|^ +[\w.]+ \(protojson\): (.*)\n", re.MULTILINE
-)
+_PROTO_MESSAGE = re.compile(r"^(>>>|<<<) .*?\n|^ +:path: /[\w.]+/(\w+)\n|^ +[\w.]+ \(protojson\): (.*)\n", re.MULTILINE)
 _PROBE_PIECE = re.compile(rb"^\[\+[\d.]+s (\d+) bytes\]\n", re.MULTILINE)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urljoin
 
 import pytest
 
+from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects import v0_2, v0_3
-from inspector.protocol.model import Message, SendRequest, Task
+from inspector.protocol.model import ExtendedCardRequest, Message, SendRequest, Task
 from inspector.protocol.operations import Operation
 
 
@@ -29,7 +29,8 @@ def test_the_methods_are_those_of_0_3_but_for_the_extended_card() -> None:
     ],
 )
 def test_the_extended_card_lies_beside_the_interface(url: str, where: str) -> None:
-    assert urljoin(url, v0_2.DIALECT.extended_card_path) == where
+    sent = jsonrpc.BINDING.encode(url, v0_2.DIALECT, Operation.EXTENDED_CARD, ExtendedCardRequest(), "1")
+    assert (sent.method, sent.url) == ("GET", where)
     assert v0_2.DIALECT.has(Operation.EXTENDED_CARD)
     assert not v0_3.DIALECT.extended_card_path
 

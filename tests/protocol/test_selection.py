@@ -107,10 +107,9 @@ def test_a_generation_stands_in_where_the_card_declares_none():
         ((), ""),
         ((interface("2.0"),), ""),
         ((interface("1.0", UNKNOWN),), ""),
-        ((interface("1.0"),), "0.3"),
         ((interface("1.0"),), "7"),
     ],
-    ids=["none", "too new", "unknown binding", "other generation", "unknown generation"],
+    ids=["none", "too new", "unknown binding", "unknown generation"],
 )
 def test_no_interface_is_chosen_where_none_can_be_used(interfaces: tuple[AgentInterface, ...], generation: str):
     assert select(card(*interfaces), generation=generation) is None
@@ -123,3 +122,15 @@ def test_the_alternatives_begin_with_what_is_declared_and_go_on_with_what_is_not
     assert found[0] == ("1.0", "declared")
     assert ("0.3", "not declared") in found[1:]
     assert ("1.0", "declared") not in found[1:]
+
+
+def test_a_generation_that_no_interface_declares_stands_for_what_they_do_declare():
+    chosen = select(card(interface("1.0", "GRPC"), interface("1.0")), ("JSONRPC",), generation="0.3")
+    assert chosen is not None
+    assert (chosen.interface.protocol_binding, chosen.dialect.generation) == ("JSONRPC", "0.3")
+
+
+def test_a_generation_that_an_interface_declares_is_not_forced_on_another():
+    chosen = select(card(interface("1.0"), interface("0.3")), generation="0.3")
+    assert chosen is not None
+    assert chosen.interface.protocol_version == "0.3"

@@ -135,7 +135,7 @@ def redirecting(location: str, status: int = 302) -> Handle:
     return handle
 
 
-def answering(result: Any = None, **members: Any) -> Handle:
+def answering(result: Any = None, /, **members: Any) -> Handle:
     """Return a handler that answers a call once, with a result or with other members of the envelope."""
 
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:

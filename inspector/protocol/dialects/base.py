@@ -76,7 +76,7 @@ class Dialect:
     each transport, and are empty where this JSON does not travel so; `headers` are sent with every request. A client
     uses `encode_request` and `decode_result`, a server the others. `alias_of` names the generation that an interface
     declares when it speaks this one under another name. `extended_card_path` is where the extended card is fetched
-    with HTTP GET, relative to the interface's url (RFC 3986), where no method of this generation asks for it.
+    with HTTP GET, below the parent of the interface's url, where no method of this generation asks for it.
     `errors` maps its JSON-RPC codes to its names for them.
     """
 

@@ -17,6 +17,9 @@ from textual.widgets import Static, TextArea
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
 
+MOST = 200_000
+"""How many characters can be written; with many more, a text area takes seconds for every key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Aim:
@@ -34,6 +37,13 @@ class MessageArea(TextArea):
     class Submitted(Message):
         """The user pressed enter."""
 
+    class Overflowed(Message):
+        """So much was pasted that it was not taken."""
+
+        def __init__(self, count: int) -> None:
+            super().__init__()
+            self.count = count
+
     def on_mount(self) -> None:
         """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks; nothing here blinks."""
         self.cursor_blink = False
@@ -50,7 +60,16 @@ class MessageArea(TextArea):
             event.prevent_default()
             self.insert("\n")
             return
+        if event.key.startswith("alt+"):  # keys of the screen, though some terminals name a letter with them
+            event.prevent_default()
+            return
         await super()._on_key(event)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        if len(self.text) + len(event.text) > MOST:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Overflowed(len(event.text)))
 
 
 class Composer(Vertical):
@@ -99,9 +118,12 @@ class Composer(Vertical):
         return self.query_one(MessageArea).text
 
     def fill(self, text: str) -> None:
-        """Put a text in place of what is written and go there."""
+        """Put a text in place of what is written and go there; one that is too long is said to be so instead."""
         area = self.query_one(MessageArea)
-        area.text = text
+        if len(text) > MOST:
+            self._refuse(len(text))
+        else:
+            area.text = text
         area.move_cursor(area.document.end)
         self.screen.set_focus(area)
 
@@ -156,6 +178,13 @@ class Composer(Vertical):
     def on_message_area_submitted(self) -> None:
         """Send on enter."""
         self.action_send()
+
+    def on_message_area_overflowed(self, event: MessageArea.Overflowed) -> None:
+        """Say that a paste was too much."""
+        self._refuse(event.count)
+
+    def _refuse(self, count: int) -> None:
+        self.problem = f"{count:,} characters are more than can be written here ({MOST:,}); a2a-inspect send takes them"
 
     def action_send(self) -> None:
         """Ask for the text to be sent; an empty one is said to be so."""

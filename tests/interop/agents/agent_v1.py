@@ -1,13 +1,15 @@
-"""An A2A 1.0 agent over JSON-RPC, made with the official SDK 1.x."""
+"""An A2A 1.0 agent over JSON-RPC, HTTP+JSON and gRPC, made with the official SDK 1.x."""
 
 from __future__ import annotations
 
+import grpc
 import httpx
 from a2a.helpers import new_task_from_user_message, new_text_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.request_handlers.grpc_handler import GrpcHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.tasks import (
     BasePushNotificationSender,
     InMemoryPushNotificationConfigStore,
@@ -15,7 +17,8 @@ from a2a.server.tasks import (
     TaskUpdater,
 )
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
-from behaviours import Turn, perform
+from a2a.types.a2a_pb2_grpc import add_A2AServiceServicer_to_server
+from behaviours import EXTENDED, SKILL, Turn, perform
 from serving import serve
 from starlette.applications import Starlette
 
@@ -48,30 +51,38 @@ class Executor(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def application(url: str) -> Starlette:
-    """Make the agent that lives at this url; webhooks on this machine are allowed, because nothing screens them."""
+def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
+    """Make the agent that lives at this url, and at this address for gRPC; nothing screens its webhooks' addresses."""
     card = AgentCard(
         name="interop agent 1.x",
         description="Does what the first word says",
         version="1.0.0",
-        supported_interfaces=[AgentInterface(url=f"{url}/", protocol_binding="JSONRPC", protocol_version="1.0")],
-        capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+        supported_interfaces=[
+            AgentInterface(url=f"{url}/", protocol_binding="JSONRPC", protocol_version="1.0"),
+            AgentInterface(url=f"{url}/rest", protocol_binding="HTTP+JSON", protocol_version="1.0"),
+            AgentInterface(url=target, protocol_binding="GRPC", protocol_version="1.0"),
+        ],
+        capabilities=AgentCapabilities(streaming=True, push_notifications=True, extended_agent_card=True),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
-        skills=[
-            AgentSkill(id="words", name="Words", description="echo, stream, input, long, fail, push", tags=["test"])
-        ],
+        skills=[AgentSkill(**SKILL)],
     )
+    extended = AgentCard()
+    extended.CopyFrom(card)
+    extended.skills.append(AgentSkill(**EXTENDED))
     webhooks = InMemoryPushNotificationConfigStore()
     handler = DefaultRequestHandler(
         agent_executor=Executor(),
         task_store=InMemoryTaskStore(),
         agent_card=card,
+        extended_agent_card=extended,
         push_config_store=webhooks,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(trust_env=False), webhooks, push_url_validator=None),
         push_url_validator=None,
     )
-    return Starlette(routes=[*create_agent_card_routes(card), *create_jsonrpc_routes(handler, rpc_url="/")])
+    add_A2AServiceServicer_to_server(GrpcHandler(handler), server)
+    calls = [*create_jsonrpc_routes(handler, rpc_url="/"), *create_rest_routes(handler, path_prefix="/rest")]
+    return Starlette(routes=[*create_agent_card_routes(card), *calls])
 
 
 if __name__ == "__main__":

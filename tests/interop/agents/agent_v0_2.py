@@ -1,0 +1,24 @@
+"""An A2A 0.2 agent over JSON-RPC and gRPC, made with the official SDK 0.2.x."""
+
+from __future__ import annotations
+
+import grpc
+from a2a.grpc.a2a_pb2_grpc import add_A2AServiceServicer_to_server
+from a2a.server.apps import A2AStarletteApplication
+from a2a.server.request_handlers.grpc_handler import GrpcHandler
+from a2a.types import AgentInterface
+from legacy import cards, request_handler
+from serving import serve
+from starlette.applications import Starlette
+
+
+def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
+    """Make the agent that lives at this url, and at this address for gRPC."""
+    card, extended = cards("interop agent 0.2.x", f"{url}/", [AgentInterface(url=target, transport="GRPC")])
+    handler = request_handler()
+    add_A2AServiceServicer_to_server(GrpcHandler(card, handler), server)
+    return A2AStarletteApplication(card, handler, extended_agent_card=extended).build()
+
+
+if __name__ == "__main__":
+    serve(application)

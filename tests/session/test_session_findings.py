@@ -1,0 +1,459 @@
+"""What an agent does wrong, over real servers: each slip gives its own rule, and only that one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from aiohttp import web
+from conftest import OpenSession
+from scripted import (
+    PATIENCE,
+    Agent,
+    Handle,
+    answering,
+    artifact,
+    drive,
+    eventually,
+    frame,
+    giving,
+    message,
+    records,
+    redirecting,
+    rules,
+    say,
+    status,
+    streaming,
+    task,
+)
+
+from inspector.capture.records import Kind
+from inspector.findings.rules import RULES
+from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.lifecycle import State
+from inspector.session.draft import text_draft
+
+WORKING = {"task": task("WORKING")}
+DONE = status("COMPLETED")
+OLD_TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
+
+
+def finding_of(session: Any, rule: str) -> tuple[str, str]:
+    """Return where the first breach of a rule is, and what was seen."""
+    record = session.journal.capture.get(session.journal.found[rule][0])
+    [found] = [one for one in record.findings if one.rule == rule][:1]
+    assert found.severity is RULES[rule].severity
+    return found.pointer, found.seen
+
+
+def checked(fault: Fault | None) -> Fault:
+    """Return a fault, which says whose it is, what was seen and what to do."""
+    assert fault is not None
+    assert isinstance(fault.whose, Whose)
+    assert fault.seen.endswith(".")
+    assert fault.hint.endswith((".", "?"))
+    return fault
+
+
+# Streams
+
+
+STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
+    "no final state": ("STREAM-001", [WORKING, artifact("x")], "", "working"),
+    "back to submitted": (
+        "STREAM-002",
+        [WORKING, status("SUBMITTED"), DONE],
+        "/result/statusUpdate/status/state",
+        "submitted",
+    ),
+    "an update after the end": ("STREAM-003", [WORKING, DONE, artifact("x")], "/result/artifactUpdate", "a"),
+    "the end twice": ("STREAM-003", [WORKING, DONE, DONE], "/result/statusUpdate", "completed"),
+    "at work after the end": (
+        "STREAM-003",
+        [WORKING, DONE, status("WORKING"), DONE],
+        "/result/statusUpdate",
+        "working",
+    ),
+    "a chunk of nothing": (
+        "STREAM-004",
+        [WORKING, artifact("x", append=True), DONE],
+        "/result/artifactUpdate/append",
+        "a",
+    ),
+    "a chunk after the last": (
+        "STREAM-005",
+        [WORKING, artifact("x", lastChunk=True), artifact("y", append=True), DONE],
+        "/result/artifactUpdate/append",
+        "a",
+    ),
+    "another task": (
+        "STREAM-006",
+        [WORKING, status("WORKING", id="u"), DONE],
+        "/result/statusUpdate/taskId",
+        "task u, this is about t",
+    ),
+    "another task whole": (
+        "STREAM-006",
+        [WORKING, {"task": task("WORKING", id="u")}, DONE],
+        "/result/task/id",
+        "task u, this is about t",
+    ),
+    "another context": (
+        "STREAM-006",
+        [WORKING, status("WORKING", context="d"), DONE],
+        "/result/statusUpdate/contextId",
+        "working",
+    ),
+    "the shape of 0.3": ("STREAM-007", [WORKING, OLD_TASK, DONE], "", "'task'"),
+    "only the shape of 0.3": ("STREAM-007", [OLD_TASK], "", "'task'"),
+    "two members of a one-of": ("STREAM-007", [WORKING, DONE | artifact("x"), DONE], "", "more than one member"),
+    "a member of the wrong type": ("STREAM-007", [WORKING, {"task": {"id": 5}}, DONE], "", "Task/id"),
+    "no JSON": ("STREAM-007", [WORKING, b"data: {oops\n\n", DONE], "", "not JSON"),
+    "a list": ("STREAM-007", [WORKING, b"data: []\n\n", DONE], "", "an array"),
+    "nested too deep": ("STREAM-007", [WORKING, b"data: " + b"[" * 200_000 + b"\n\n", DONE], "", "nested deeper"),
+    "half a surrogate": ("STREAM-007", [WORKING, b'data: {"a": "\\ud800"}\n\n', DONE], "", "surrogate"),
+    "not a number": ("STREAM-007", [WORKING, b'data: {"a": NaN}\n\n', DONE], "", "not JSON"),
+    "5,000 digits": ("STREAM-007", [WORKING, b'data: {"a": ' + b"1" * 5000 + b"}\n\n", DONE], "", "digits"),
+    "bytes that are no text": ("STREAM-007", [WORKING, b"data: \xff\xfe\n\n", DONE], "", "UTF-16"),
+    "left unfinished": ("STREAM-008", [WORKING, DONE, b"data: {"], "", "after 2 events, completed"),
+    "an unknown state": (
+        "STREAM-009",
+        [WORKING, status("pondering"), DONE],
+        "/result/statusUpdate/status/state",
+        "pondering",
+    ),
+    "a message beside a task": (
+        "STREAM-010",
+        [WORKING, message("hi"), DONE],
+        "/result/message",
+        "a message in a stream of 2 events",
+    ),
+    "a task beside a message": (
+        "STREAM-010",
+        [message("hi"), WORKING, DONE],
+        "/result/task",
+        "a message in a stream of 2 events",
+    ),
+    "two messages": (
+        "STREAM-010",
+        [message("one"), message("two")],
+        "/result/message",
+        "a message in a stream of 2 events",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STREAMS)
+async def test_a_slip_in_a_stream_has_its_rule(agent: Agent, open_session: OpenSession, case: str):
+    rule, events, pointer, seen = STREAMS[case]
+    agent.answer(streaming(*events))
+    session = await open_session(agent.url)
+    await say(session)
+    assert rules(session) == {rule}
+    assert finding_of(session, rule)[0] == pointer
+    assert seen in finding_of(session, rule)[1]
+
+
+SOUND_STREAMS: dict[str, list[Any]] = {
+    "a message": [message("hi")],
+    "a task and its updates": [WORKING, artifact("x"), artifact("y", append=True, lastChunk=True), DONE],
+    "a task that has ended": [{"task": task("COMPLETED")}],
+    "the task again, as a whole": [WORKING, DONE, {"task": task("COMPLETED")}],
+    "a question": [WORKING, status("INPUT_REQUIRED", "which one?")],
+    "a login": [WORKING, status("AUTH_REQUIRED")],
+    "the same state twice": [WORKING, status("WORKING", "still"), DONE],
+    "no word of a context": [WORKING, {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}],
+    "an artifact that is replaced": [WORKING, artifact("x", lastChunk=True), artifact("y"), DONE],
+    "an unspecified state": [WORKING, status("UNSPECIFIED"), DONE],
+    "only keep-alives between": [WORKING, b": ping\n\n", b"\n\n", DONE],
+    "an update first": [status("WORKING"), DONE],
+}
+
+
+@pytest.mark.parametrize("case", SOUND_STREAMS)
+async def test_a_sound_stream_has_no_finding(agent: Agent, open_session: OpenSession, case: str):
+    agent.answer(streaming(*SOUND_STREAMS[case]))
+    session = await open_session(agent.url)
+    turn = await say(session)
+    assert (rules(session), turn.fault) == (set(), None)
+
+
+async def test_a_stream_that_breaks_off_says_how_far_it_came(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, artifact("x"), cut=True))
+    session = await open_session(agent.url)
+    turn = await say(session)
+    assert rules(session) == {"STREAM-008"}
+    assert finding_of(session, "STREAM-008") == ("", "after 2 events, working")
+    fault = checked(turn.fault)
+    assert "broke off after 2 events" in fault.seen
+    end = records(session, Kind.END)[-1]
+    assert (end.meta["how"], end.meta["seen"], end.state) == ("broken", fault.seen, State.WORKING)
+
+
+async def test_an_error_in_a_stream_is_its_end(agent: Agent, open_session: OpenSession):
+    async def fail(request: web.BaseRequest, heard: Any) -> web.StreamResponse:
+        identity = heard.json["id"]
+        error = {"code": -32603, "message": "out of paper"}
+        last = b"event: error\n" + frame(..., identity, error=error)
+        return await streaming(frame(WORKING, identity), last)(request, heard)
+
+    agent.answer(fail)
+    session = await open_session(agent.url)
+    turn = await say(session)
+    assert rules(session) == set()
+    fault = checked(turn.fault)
+    assert (fault.whose, fault.code, fault.error.code) == (Whose.AGENT, "InternalError", -32603)
+    assert "out of paper" in fault.seen
+    assert [one.event for one in records(session, Kind.FRAME)] == ["task", "error"]
+
+
+async def test_a_stream_of_nothing_is_a_fault(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming())
+    session = await open_session(agent.url)
+    turn = await say(session)
+    assert rules(session) == {"STREAM-001"}
+    assert checked(turn.fault).seen == "The agent answered with nothing."
+
+
+async def test_a_frame_with_another_id_is_found_in_each(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(frame(WORKING, "other"), frame(DONE, "other")))
+    session = await open_session(agent.url)
+    await say(session)
+    assert rules(session) == {"RPC-001"}
+    assert len(session.journal.found["RPC-001"]) == 2
+
+
+async def test_an_event_beyond_the_limit_ends_the_stream(agent: Agent, open_session: OpenSession):
+    from inspector.wire.http import Limits
+
+    agent.answer(streaming(WORKING, b"data: " + b"x" * 500_000 + b"\n\n"))
+    session = await open_session(agent.url, limits=Limits(block=10_000))
+    turn = await say(session)
+    assert rules(session) == {"STREAM-008"}
+    assert "10,000 bytes" in checked(turn.fault).seen
+
+
+# Answers
+
+
+ANSWERS: dict[str, tuple[str, Handle, str, str]] = {
+    "a page": ("RPC-002", giving(b"<!doctype html>", content_type="text/html"), "", "HTML or XML"),
+    "an empty answer": ("RPC-002", giving(b""), "", "empty"),
+    "no content": ("RPC-002", giving(b"", status=204), "", "empty"),
+    "neither result nor error": ("RPC-002", giving({"jsonrpc": "2.0", "id": 1}), "", "neither result nor error"),
+    "a batch": ("RPC-002", giving([{"jsonrpc": "2.0"}]), "", "an array"),
+    "no envelope": ("RPC-002", giving({"task": task("COMPLETED")}), "", "neither result nor error"),
+    "an error that is a string": ("RPC-002", giving({"jsonrpc": "2.0", "id": None, "error": "oops"}), "", "an object"),
+    "result and error": (
+        "RPC-002",
+        answering({"task": task("COMPLETED")}, error={"code": -32000, "message": "both"}),
+        "/error",
+        "both result and error",
+    ),
+    "a code that is a string": ("RPC-002", answering(error={"code": "bad", "message": "x"}), "/error/code", "'bad'"),
+    "no version of JSON-RPC": ("RPC-002", answering(message("hi"), jsonrpc=...), "/jsonrpc", "missing"),
+    "another version of JSON-RPC": ("RPC-002", answering(message("hi"), jsonrpc="1.0"), "/jsonrpc", "'1.0'"),
+    "another id": ("RPC-001", answering(message("hi"), id="other"), "/id", "'other' instead of"),
+    "a number for an id": ("RPC-001", answering(message("hi"), id=7), "/id", "7 instead of"),
+    "a huge id": ("RPC-001", answering(message("hi"), id="x" * 100_000), "/id", "'xxx"),
+    "no id": ("RPC-001", answering(message("hi"), id=...), "/id", "missing instead of"),
+    "a result that cannot be read": ("RPC-003", answering({"task": {"id": 5}}), "", "Task/id"),
+    "a result in the shape of 0.3": ("RPC-003", answering(OLD_TASK), "", "'task'"),
+    "the wrong media type": ("RPC-005", lambda r, h: _typed(r, h, "text/plain"), "", "text/plain"),
+    "an unknown state": (
+        "STREAM-009",
+        answering({"task": task("PONDERING")}),
+        "/result/task/status/state",
+        "PONDERING",
+    ),
+}
+
+
+async def _typed(request: web.BaseRequest, heard: Any, content_type: str) -> web.StreamResponse:
+    envelope = {"jsonrpc": "2.0", "id": heard.json["id"], "result": message("hi")}
+    return await giving(json.dumps(envelope).encode(), content_type=content_type)(request, heard)
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+async def test_a_slip_in_an_answer_has_its_rule(agent: Agent, open_session: OpenSession, case: str):
+    rule, handle, pointer, seen = ANSWERS[case]
+    agent.answer(handle)
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert rules(session) == {rule}
+    found = finding_of(session, rule)
+    assert found[0] == pointer
+    assert seen in found[1]
+    assert len(found[1]) <= 200
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [
+        answering(message("hi")),
+        answering({"task": task("COMPLETED")}, error=None),
+        answering(..., error={"code": -32600, "message": "no"}, id=None),
+        answering(..., error={"code": -32600, "message": "no"}, id=...),
+        answering(..., error={"code": -32000, "message": "own code"}, result=None),
+    ],
+    ids=["plain", "error: null", "error without an id", "error with no id at all", "result: null"],
+)
+async def test_a_sound_answer_has_no_finding(agent: Agent, open_session: OpenSession, handle: Handle):
+    agent.answer(handle)
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert rules(session) == set()
+
+
+async def test_json_instead_of_a_stream_is_read_and_found(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("COMPLETED")}))
+    session = await open_session(agent.url)
+    turn = await say(session)
+    assert rules(session) == {"RPC-004"}
+    assert (turn.fault, turn.exchange.task_id) == (None, "t")
+
+
+async def test_an_answer_about_another_task_is_found(agent: Agent, open_session: OpenSession):
+    agent.answer(answering(task("COMPLETED", id="u")))
+    session = await open_session(agent.url)
+    await drive(session.get("t"))
+    assert rules(session) == {"STREAM-006"}
+    assert finding_of(session, "STREAM-006") == ("/result/id", "task u, this is about t")
+
+
+async def test_a_wrapped_task_where_a_bare_one_is_due_is_found(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("COMPLETED")}))
+    session = await open_session(agent.url)
+    await drive(session.get("t"))
+    assert rules(session) == {"RPC-003"}
+
+
+# Several exchanges about one task
+
+
+async def test_a_stream_that_tells_an_end_which_another_answer_told_before_is_sound(
+    agent: Agent, open_session: OpenSession
+):
+    canceled = asyncio.Event()
+
+    async def rpc(request: web.BaseRequest, heard: Any) -> web.StreamResponse:
+        if heard.json["method"] == "CancelTask":
+            return await answering(task("CANCELED"))(request, heard)
+        last = frame(status("CANCELED"), heard.json["id"])
+
+        async def wait() -> None:
+            await canceled.wait()
+            await response.write(last)
+
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(frame(WORKING, heard.json["id"]))
+        await wait()
+        return response
+
+    agent.answer(rpc)
+    session = await open_session(agent.url)
+    running = asyncio.create_task(session.send(text_draft("long"), stream=True).finish())
+    await eventually(lambda: "t" in session.tasks)
+    await drive(session.cancel("t"))
+    assert session.tasks.get("t").now.state == State.CANCELED
+    canceled.set()
+    async with asyncio.timeout(PATIENCE):
+        assert await running is None
+    assert rules(session) == set()
+    assert [move.state for move in session.tasks.get("t").now.moves] == [State.WORKING, State.CANCELED]
+
+
+async def test_a_task_that_had_ended_before_the_call_must_not_go_on(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming({"task": task("COMPLETED")}))
+    session = await open_session(agent.url)
+    await say(session)
+    agent.routes["/rpc"] = streaming(status("WORKING"), DONE)
+    await say(session, task_id="t")
+    assert rules(session) == {"STREAM-003"}
+
+
+async def test_a_second_turn_may_append_to_what_the_first_began(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, artifact("one "), status("INPUT_REQUIRED")))
+    session = await open_session(agent.url)
+    await say(session)
+    agent.routes["/rpc"] = streaming(status("WORKING"), artifact("two", append=True, lastChunk=True), DONE)
+    await say(session, task_id="t")
+    assert rules(session) == set()
+    assert str(session.tasks.get("t").now.artifacts["a"].text) == "one two"
+
+
+# What a call came to
+
+
+OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
+    "401": (giving(b"", status=401), Whose.YOURS, FaultCode.CREDENTIALS_MISSING, "401 Unauthorized"),
+    "401 with an error": (
+        answering(error={"code": -32000, "message": "who are you"}),
+        Whose.AGENT,
+        "Error",
+        "who are you",
+    ),
+    "403": (giving(b"<html>", status=403), Whose.YOURS, FaultCode.AUTH_FAILED, "403 Forbidden"),
+    "404": (giving(b"<html>", status=404), Whose.AGENT, FaultCode.UNREACHABLE, "404 Not Found: HTML or XML"),
+    "500": (giving(b"boom", status=500), Whose.AGENT, FaultCode.INTERNAL, "500 Internal Server Error"),
+    "503": (giving(b"", status=503), Whose.AGENT, FaultCode.UNREACHABLE, "503"),
+    "308": (redirecting("/rpc/", 308), Whose.AGENT, FaultCode.UNREACHABLE, "redirects (308) to /rpc/"),
+    "302 to nowhere": (giving(b"", status=302), Whose.AGENT, FaultCode.UNREACHABLE, "to nowhere"),
+    "a page": (giving(b"<html>", content_type="text/html"), Whose.AGENT, "InvalidAgentResponseError", "HTML or XML"),
+    "nothing": (giving(b"", status=204), Whose.AGENT, "InvalidAgentResponseError", "empty"),
+    "unknown error": (answering(error={"code": 5, "message": ""}), Whose.AGENT, "Error", "(Error)"),
+    "version": (
+        answering(error={"code": -32009, "message": "no"}),
+        Whose.AGENT,
+        "VersionNotSupportedError",
+        "generation",
+    ),
+}
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "once"])
+@pytest.mark.parametrize("case", OUTCOMES)
+async def test_what_a_call_came_to_says_whose_fault_it_is(
+    agent: Agent, open_session: OpenSession, case: str, stream: bool
+):
+    handle, whose, code, seen = OUTCOMES[case]
+    agent.answer(handle)
+    session = await open_session(agent.url)
+    fault = checked((await say(session, stream=stream)).fault)
+    assert (fault.whose, fault.code) == (whose, code)
+    assert seen in fault.seen
+
+
+@pytest.mark.parametrize("status", [401, 403, 302])
+async def test_what_http_itself_refuses_is_no_finding(agent: Agent, open_session: OpenSession, status: int):
+    agent.answer(giving(b"<html>", status=status, content_type="text/html"))
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert rules(session) == set()
+
+
+async def test_credentials_that_are_asked_for_win_over_the_error_that_comes_along(
+    agent: Agent, open_session: OpenSession
+):
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "no"}}
+    agent.answer(giving(body, status=401, headers={"WWW-Authenticate": "Bearer realm=x"}))
+    session = await open_session(agent.url)
+    fault = checked((await say(session, stream=False)).fault)
+    assert fault.code == FaultCode.CREDENTIALS_MISSING
+    assert "Bearer realm=x" in fault.seen
+
+
+async def test_an_agent_that_goes_away_in_mid_answer_is_told(agent: Agent, open_session: OpenSession):
+    async def vanish(request: web.BaseRequest, _: Any) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    agent.answer(vanish)
+    session = await open_session(agent.url)
+    fault = checked((await say(session, stream=False)).fault)
+    assert fault.code == FaultCode.UNREACHABLE
+    assert records(session)[-1].meta["how"] == "broken"

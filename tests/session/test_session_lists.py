@@ -1,0 +1,222 @@
+"""Lists of records as rows, the journal that fills them, and the exchanges in a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.capture.records import Kind, Record
+from inspector.capture.redaction import Redactor
+from inspector.capture.store import Capture
+from inspector.findings.rules import broken
+from inspector.session.journal import LABEL_LENGTH, Journal
+from inspector.session.lists import RecordList, Row
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Capture.create(tmp_path / "capture") as capture:
+        yield Journal(capture, Redactor(["canary-secret"]))
+
+
+def everything(_: Record) -> bool:
+    return True
+
+
+def chunk(journal: Journal, name: str = "a", kind: Kind = Kind.FRAME, **members: Any) -> Record:
+    return journal.append(kind, 1.0, event="artifact", label=name, **({"task": "t", "size": 10} | members))
+
+
+def rows(listed: RecordList) -> list[Row]:
+    return [listed[index] for index in range(len(listed))]
+
+
+def spans(listed: RecordList) -> list[tuple[int, int, int]]:
+    return [(row.first, row.last, row.records) for row in rows(listed)]
+
+
+# Folding
+
+
+def test_a_list_that_is_not_folded_has_a_row_for_each_record(journal: Journal):
+    listed = RecordList(everything)
+    journal.follow(listed)
+    for _ in range(3):
+        chunk(journal)
+    assert rows(listed) == [Row(1, 1, 1, 10), Row(2, 2, 1, 10), Row(3, 3, 1, 10)]
+
+
+def test_a_run_of_chunks_is_one_row(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    for size in (10, 20, 30):
+        chunk(journal, size=size)
+    assert rows(listed) == [Row(1, 3, 3, 60)]
+
+
+def test_anything_else_ends_a_run(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    chunk(journal)
+    chunk(journal)
+    journal.append(Kind.FRAME, 1.0, event="status", task="t")
+    chunk(journal)
+    assert spans(listed) == [(1, 2, 2), (3, 3, 1), (4, 4, 1)]
+
+
+def test_what_does_not_belong_ends_no_run(journal: Journal):
+    listed = RecordList(lambda record: record.kind is not Kind.KEEPALIVE, folded=True)
+    journal.follow(listed)
+    chunk(journal)
+    journal.append(Kind.KEEPALIVE, 1.0)
+    chunk(journal)
+    assert spans(listed) == [(1, 3, 2)]
+
+
+def test_runs_of_a_stream_and_of_pushes_grow_side_by_side(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    for _ in range(3):
+        chunk(journal, exchange=1)
+        chunk(journal, kind=Kind.DELIVERY)
+    assert spans(listed) == [(1, 5, 3), (2, 6, 3)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"name": "b"}, {"task": "u"}, {"exchange": 2}, {"kind": Kind.DELIVERY}],
+    ids=["artifact", "task", "exchange", "way"],
+)
+def test_runs_of_different_things_do_not_mix(journal: Journal, other: dict[str, Any]):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    for _ in range(2):
+        chunk(journal, exchange=1)
+        chunk(journal, **({"exchange": 1} | other))
+    assert spans(listed) == [(1, 3, 2), (2, 4, 2)]
+
+
+def test_a_chunk_with_a_finding_stands_alone(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    chunk(journal)
+    chunk(journal, findings=[broken("STREAM-005", "x")])
+    chunk(journal)
+    chunk(journal)
+    assert spans(listed) == [(1, 1, 1), (2, 2, 1), (3, 4, 2)]
+
+
+def test_a_list_is_refolded_from_the_records(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    chunk(journal)
+    chunk(journal)
+    journal.refold(listed, folded=False)
+    assert spans(listed) == [(1, 1, 1), (2, 2, 1)]
+    chunk(journal)
+    journal.refold(listed, folded=True)
+    assert spans(listed) == [(1, 3, 3)]
+    chunk(journal)
+    assert spans(listed) == [(1, 4, 4)]
+
+
+def test_a_record_is_found_by_the_row_that_begins_at_or_before_it(journal: Journal):
+    listed = RecordList(lambda record: record.seq % 2 == 0)
+    journal.follow(listed)
+    for _ in range(5):
+        chunk(journal)
+    assert [listed.index_of(seq) for seq in range(1, 6)] == [None, 0, 0, 1, 1]
+
+
+@given(st.lists(st.sampled_from("abcx!"), max_size=40))
+def test_folding_loses_no_record(names: str):
+    followed = RecordList(everything, folded=True)
+    for seq, name in enumerate(names, 1):
+        event = "status" if name == "x" else "artifact"
+        findings = (broken("STREAM-005", ""),) if name == "!" else ()
+        followed.offer(Record(seq, 1.0, Kind.FRAME, event=event, label=name, size=seq, findings=findings))
+    assert sum(row.records for row in rows(followed)) == len(names)
+    assert sum(row.size for row in rows(followed)) == sum(range(1, len(names) + 1))
+    assert all(row.first <= row.last for row in rows(followed))
+
+
+# The journal
+
+
+def test_who_follows_in_the_middle_misses_nothing(journal: Journal):
+    for _ in range(2500):
+        chunk(journal)
+    listed = RecordList(everything)
+    journal.follow(listed)
+    chunk(journal)
+    assert [row.first for row in rows(listed)] == list(range(1, 2502))
+
+
+def test_everything_that_quotes_an_agent_is_masked_and_cut(journal: Journal):
+    quoted = "x" * (LABEL_LENGTH - 5) + "canary-secret" + "y" * 100
+    record = journal.append(
+        Kind.FRAME,
+        1.0,
+        task="canary-secret",
+        context="canary-secret",
+        state="canary-secret",
+        label=quoted,
+        findings=[broken("STREAM-009", quoted)],
+    )
+    assert (record.task, record.context, record.state) == ("****", "****", "****")
+    assert record.label == record.findings[0].seen == "x" * (LABEL_LENGTH - 5) + "****y"
+
+
+def test_the_journal_knows_where_each_rule_was_broken(journal: Journal):
+    chunk(journal, findings=[broken("STREAM-004", ""), broken("STREAM-005", "")])
+    chunk(journal)
+    chunk(journal, findings=[broken("STREAM-005", "")])
+    assert journal.found == {"STREAM-004": [1], "STREAM-005": [1, 3]}
+
+
+def request(journal: Journal, operation: str, at: float) -> Record:
+    return journal.append(Kind.REQUEST, at, operation=operation, meta={"method": "POST", "url": "http://x/"})
+
+
+def test_times_are_relative_to_the_last_send(journal: Journal):
+    chunk(journal)
+    request(journal, "SendStreamingMessage", 10.0)
+    request(journal, "GetTask", 20.0)
+    chunk(journal)
+    request(journal, "SubscribeToTask", 30.0)
+    request(journal, "SendMessage", 40.0)
+    assert [journal.turn_of(seq) for seq in range(1, 7)] == [None, 10.0, 10.0, 10.0, 30.0, 40.0]
+
+
+# Exchanges
+
+
+def test_an_exchange_is_summed_up_as_it_goes_on(journal: Journal):
+    meta = {"method": "POST", "url": "http://x/rpc"}
+    opened = journal.append(Kind.REQUEST, 1.0, operation="SendStreamingMessage", size=100, meta=meta)
+    summary = journal.exchanges.get(opened.seq)
+    assert summary is not None
+    assert (summary.method, summary.url, summary.sent, summary.task) == ("POST", "http://x/rpc", 100, "")
+    assert (summary.seconds, summary.how, journal.exchanges.open) == (None, "", 1)
+    headers = [["X-A", "b"], ["content-TYPE", "text/event-stream; charset=utf-8"], ["Content-Type", "other"]]
+    journal.append(Kind.RESPONSE, 2.0, exchange=opened.seq, meta={"status": 200, "headers": headers})
+    journal.append(Kind.FRAME, 3.0, exchange=opened.seq, task="t", size=10, findings=[broken("STREAM-004", "")])
+    journal.append(Kind.KEEPALIVE, 4.0, exchange=opened.seq, size=3)
+    journal.append(Kind.FRAME, 5.0, exchange=opened.seq, task="u", size=20)
+    journal.append(Kind.DELIVERY, 6.0, task="t", size=1000)
+    assert (summary.status, summary.content_type) == (200, "text/event-stream; charset=utf-8")
+    assert (summary.events, summary.keepalives, summary.received, summary.findings) == (2, 1, 33, 1)
+    assert (summary.task, summary.last_at) == ("t", 5.0)
+    journal.append(Kind.END, 7.0, exchange=opened.seq, meta={"how": "complete", "seconds": 6.0}, findings=[])
+    assert (summary.seconds, summary.how, summary.last_at, journal.exchanges.open) == (6.0, "complete", 7.0, 0)
+
+
+def test_records_outside_of_an_exchange_are_in_no_summary(journal: Journal):
+    journal.append(Kind.NOTE, 1.0, label="hello")
+    journal.append(Kind.END, 1.0, exchange=77, meta={"how": "complete", "seconds": 1.0})
+    assert (len(journal.exchanges), journal.exchanges.get(1), journal.exchanges.get(77)) == (0, None, None)
