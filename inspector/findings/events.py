@@ -59,8 +59,10 @@ def of_envelope(expected: str, value: Json) -> tuple[Finding, ...]:
     """
     if not isinstance(value, dict) or not value.keys() & {"result", "error"}:
         return ()
-    findings: list[Finding] = []
     got, error = value.get("id"), value.get("error")
+    if got == expected and error is None and value.get("jsonrpc") == "2.0":
+        return ()
+    findings: list[Finding] = []
     if got != expected and not (got is None and error is not None):
         findings.append(broken("RPC-001", f"{_quote(got)} instead of {expected!r}", "/id"))
     if value.get("jsonrpc") != "2.0":

@@ -120,11 +120,11 @@ class Order:
         misfits = self._context(event.context_id)
         match event:
             case TaskArtifactUpdateEvent():
-                return (*misfits, *self._artifact(event))
+                return misfits + self._artifact(event)
             case TaskStatusUpdateEvent():
-                return (*misfits, *self._move(event.status.state))
+                return misfits + self._move(event.status.state)
             case Task():
-                return (*misfits, *self._snapshot(event))
+                return misfits + self._snapshot(event)
             case Message():
                 return misfits
 
@@ -144,15 +144,15 @@ class Order:
         return () if task.status.state == self.state else self._move(task.status.state)
 
     def _artifact(self, event: TaskArtifactUpdateEvent) -> tuple[Misfit, ...]:
-        misfits = [Misfit.AFTER_TERMINAL] if is_terminal(self.state) else []
-        artifact_id = event.artifact.artifact_id
+        misfits: tuple[Misfit, ...] = (Misfit.AFTER_TERMINAL,) if is_terminal(self.state) else ()
+        artifact_id, append = event.artifact.artifact_id, bool(event.append)
         closed = self.closed.get(artifact_id)
-        if event.append and closed is None:
-            misfits.append(Misfit.APPEND_BEFORE_CREATE)
-        elif event.append and closed:
-            misfits.append(Misfit.CHUNK_AFTER_LAST)
-        self.closed[artifact_id] = bool(event.last_chunk) or bool(closed and event.append)
-        return tuple(misfits)
+        if append and closed is None:
+            misfits += (Misfit.APPEND_BEFORE_CREATE,)
+        elif append and closed:
+            misfits += (Misfit.CHUNK_AFTER_LAST,)
+        self.closed[artifact_id] = bool(event.last_chunk) or (append and bool(closed))
+        return misfits
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from inspector.protocol.model import (
     Message,
     Task,
     TaskArtifactUpdateEvent,
+    TaskList,
     TaskStatusUpdateEvent,
     Unreadable,
 )
@@ -42,6 +43,8 @@ _WRAPPERS: Mapping[type[Event], str] = {
     TaskStatusUpdateEvent: "statusUpdate",
     TaskArtifactUpdateEvent: "artifactUpdate",
 }
+_EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
+"""What tells of a task, the commonest first: a busy stream asks for it tens of thousands of times a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +155,12 @@ class Exchange(Recorder):
         self.answer = answer
         findings = self._judge(kind, answer, value)
         event, task, context, state, label = describe(answer)
-        if isinstance(answer, TaskArtifactUpdateEvent | TaskStatusUpdateEvent | Task | Message):
-            findings += self._fold(answer, kind, at, event_pointer(value, answer))
+        if isinstance(answer, _EVENTS) and (told := self._fold(answer, kind, at)):
+            where = event_pointer(value, answer)
+            findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
+        elif isinstance(answer, TaskList):
+            for listed in answer.tasks:
+                self.tasks.take(listed, at, Source.ANSWER)
         record = self.journal.append(
             kind,
             at,
@@ -172,8 +179,11 @@ class Exchange(Recorder):
             self.on_answer(answer)
         return record
 
-    def _fold(self, event: Event, kind: Kind, at: float, pointer: str) -> tuple[Finding, ...]:
-        """Fold an event into its task, and judge it by what this exchange has told of the task before."""
+    def _fold(self, event: Event, kind: Kind, at: float) -> tuple[Finding, ...]:
+        """Fold an event into its task, and judge it by what this exchange has told of the task before.
+
+        The findings point into the event.
+        """
         findings: tuple[Finding, ...] = ()
         task, expected = task_of(event), self.task_id or self.call.task_id
         if task and not self.task_id:
@@ -181,17 +191,17 @@ class Exchange(Recorder):
             if task != self.call.task_id or self._order is None:
                 self._order = self._order_of(task) or Order()
         if task and expected and task != expected:
-            at_id = f"{pointer}/id" if isinstance(event, Task) else f"{pointer}/taskId"
-            findings += judge.of_other_task(expected, task, at_id)
+            findings += judge.of_other_task(expected, task, "/id" if isinstance(event, Task) else "/taskId")
         elif self._order is not None and (misfits := self._order.check(event)):
             _, _, _, state, label = describe(event)
-            findings += judge.of_misfits(misfits, label or short(state), pointer)
-        findings += judge.of_state(state_of(event), pointer)
+            findings += judge.of_misfits(misfits, label or short(state))
+        findings += judge.of_state(state_of(event))
         if kind is Kind.FRAME:
             self._events += 1
-            self._messages += isinstance(event, Message)
-            findings += judge.of_mixture(self._events, self._messages, pointer)
-        self.tasks.take(event, at, Source.ANSWER, stream=self.number if kind is Kind.FRAME else 0)
+            self._messages += type(event) is Message
+            findings += judge.of_mixture(self._events, self._messages)
+        told_here = kind is Kind.FRAME and task == self.task_id
+        self.tasks.take(event, at, Source.ANSWER, stream=self.number if told_here else 0)
         return findings
 
     def _judge(self, kind: Kind, answer: Answer, value: Json) -> tuple[Finding, ...]:

@@ -74,6 +74,8 @@ class Journal:
         return record
 
     def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        if not findings:
+            return ()
         return tuple(replace(one, seen=self.redactor.text(one.seen)[:LABEL_LENGTH]) for one in findings)
 
     def turn_of(self, seq: int) -> float | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from inspector.protocol.errors import BY_NAME, Fault, FaultCode, ProtocolError, Whose
 from inspector.protocol.model import Unreadable
+from inspector.protocol.operations import Operation
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.observations import Ending
@@ -16,11 +17,12 @@ _HINTS = {
     "TaskNotFoundError": "Agents forget tasks when they restart; check the id.",
     "TaskNotCancelableError": "The task has ended; its state tells how.",
     "PushNotificationNotSupportedError": "Send without push; the card should say pushNotifications: false.",
-    "UnsupportedOperationError": "A task that has ended takes no more messages: start a new one in the same context.",
     "InvalidParamsError": "The error's data, where there is any, names the member.",
     "ContentTypeNotSupportedError": "Compare the parts with the input modes on the card.",
     "ExtensionSupportRequiredError": "The card names the extension; activate it with --svc-param.",
 }
+_ENDED = "A task that has ended takes no more messages: start a new one in the same context."
+"""What an UnsupportedOperationError to a message mostly means."""
 _LOOK = "The agent's log may tell more."
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The statuses with which gRPC says what HTTP says with 401 and 403."""
@@ -44,7 +46,10 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if status in UNANSWERED:
         return _of_status(exchange)
     if isinstance(answer, ProtocolError):
-        return of_error(answer)
+        fault = of_error(answer)
+        sending = exchange.call.operation in (Operation.SEND, Operation.STREAM)
+        unsupported = fault.code == "UnsupportedOperationError"
+        return replace(fault, hint=_ENDED) if unsupported and sending else fault
     if status >= 300:
         return _of_status(exchange)
     if exchange.fault is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Self
@@ -49,7 +52,7 @@ class Client:
         self.limits = limits or Limits()
         self._clock = clock
         self._http = httpx.AsyncClient(
-            verify=verify,
+            verify=_trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")) if verify else False,
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
@@ -182,6 +185,12 @@ class _Tally:
     events: int = 0
     size: int = 0
     rest: bytes = b""
+
+
+@cache
+def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """Read the authorities that are trusted, which the environment may name, once: they take longer than all else."""
+    return httpx.create_ssl_context()
 
 
 async def _keep_head(response: httpx.Response) -> None:

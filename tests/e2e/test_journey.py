@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Run, the_capture
+from programs import Run, the_capture
 from terminal import Ending, Terminal, assert_inert, tokens
 
 from inspector.capture.records import Kind
@@ -90,7 +90,7 @@ def test_a_signal_in_the_middle_of_a_stream_leaves_the_terminal_restored_and_the
         terminal.signal(number)
         ending = terminal.wait_exit()
     assert ending.restored, ending.left
-    assert ending.status in (1, 128 + number, -number)
+    assert ending.status == 1
     with Capture.open(the_capture(home)) as capture:
         assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
 
@@ -131,14 +131,14 @@ def test_the_size_may_change_while_a_stream_runs(inspect: Run, mock: str):
         assert terminal.wait_exit() == IN_ORDER
 
 
-def test_five_megabytes_that_are_pasted_are_refused_and_what_is_written_stays(inspect: Run, mock: str):
+def test_a_paste_that_is_too_long_is_refused_and_what_is_written_stays(inspect: Run, mock: str):
     with inspect(mock) as terminal:
         to_talk(terminal)
         terminal.wait_for("write a message")
         terminal.paste("echo a few words")
         terminal.wait_for("▌ echo a few words")
-        terminal.send(f"\x1b[200~{'All work and no play. ' * 240_000}\x1b[201~", timeout=120)
-        terminal.wait_for("5,280,000 characters are more than can be written here", timeout=120)
+        terminal.send(f"\x1b[200~{'All work and no play. ' * 50_000}\x1b[201~", timeout=120)
+        terminal.wait_for("1,100,000 characters are more than can be written here", timeout=120)
         terminal.send(", still here")
         terminal.wait_for("▌ echo a few words, still here")
         terminal.press("ctrl+q")

@@ -6,13 +6,16 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import environments
 import httpx
 import pytest
+import table
 from calling import Caller
 
 from inspector.protocol.dialects.registry import DIALECTS
@@ -21,9 +24,6 @@ START_SECONDS = 60
 """How long an agent may take to print its url, on a busy machine."""
 
 CALL_SECONDS = 20
-
-GENERATIONS = {"v1": "1.0", "v0_3": "0.3"}
-"""The generation that each environment's agent speaks."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,31 @@ class Agent:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect these tests where nobody asked for them by mark and their environments do not exist."""
-    if "interop" in config.option.markexpr or all(map(environments.ready, environments.PACKAGES)):
+    if "interop" in config.option.markexpr or all(map(environments.ready, environments.SDKS)):
         return
     left_out = [item for item in items if item.get_closest_marker("interop")]
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
 
 
-@pytest.fixture(scope="session", params=environments.PACKAGES)
-def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    """Start one agent in its environment and end it, with all that it started, when the run is over."""
-    name = request.param
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Agent]]:
+    """Start an agent in its environment when it is first asked for, and end each when the run is over."""
+    with ExitStack() as ends:
+        yield cache(lambda name: ends.enter_context(_process(name, tmp_path_factory.mktemp("agents"))))
+
+
+@pytest.fixture(params=list(environments.SDKS))
+def agent(request: pytest.FixtureRequest, running: Callable[[str], Agent]) -> Agent:
+    """Return the agent that is made with one of the SDKs."""
+    return running(request.param)
+
+
+@contextmanager
+def _process(name: str, home: Path) -> Iterator[Agent]:
+    """Run an agent, and end it with all that it started."""
     assert environments.ready(name), f"the environment {name!r} is missing: `make interop` makes it"
-    log = tmp_path_factory.mktemp("agents") / f"{name}.log"
+    log = home / f"{name}.log"
     script = Path(__file__).parent / "agents" / f"agent_{name}.py"
     with (
         log.open("wb") as errors,
@@ -59,7 +71,7 @@ def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         ) as process,
     ):
         try:
-            yield Agent(name, GENERATIONS[name], _first_line(process, log), log)
+            yield Agent(name, environments.SDKS[name].generation, _first_line(process, log), log)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -87,3 +99,20 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     if report.failed and isinstance(agent, Agent):
         report.sections.append((f"output of the agent {agent.name} in this run", agent.log.read_text()))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what every operation came to over every interface, and keep it where the run came to its end."""
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    cells = {
+        (agent, transport, column): seen
+        for report in reports
+        for name, (agent, transport, column, seen) in getattr(report, "user_properties", ())
+        if name == "cell"
+    }
+    if not cells:
+        return
+    terminalreporter.section("what ran")
+    terminalreporter.write_line(table.drawn(cells))
+    if len(cells) == len(table.keys()) and table.keep(cells):
+        terminalreporter.write_line(f"written to {table.FILE}; it is to be read and committed", yellow=True)

@@ -10,8 +10,17 @@ from contextlib import asynccontextmanager
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.lifecycle import State, is_terminal
-from inspector.protocol.model import Deleted, PushConfig, PushConfigList, Task, TaskList, TaskStatusUpdateEvent
+from inspector.protocol.model import (
+    Deleted,
+    PushConfig,
+    PushConfigList,
+    PushConfigRequest,
+    Task,
+    TaskList,
+    TaskStatusUpdateEvent,
+)
 from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice, alternatives
 from inspector.session.draft import text_draft
 from inspector.session.session import Session, Turn
 from inspector.session.tasks import TrackedTask
@@ -87,13 +96,27 @@ async def waiting_task(session: Session) -> str:
     return task.id
 
 
-async def registered(session: Session) -> PushConfig:
-    """Start a task and register a webhook for it."""
-    wish = PushConfig(task_id=await waiting_task(session), id=str(uuid.uuid4()), url=HOOK, token="the-token")
-    kept = await answer(session.set_push(wish))
+def push_config(task_id: str) -> PushConfig:
+    """Make a configuration, with an id without hyphens: the SDK 0.2.16 knows no other over gRPC."""
+    return PushConfig(task_id=task_id, id=uuid.uuid4().hex, url=HOOK, token="the-token")
+
+
+def same(kept: object, config: PushConfig) -> bool:
     assert isinstance(kept, PushConfig), kept
-    assert (kept.task_id, kept.id, kept.url, kept.token) == (wish.task_id, wish.id, wish.url, wish.token)
-    return wish
+    return (kept.task_id, kept.id, kept.url, kept.token) == (config.task_id, config.id, config.url, config.token)
+
+
+def over_jsonrpc(session: Session) -> Choice:
+    """Return the interface of the same agent over which every SDK does all that its generation has."""
+    return next(one for one in alternatives(session.connection.card) if one.binding.name == "JSONRPC")
+
+
+async def registered(session: Session) -> PushConfig:
+    """Start a task and register a webhook for it, by another way than the one on trial."""
+    config = push_config(await waiting_task(session))
+    kept = await answer(session.call_on(over_jsonrpc(session), Operation.SET_PUSH, config))
+    assert same(kept, config)
+    return config
 
 
 async def send(session: Session) -> None:
@@ -148,29 +171,30 @@ async def subscribe(session: Session) -> None:
 
 
 async def set_push(session: Session) -> None:
-    await registered(session)
+    config = push_config(await waiting_task(session))
+    assert same(await answer(session.set_push(config)), config)
 
 
 async def get_push(session: Session) -> None:
     config = await registered(session)
-    kept = await answer(session.get_push(config.task_id, config.id))
-    assert isinstance(kept, PushConfig), kept
-    assert (kept.task_id, kept.id, kept.url, kept.token) == (config.task_id, config.id, config.url, config.token)
+    assert same(await answer(session.get_push(config.task_id, config.id)), config)
 
 
 async def list_push(session: Session) -> None:
     config = await registered(session)
     listed = await answer(session.list_push(config.task_id))
     assert isinstance(listed, PushConfigList), listed
-    assert [(one.id, one.url) for one in listed.configs] == [(config.id, config.url)]
+    [kept] = listed.configs
+    assert same(kept, config)
 
 
 async def delete_push(session: Session) -> None:
     config = await registered(session)
     gone = await answer(session.delete_push(config.task_id, config.id))
     assert isinstance(gone, Deleted), gone
-    missing = session.get_push(config.task_id, config.id)
-    assert await missing.finish() is not None
+    asked = PushConfigRequest(task_id=config.task_id)
+    left = await answer(session.call_on(over_jsonrpc(session), Operation.LIST_PUSH, asked))
+    assert left.configs == []
 
 
 async def extended_card(session: Session) -> None:

@@ -301,6 +301,15 @@ async def test_a_call_that_is_left_early_ends_once_as_stopped(endless: Agent, op
     assert end.meta["how"] == "stopped"
 
 
+async def test_breaking_out_of_a_call_ends_it_too(endless: Agent, open_session: OpenSession):
+    session = await open_session(endless.url)
+    async for record in session.send(text_draft("hello"), stream=True):
+        if record.kind is Kind.FRAME:
+            break
+    await eventually(lambda: endless.open == 0)
+    assert [one.meta["how"] for one in records(session, Kind.END)] == ["complete", "stopped"]
+
+
 async def test_a_call_that_is_stopped_before_any_answer_is_nobodys_fault(agent: Agent, open_session: OpenSession):
     async def silent(*_: Any) -> Any:
         await asyncio.Event().wait()

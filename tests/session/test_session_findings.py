@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 from conftest import OpenSession
 from scripted import (
+    CARD_PATH,
     PATIENCE,
     Agent,
     Handle,
@@ -20,6 +21,7 @@ from scripted import (
     frame,
     giving,
     message,
+    old_card_of,
     records,
     redirecting,
     rules,
@@ -383,6 +385,24 @@ async def test_a_second_turn_may_append_to_what_the_first_began(agent: Agent, op
     await say(session, task_id="t")
     assert rules(session) == set()
     assert str(session.tasks.get("t").now.artifacts["a"].text) == "one two"
+
+
+async def test_a_stream_that_strays_to_another_task_does_not_keep_it(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, status("WORKING", id="u"), DONE))
+    session = await open_session(agent.url)
+    await say(session)
+    agent.routes["/rpc"] = streaming(artifact("told by its own stream", id="u"), status("COMPLETED", id="u"))
+    await say(session, task_id="u")
+    assert str(session.tasks.get("u").now.artifacts["a"].text) == "told by its own stream"
+
+
+async def test_the_shape_of_1_0_on_an_interface_of_0_3_is_named(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming({"task": task("COMPLETED")}))
+    agent.routes[CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
+    session = await open_session(agent.url)
+    await say(session)
+    assert rules(session) == {"STREAM-007"}
+    assert "1.0" in finding_of(session, "STREAM-007")[1]
 
 
 # What a call came to

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,11 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # where the puppets are: agents that do as a test says
 
-from driving import Driver, driving
+from driving import Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots
 
 from inspector.options import Options
-
-Open = Callable[..., AbstractAsyncContextManager[Driver]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from snapshots import Snapshots, screen_lines
@@ -171,6 +171,10 @@ class Driver:
         """Say whether a key does something now; None where it is not bound."""
         active = self.app.screen.active_bindings.get(key)
         return None if active is None else active.enabled
+
+
+Open = Callable[..., AbstractAsyncContextManager[Driver]]
+"""Opens the app over a reference, at a size, with the named members of `Options`; `run` goes to `run_test`."""
 
 
 @asynccontextmanager

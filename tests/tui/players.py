@@ -25,7 +25,9 @@ async def eventually(condition: Callable[[], Any]) -> None:
 async def playing(answer: Answer = silence, card: Any = None) -> AsyncIterator[Puppet]:
     """Serve a puppet in this loop, so that it and the test can look at the same things."""
     puppet = Puppet(answer, {} if card is None else card)
-    runner = web.ServerRunner(web.Server(puppet.handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1)
+    runner = web.ServerRunner(
+        web.Server(puppet.handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1
+    )
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     puppet.url = f"http://127.0.0.1:{runner.addresses[0][1]}"

@@ -134,6 +134,8 @@ class Snapshots:
             return ""
         new.parent.mkdir(exist_ok=True)
         new.write_text(face, encoding="utf-8")
-        lines = list(difflib.unified_diff(before.splitlines(), face.splitlines(), "kept", "shown now", lineterm="", n=1))
+        lines = list(
+            difflib.unified_diff(before.splitlines(), face.splitlines(), "kept", "shown now", lineterm="", n=1)
+        )
         more = [f"... and {len(lines) - _MOST_LINES} lines more"] if len(lines) > _MOST_LINES else []
         return "\n".join([f"{file} is not as it was; what is shown now is in {new}", *lines[:_MOST_LINES], *more])

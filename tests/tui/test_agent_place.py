@@ -6,7 +6,7 @@ import json
 import socket
 
 import pytest
-from conftest import Open
+from driving import Open
 from inspector.sample_agents.server import MockAgent
 from players import playing
 
@@ -70,7 +70,8 @@ async def test_a_click_on_an_example_tries_it_and_one_elsewhere_does_not(open_ap
 
 
 async def test_what_the_card_lacks_stands_on_it(open_app: Open):
-    async with playing(card={"version": None, "skills": [{"id": "x", "name": "X", "description": "d"}]}) as agent, open_app(agent.url) as driver:
+    lacking = {"version": None, "skills": [{"id": "x", "name": "X", "description": "d"}]}
+    async with playing(card=lacking) as agent, open_app(agent.url) as driver:
         await driver.connected()
         assert "CARD-001" in driver.screen
         assert "errors" in driver.lines[3]
@@ -195,7 +196,7 @@ async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
         assert "text/html" in driver.screen
         await driver.press("home", "enter", "end")
         await driver.settled()
-        assert [record.raw for record in driver.records(Kind.BODY)][0] == b"<html>Welcome</html>"
+        assert driver.records(Kind.BODY)[0].raw == b"<html>Welcome</html>"
 
 
 async def test_a_card_file_is_opened(open_app: Open, mock: str, tmp_path):

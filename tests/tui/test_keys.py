@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
-from conftest import Open
+from driving import Open
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode

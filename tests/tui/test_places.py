@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import aiohttp
-from conftest import Open
-from driving import Driver
+from driving import Driver, Open
 from players import deliver, misbehave, playing
 from puppets import task
 
@@ -131,6 +130,34 @@ async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(
         assert "content-type" in driver.screen.lower()
         await driver.press("escape")
         assert driver.widget("#exchanges", Feed).has_focus or driver.widget("#records", Feed).has_focus
+
+
+async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
+    async with playing(misbehave) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.ask("misbehave")
+        for number in (6, 5, 3):
+            await driver.go(number)
+            await driver.settled()
+        card = tmp_path / "card.json"
+        assert driver.session.connection is not None
+        card.write_bytes(driver.session.connection.found.raw)
+        first = driver.session
+        driver.app.open(str(card))
+        await driver.until(lambda: driver.session is not first)
+        await driver.connected()
+        for number, sign in (
+            (2, "connected to Puppet"),
+            (3, "No task yet"),
+            (5, "Select an exchange above"),
+            (6, "Nothing is"),
+        ):
+            await driver.go(number)
+            await driver.settled()
+            assert sign in driver.screen
+            assert "misbehave" not in driver.screen
+            assert "RPC-001" not in driver.screen
+            assert "artifact  " not in driver.screen
 
 
 async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open):

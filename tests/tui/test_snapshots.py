@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
-from conftest import Open
-from driving import Driver
+from driving import Driver, Open
 from players import eventually, misbehave, playing, reporting
 from rich.segment import Segment
 from rich.style import Style
@@ -56,7 +56,7 @@ async def test_the_agent_and_a_question_in_the_light_theme(open_app: Open, snaps
 
 
 @other_sizes
-async def test_the_agent_and_a_question_on_screens_of_other_sizes(open_app: Open, snapshots: Snapshots, mock: str, size):
+async def test_the_agent_and_a_question_at_other_sizes(open_app: Open, snapshots: Snapshots, mock: str, size):
     async with open_app(mock, size) as driver:
         await driver.connected()
         await driver.snap(snapshots, "agent", coloured=False)
@@ -73,12 +73,11 @@ async def report_with_push(driver: Driver) -> None:
 @usual_sizes
 async def test_a_report_with_push(open_app: Open, snapshots: Snapshots, size):
     drivers: list[Driver] = []
-    waiting = 0
+    numbers = itertools.count(1)
 
     async def gate() -> None:
-        nonlocal waiting
-        waiting += 1
-        await eventually(lambda: len(drivers[0].records(Kind.FRAME)) == waiting)
+        wanted = next(numbers)
+        await eventually(lambda: len(drivers[0].records(Kind.FRAME)) == wanted)
 
     async with playing(reporting(gate)) as agent, open_app(agent.url, size) as driver:
         drivers.append(driver)
@@ -127,7 +126,17 @@ async def test_no_size_is_too_small_or_too_large_for_any_place(open_app: Open, m
 
 
 def test_every_picture_belongs_to_a_test():
-    normal = ["connect", "agent", "talk-asking", "help", "talk-pushed", "webhooks", "traffic", "findings", "unreachable"]
+    normal = [
+        "connect",
+        "agent",
+        "talk-asking",
+        "help",
+        "talk-pushed",
+        "webhooks",
+        "traffic",
+        "findings",
+        "unreachable",
+    ]
     named = {f"{name}-{size}" for name in normal for size in ("120x40", "80x24")}
     named |= {f"{name}-paper-120x40" for name in ("agent", "talk-asking")}
     plain = {f"{name}-{size}" for name in ("agent", "talk-asking") for size in ("40x12", "200x60")}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 
 import pytest
-from conftest import Open
-from driving import Driver
+from driving import Driver, Open
 from inspector.sample_agents.behaviours.report import REPORT
 from players import begin, eventually, playing, reporting
 from puppets import Call, chunk, status, task
+from textual import events
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
@@ -109,6 +110,19 @@ async def test_an_empty_message_is_not_sent(open_app: Open, mock: str):
         await driver.press("space", "enter")
         assert "write something first" in driver.screen
         assert driver.sent() == []
+
+
+async def test_five_megabytes_that_are_pasted_are_refused_and_fewer_are_taken(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.app.post_message(events.Paste("x" * 5_000_000))
+        await driver.until("5,000,000 characters are more than can be written here")
+        assert driver.composer.text == ""
+        driver.app.post_message(events.Paste("y\n" * 50_000))
+        await driver.until(lambda: driver.composer.text == "y\n" * 50_000)
+        await driver.type("z")
+        assert driver.composer.text.endswith("y\nz")
 
 
 async def test_three_streams_at_once_are_told_apart(open_app: Open):
@@ -258,35 +272,35 @@ async def test_a_stream_that_breaks_off_says_so_and_keeps_what_came(open_app: Op
 
 async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_push_is_off(open_app: Open):
     drivers: list[Driver] = []
-    sent = 0
+    numbers = itertools.count(1)
 
     async def gate() -> None:
-        nonlocal sent
-        sent += 1
-        await eventually(lambda: len(drivers[0].records(Kind.FRAME)) == sent)
+        wanted = next(numbers)
+        await eventually(lambda: len(drivers[0].records(Kind.FRAME)) == wanted)
 
-    async with playing(reporting(gate), card={"capabilities": {"streaming": True, "pushNotifications": True}}) as agent:
-        async with open_app(agent.url) as driver:
-            drivers.append(driver)
-            await driver.connected()
-            await driver.press("p")
-            await driver.until(lambda: driver.session.push.on)
-            await driver.ask("report")
-            assert "push on" in driver.screen
-            await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
-            await driver.settled()
-            pushes = [line for line in driver.lines if "⇐  push" in line]
-            assert ["token ✓" in line for line in pushes] == [True, True, True, False]
-            assert "refused" in pushes[3]
-            assert "token ✕" in pushes[3]
-            asked = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
-            assert asked["url"].startswith("http://127.0.0.1:")
-            assert agent.calls[1].rpc["params"]["configuration"]["taskPushNotificationConfig"]["token"] != asked["token"]
-            await driver.press("escape", "p")
-            await driver.until("push off")
-            await driver.ask("report")
-            assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
-            assert len(driver.records(Kind.DELIVERY)) == 4
+    card = {"capabilities": {"streaming": True, "pushNotifications": True}}
+    async with playing(reporting(gate), card) as agent, open_app(agent.url) as driver:
+        drivers.append(driver)
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        await driver.ask("report")
+        assert "push on" in driver.screen
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
+        await driver.settled()
+        pushes = [line for line in driver.lines if "⇐  push" in line]
+        assert ["token ✓" in line for line in pushes] == [True, True, True, False]
+        assert "refused" in pushes[3]
+        assert "token ✕" in pushes[3]
+        recorded = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
+        sent = agent.calls[1].rpc["params"]["configuration"]["taskPushNotificationConfig"]
+        assert sent["url"].startswith("http://127.0.0.1:")
+        assert sent["token"] != recorded["token"], "the token is masked in what is recorded"
+        await driver.press("escape", "p")
+        await driver.until("push off")
+        await driver.ask("report")
+        assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
+        assert len(driver.records(Kind.DELIVERY)) == 4
 
 
 async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mock: str):

@@ -24,8 +24,10 @@ def word(names: Mapping[str, str]) -> Change:
 
 
 def each(change: Change) -> Change:
-    """Rewrite every item of a list."""
-    return lambda value: [change(item) for item in value] if isinstance(value, list) else value
+    """Rewrite every object in a list; what else an agent put there stays as it is."""
+    return lambda value: (
+        [change(item) if isinstance(item, dict) else item for item in value] if isinstance(value, list) else value
+    )
 
 
 def renamed(names: Mapping[str, str], /, **changes: Change) -> Change:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher, Static
 
 from inspector.capture.records import Kind
-from inspector.tui.places.base import Place
+from inspector.tui.places.base import CallWanted, Place
 from inspector.tui.render.card import CardLines
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -29,9 +29,12 @@ class AgentPlace(Place):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "raw", "raw", id="agent.raw", tooltip="The card as it was served, or as a person reads it"),
+        Binding("e", "extended", "extended", id="agent.extended", tooltip="Ask for the extended card, and show it"),
         Binding("R", "again", "refresh", id="agent.refresh", tooltip="Fetch the card again"),
         Binding("o", "other", "other agent", id="agent.other", tooltip="Connect to another agent"),
     ]
+
+    CALLS: ClassVar[dict[str, str]] = {"extended": "GetExtendedAgentCard"}
 
     class RefreshWanted(Message):
         """The card is to be fetched again."""
@@ -123,7 +126,18 @@ class AgentPlace(Place):
         """Change between the card as served and as read."""
         switcher = self.query_one(ContentSwitcher)
         if switcher.current != "connecting":
+            if switcher.current == "card" and self.session is not None and self.session.connection is not None:
+                self.query_one(JsonView).show_bytes(self.session.connection.found.raw)
             self._show_face("card-raw" if switcher.current == "card" else "card")
+
+    def action_extended(self) -> None:
+        """Ask for the extended card."""
+        self.post_message(CallWanted("GetExtendedAgentCard"))
+
+    def show_extended(self, raw: bytes) -> None:
+        """Show the extended card as it was answered; `r` goes back to the public one."""
+        self.query_one(JsonView).show_bytes(raw)
+        self._show_face("card-raw")
 
     def action_again(self) -> None:
         """Ask for the card to be fetched again."""

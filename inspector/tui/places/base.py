@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Container
+from textual.message import Message
 
 from inspector.tui.render.glyphs import Glyphs
 
@@ -13,17 +15,38 @@ if TYPE_CHECKING:
     from inspector.session.session import Session
 
 
+class CallWanted(Message):
+    """The user wants an operation of the agent, by its 1.0 name, about a task where it is about one."""
+
+    def __init__(self, operation: str, task_id: str = "") -> None:
+        super().__init__()
+        self.operation = operation
+        self.task_id = task_id
+
+
 class Place(Container):
     """One of the six places; it shows the session that it is given and posts what the user wants.
+
+    `CALLS` names the operations behind those of its actions that ask the agent for something.
 
     `attach` comes once a session; `refresh_view` whenever something may have changed while the place is seen, and
     once when it comes into sight.
     """
 
+    CALLS: ClassVar[Mapping[str, str]] = {}
+
     def __init__(self, place: str, glyphs: Glyphs) -> None:
         super().__init__(id=place, classes="place")
         self.glyphs = glyphs
         self.session: Session | None = None
+
+    def why_not(self, action: str) -> str:
+        """Say why the agent cannot do what an action asks for, `""` where nothing speaks against it."""
+        if action not in self.CALLS or self.session is None or self.session.connection is None:
+            return ""
+        from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
+
+        return self.session.why_not(Operation(self.CALLS[action]))
 
     def attach(self, session: Session) -> None:
         """Show another session."""

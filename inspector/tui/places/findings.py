@@ -90,6 +90,7 @@ class FindingsPlace(Place):
         super().attach(session)
         self._rows = FindingRows(session.journal.found, self.glyphs)
         self.query_one(Feed).show_rows(self._rows)
+        self.query_one(Document).clear()
         self._shown = ""
 
     def refresh_view(self) -> None:

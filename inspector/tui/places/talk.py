@@ -9,12 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
-from inspector.tui.places.base import Place
+from inspector.tui.places.base import CallWanted, Place
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, relative
@@ -81,19 +80,7 @@ class Talk(Place):
         Binding("s", "subscribe", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False),
     ]
 
-    class CancelWanted(Message):
-        """The user wants a task to be canceled."""
-
-        def __init__(self, task_id: str) -> None:
-            super().__init__()
-            self.task_id = task_id
-
-    class SubscribeWanted(Message):
-        """The user wants to listen to a task again."""
-
-        def __init__(self, task_id: str) -> None:
-            super().__init__()
-            self.task_id = task_id
+    CALLS: ClassVar[dict[str, str]] = {"cancel_task": "CancelTask", "subscribe": "SubscribeToTask"}
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("talk", glyphs)
@@ -261,12 +248,12 @@ class Talk(Place):
     def action_cancel_task(self) -> None:
         """Ask for the task to be canceled."""
         if self.shown_task is not None:
-            self.post_message(self.CancelWanted(self.shown_task.id))
+            self.post_message(CallWanted("CancelTask", self.shown_task.id))
 
     def action_subscribe(self) -> None:
         """Ask to listen to the task again."""
         if self.shown_task is not None:
-            self.post_message(self.SubscribeWanted(self.shown_task.id))
+            self.post_message(CallWanted("SubscribeToTask", self.shown_task.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot be done to the task as it is now."""

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.protocol.lifecycle import is_terminal
-from inspector.tui.places.base import Place
+from inspector.tui.places.base import CallWanted, Place
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph, Paragraphs
@@ -40,14 +40,21 @@ class TasksPlace(Place):
         Binding("u", "get", "update", id="tasks.get", tooltip="Ask the agent for the task (GetTask)"),
         Binding("c", "cancel", "cancel", id="tasks.cancel", tooltip="Cancel the task"),
         Binding("s", "subscribe", "resubscribe", id="tasks.subscribe", tooltip="Listen to the task again"),
+        Binding("l", "list_tasks", "list", id="tasks.list", tooltip="Ask the agent for its tasks (ListTasks)"),
     ]
 
-    class Wanted(Message):
-        """The user wants something of a task: `open`, `get`, `cancel` or `subscribe`."""
+    CALLS: ClassVar[dict[str, str]] = {
+        "get": "GetTask",
+        "cancel": "CancelTask",
+        "subscribe": "SubscribeToTask",
+        "list_tasks": "ListTasks",
+    }
 
-        def __init__(self, what: str, task_id: str) -> None:
+    class Opened(Message):
+        """The user wants to talk about a task."""
+
+        def __init__(self, task_id: str) -> None:
             super().__init__()
-            self.what = what
             self.task_id = task_id
 
     def __init__(self, glyphs: Glyphs) -> None:
@@ -101,23 +108,28 @@ class TasksPlace(Place):
 
     def on_feed_opened(self) -> None:
         """Talk about the task."""
-        self._want("open")
+        if self.selected is not None:
+            self.post_message(self.Opened(self.selected.id))
 
     def action_get(self) -> None:
         """Ask the agent for the task."""
-        self._want("get")
+        self._want("GetTask")
 
     def action_cancel(self) -> None:
         """Cancel the task."""
-        self._want("cancel")
+        self._want("CancelTask")
 
     def action_subscribe(self) -> None:
         """Listen to the task again."""
-        self._want("subscribe")
+        self._want("SubscribeToTask")
 
-    def _want(self, what: str) -> None:
+    def action_list_tasks(self) -> None:
+        """Ask the agent for its tasks; what it answers joins the table."""
+        self.post_message(CallWanted("ListTasks"))
+
+    def _want(self, operation: str) -> None:
         if self.selected is not None:
-            self.post_message(self.Wanted(what, self.selected.id))
+            self.post_message(CallWanted(operation, self.selected.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot be done to the task under the cursor."""

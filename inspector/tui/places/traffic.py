@@ -80,7 +80,9 @@ class TrafficPlace(RecordsPlace):
         self._number = 0
         self._records = RecordList(lambda record: record.exchange == self._number != 0)
         session.journal.follow(self._records)
+        self._record_rows = ExchangeRecordRows(session.journal, self._records, self.glyphs, 0.0)
         self.query_one("#exchanges", Feed).show_rows(self._exchanges)
+        self.query_one("#records", Feed).show_rows(self._record_rows)
         self.show_record(None)
 
     def refresh_view(self) -> None:
@@ -108,6 +110,12 @@ class TrafficPlace(RecordsPlace):
         began = journal.capture.get(number).at
         self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began)
         self.query_one("#records", Feed).show_rows(self._record_rows)
+
+    def show_exchange_of(self, number: int) -> None:
+        """Go to what was answered in an exchange."""
+        if self.session is not None:
+            answers = self.session.journal.capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=number)
+            self.show_seq(answers[-1].seq if answers else number)
 
     def show_seq(self, seq: int) -> None:
         """Go to a record, wherever it is."""

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind
+from inspector.tui.places.base import CallWanted
 from inspector.tui.places.records import RecordsPlace
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -41,7 +42,15 @@ class WebhooksPlace(RecordsPlace):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "back", id="webhooks.back", tooltip="Back to the list", show=False),
+        Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task in Talk"),
+        Binding("l", "list_push", "list", id="webhooks.list", tooltip="Ask which webhooks the task has"),
+        Binding("D", "delete_push", "delete", id="webhooks.delete", tooltip="Delete the webhooks of the task"),
     ]
+    CALLS: ClassVar[dict[str, str]] = {
+        "register": "CreateTaskPushNotificationConfig",
+        "list_push": "ListTaskPushNotificationConfigs",
+        "delete_push": "DeleteTaskPushNotificationConfig",
+    }
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("webhooks", glyphs)
@@ -104,6 +113,24 @@ class WebhooksPlace(RecordsPlace):
     def focus_first(self) -> None:
         """Go to the deliveries."""
         self.screen.set_focus(self.query_one(Feed))
+
+    def action_register(self) -> None:
+        """Register a webhook for the task that is shown in Talk."""
+        self.post_message(CallWanted(self.CALLS["register"]))
+
+    def action_list_push(self) -> None:
+        """Ask the agent which webhooks the task has."""
+        self.post_message(CallWanted(self.CALLS["list_push"], self._task_id))
+
+    def action_delete_push(self) -> None:
+        """Delete the webhooks of the task that the agent has told of."""
+        self.post_message(CallWanted(self.CALLS["delete_push"], self._task_id))
+
+    @property
+    def _task_id(self) -> str:
+        """Return the task of the selected delivery."""
+        record = self.selected_record()
+        return record.task if record else ""
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected delivery."""

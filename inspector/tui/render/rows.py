@@ -166,9 +166,14 @@ def _note(record: Record, row: Row, glyphs: Glyphs) -> Cell:
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> Cell:
-    """Return the verdict of a delivery in two words: the first check that failed, or that the token matched."""
+    """Return the verdict of a delivery in two words: the first check that failed, or that the token matched.
+
+    What was no HTTP is refused before anything of it can be checked.
+    """
     checks: list[list[object]] = record.meta.get("checks", [])
-    bad = next((str(name) for name, good, _ in checks if good is False), "")
+    bad = next(
+        (str(name) for name, good, _ in checks if good is False), "refused" if record.meta.get("refused") else ""
+    )
     if bad:
         return f"{bad} {glyphs.cross}", "feed--bad"
     return f"token {glyphs.check}", "feed--good"

@@ -13,7 +13,7 @@ from textual.widgets import ContentSwitcher
 
 from inspector.tui.pacer import Pacer
 from inspector.tui.places.agent import AgentPlace
-from inspector.tui.places.base import Place
+from inspector.tui.places.base import CallWanted, Place
 from inspector.tui.places.findings import FindingsPlace
 from inspector.tui.places.talk import PHASE, Talk
 from inspector.tui.places.tasks import TasksPlace
@@ -316,32 +316,44 @@ class WorkbenchScreen(Screen[None]):
         talk.show_fault(turn.fault)
         self.refresh_bindings()
 
-    def on_talk_cancel_wanted(self, event: Talk.CancelWanted) -> None:
-        """Cancel the task that is shown."""
-        self._call("cancel", event.task_id)
+    def on_tasks_place_opened(self, event: TasksPlace.Opened) -> None:
+        """Talk about a task."""
+        self.query_one(Talk).follow_task(event.task_id)
+        self.place = "talk"
 
-    def on_talk_subscribe_wanted(self, event: Talk.SubscribeWanted) -> None:
-        """Listen again to the task that is shown."""
-        self._call("subscribe", event.task_id)
-
-    def on_tasks_place_wanted(self, event: TasksPlace.Wanted) -> None:
-        """Do to a task what the table was asked for."""
-        if event.what == "open":
-            self.query_one(Talk).follow_task(event.task_id)
-            self.place = "talk"
-        else:
-            self._call(event.what, event.task_id)
-
-    def _call(self, what: str, task_id: str) -> None:
+    @work(group="turns")
+    async def on_call_wanted(self, event: CallWanted) -> None:
+        """Make the call that a place asks for, and show what came of it."""
         if self.session is None:
             return
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.calls import turns_for  # noqa: PLC0415 - likewise
 
-        calls = {"cancel": self.session.cancel, "get": self.session.get, "subscribe": self.session.subscribe}
+        shown = self.query_one(Talk).shown_task
+        task_id = event.task_id or (shown.id if shown else "")
         try:
-            self._drive(calls[what](task_id))
+            turns = await turns_for(self.session, event.operation, task_id)
         except FaultError as error:
             self.app.tell(error.fault)  # type: ignore[attr-defined]
+            return
+        for turn in turns:
+            await self._drive(turn).wait()
+            self._show_answer(turn)
+
+    def _show_answer(self, turn: Turn) -> None:
+        """Show an answer that is not about the state of a task where it can be read."""
+        from inspector.protocol.card import AgentCard  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.protocol.jsonvalue import dump  # noqa: PLC0415 - likewise
+        from inspector.protocol.model import PushConfig, PushConfigList  # noqa: PLC0415 - likewise
+
+        if turn.fault is not None:
+            self.app.tell(turn.fault)  # type: ignore[attr-defined]
+            return
+        if isinstance(turn.exchange.answer, AgentCard):
+            self.query_one(AgentPlace).show_extended(dump(turn.exchange.answer.to_json()))
+        elif isinstance(turn.exchange.answer, PushConfig | PushConfigList):
+            self.place = "traffic"
+            self.query_one(TrafficPlace).show_exchange_of(turn.exchange.number)
 
     def on_findings_place_record_wanted(self, event: FindingsPlace.RecordWanted) -> None:
         """Go to a record."""

@@ -49,7 +49,7 @@ class KeyLine(Static):
             width += len(key) + len(what) + 4
             if width - 3 > self.content_size.width:
                 break
-            enabled = active is None or active.enabled
+            enabled = active is None or (active.enabled and not _why_not(active))
             style = "$bar" if enabled else "$wire-quiet"
             pieces.append(Content.assemble((key, style), (f" {what}", "$text-soft" if enabled else "$wire-quiet")))
         return Content("   ").join(pieces)
@@ -70,3 +70,9 @@ class KeyLine(Static):
                 return
             if at.x < end:
                 return
+
+
+def _why_not(active: ActiveBinding) -> str:
+    """Return why the agent cannot do what a key asks for, as far as the place of the key knows."""
+    ask = getattr(active.node, "why_not", None)
+    return str(ask(active.binding.action)) if ask else ""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
+from typing import Any
+
 import grpc
 from a2a.grpc.a2a_pb2_grpc import add_A2AServiceServicer_to_server
+from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
 from a2a.server.apps import A2AStarletteApplication
 from a2a.server.request_handlers.grpc_handler import GrpcHandler
 from a2a.types import AgentInterface
@@ -12,10 +16,18 @@ from serving import serve
 from starlette.applications import Starlette
 
 
+class Contexts(SimpleRequestContextBuilder):
+    """Gives tasks ids without hyphens: over gRPC this SDK reads an id up to its first hyphen (`tasks/(\\w+)`)."""
+
+    async def build(self, params: Any = None, task_id: str | None = None, *more: Any, **others: Any) -> RequestContext:
+        """Make the context of a message, with an id for a new task."""
+        return await super().build(params, task_id or uuid.uuid4().hex, *more, **others)
+
+
 def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
     """Make the agent that lives at this url, and at this address for gRPC."""
     card, extended = cards("interop agent 0.2.x", f"{url}/", [AgentInterface(url=target, transport="GRPC")])
-    handler = request_handler()
+    handler = request_handler(Contexts())
     add_A2AServiceServicer_to_server(GrpcHandler(card, handler), server)
     return A2AStarletteApplication(card, handler, extended_agent_card=extended).build()
 

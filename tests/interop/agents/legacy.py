@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import httpx
-from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.agent_execution import AgentExecutor, RequestContext, RequestContextBuilder
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.tasks import (
@@ -52,7 +52,7 @@ class Executor(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def request_handler() -> DefaultRequestHandler:
+def request_handler(contexts: RequestContextBuilder | None = None) -> DefaultRequestHandler:
     """Make what answers the calls of every transport; these SDKs screen no webhook addresses."""
     webhooks = InMemoryPushNotificationConfigStore()
     return DefaultRequestHandler(
@@ -60,6 +60,7 @@ def request_handler() -> DefaultRequestHandler:
         task_store=InMemoryTaskStore(),
         push_config_store=webhooks,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(trust_env=False), webhooks),
+        request_context_builder=contexts,
     )
 
 

@@ -1,0 +1,59 @@
+"""The calls behind the keys of the places: from the name of an operation to the turns that make it."""
+
+from __future__ import annotations
+
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.model import PushConfig, PushConfigList
+from inspector.protocol.operations import Operation
+from inspector.session.session import Session, Turn
+
+_WITHOUT_TASK = frozenset({Operation.LIST, Operation.EXTENDED_CARD})
+
+
+async def turns_for(session: Session, operation: str, task_id: str) -> list[Turn]:
+    """Prepare an operation; raises `FaultError` with the sentence for the user where it is not possible.
+
+    Deleting the webhooks of a task asks for them first, because only the agent knows them all.
+    """
+    wanted = Operation(operation)
+    if not task_id and wanted not in _WITHOUT_TASK:
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No task is selected.", "Send a message first."))
+    match wanted:
+        case Operation.GET:
+            return [session.get(task_id)]
+        case Operation.CANCEL:
+            return [session.cancel(task_id)]
+        case Operation.SUBSCRIBE:
+            return [session.subscribe(task_id)]
+        case Operation.LIST:
+            return [session.list_tasks()]
+        case Operation.EXTENDED_CARD:
+            return [session.extended_card()]
+        case Operation.LIST_PUSH:
+            return [session.list_push(task_id)]
+        case Operation.DELETE_PUSH:
+            return [session.delete_push(task_id, one.id or task_id) for one in await _webhooks(session, task_id)]
+        case Operation.SET_PUSH:
+            return [session.set_push(await _webhook(session, task_id))]
+        case _:
+            raise ValueError(f"{wanted} is not asked for by a key")
+
+
+async def _webhook(session: Session, task_id: str) -> PushConfig:
+    """Register a webhook of our own for a task, starting the receiver if need be."""
+    if not session.push.receiver.running:
+        await session.push.receiver.start()
+    return session.push.register(task_id).config.model_copy(update={"task_id": task_id})
+
+
+async def _webhooks(session: Session, task_id: str) -> list[PushConfig]:
+    """Ask the agent for the webhooks of a task."""
+    turn = session.list_push(task_id)
+    fault = await turn.finish()
+    if fault is not None:
+        raise FaultError(fault)
+    answer = turn.exchange.answer
+    configs = answer.configs if isinstance(answer, PushConfigList) else []
+    if not configs:
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "The agent has no webhook for this task."))
+    return configs

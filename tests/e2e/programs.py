@@ -1,0 +1,32 @@
+"""The program in terminals of its own, each with a home apart from the user's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from terminal import Terminal
+
+Run = Callable[..., Terminal]
+"""Runs the program with some words in a terminal; `env`, `cols` and `rows` are the terminal's."""
+
+
+@contextmanager
+def running(home: Path) -> Iterator[Run]:
+    """Give what runs the program; all that runs ends with the context."""
+    with ExitStack() as terminals:
+
+        def run(*words: str | Path, env: Mapping[str, str] | None = None, cols: int = 120, rows: int = 40) -> Terminal:
+            argv = [sys.executable, "-m", "inspector.cli", *map(str, words)]
+            settings = {"A2A_INSPECT_HOME": str(home), **(env or {})}
+            return terminals.enter_context(Terminal(argv, env=settings, cols=cols, rows=rows))
+
+        yield run
+
+
+def the_capture(home: Path) -> Path:
+    """Return the only capture that was made."""
+    [path] = (home / "captures").glob("*.a2a")
+    return path

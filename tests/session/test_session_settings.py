@@ -1,0 +1,59 @@
+"""What a command line becomes: headers joined, secrets told from what is none."""
+
+from __future__ import annotations
+
+from inspector.options import Options
+from inspector.session.settings import Settings, settings_of
+
+
+def test_plain_options_are_the_plain_settings():
+    assert settings_of(Options()) == Settings()
+
+
+def test_everything_that_is_asked_for_arrives():
+    settings = settings_of(
+        Options(
+            api_key="k",
+            trust=("x.example",),
+            transports=("JSONRPC",),
+            a2a_version="0.3",
+            insecure=True,
+            receiver_host="0.0.0.0",
+            receiver_port=8080,
+            public_url="https://x.example",
+            timeout=3.0,
+        )
+    )
+    assert (settings.api_key, settings.trusted, settings.transports) == ("k", ("x.example",), ("JSONRPC",))
+    assert (settings.generation, settings.insecure, settings.limits.read_seconds) == ("0.3", True, 3.0)
+    assert (settings.receiver_host, settings.receiver_port, settings.public_url) == (
+        "0.0.0.0",
+        8080,
+        "https://x.example",
+    )
+
+
+def test_a_bearer_token_is_an_authorization():
+    assert settings_of(Options(bearer="x")).headers == {"Authorization": "Bearer x"}
+
+
+def test_an_authorization_that_is_spelled_out_wins_over_a_bearer_token():
+    options = Options(bearer="x", headers=(("authorization", "Basic y"),))
+    assert settings_of(options).headers == {"authorization": "Basic y"}
+
+
+def test_a_header_that_is_given_more_than_once_has_all_its_values():
+    options = Options(
+        svc_params=(("A2A-Extensions", "a"),), headers=(("X-A", "1"), ("a2a-extensions", "b"), ("x-a", "2"))
+    )
+    assert settings_of(options).headers == {"A2A-Extensions": "a, b", "X-A": "1, 2"}
+
+
+def test_every_header_is_a_secret_unless_it_is_known_to_be_none():
+    settings = Settings(headers={"Authorization": "a", "X-Custom": "b", "a2a-extensions": "c", "Traceparent": "d"})
+    assert settings.secret_headers == {"Authorization": "a", "X-Custom": "b"}
+    assert settings.plain_headers == {"a2a-extensions": "c", "Traceparent": "d"}
+
+
+def test_the_repr_shows_no_secret():
+    assert "canary" not in repr(Settings(headers={"X-A": "canary"}, api_key="canary"))
