@@ -27,7 +27,7 @@ types: $(READY)
 
 interop: $(READY)
 	@$(BIN)/python tests/interop/environments.py
-	@$(PYTEST) tests/interop -m interop
+	@$(PYTEST) -n 2 tests/interop -m interop
 
 bench: $(BENCH_READY)
 	@$(BIN)/python -m benchmarks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +18,6 @@ INSPECTOR = (PYTHON, "-m", "inspector")
 BETWEEN_KEYS = 0.05
 """Seconds from one key to the next; nobody types faster for long."""
 
-_MORE_RECORDS = 6
-"""The records of a stream besides its chunks: request, response, task, two statuses, end."""
 _LINE = 60
 """How many letters are typed into one line."""
 
@@ -52,19 +49,19 @@ class Shown:
 
 
 def stream(url: str, events: int) -> Shown:
-    """Send a message and wait until all that came of it is on the screen."""
+    """Send a message and wait until the last row is on the screen, which says that the task is completed."""
     with _talking(url) as screen:
-        mark, expected = _write(screen, events)
+        mark = _write(screen, events)
         screen.most = before = screen.memory
         at = screen.press(b"\r")
-        seconds = screen.wait_for(b"completed", expected, since=mark) - at
+        seconds = screen.wait_for(b"completed", since=mark) - at
         return Shown(seconds, screen.most - before)
 
 
 def keys(url: str, events: int) -> tuple[list[float], list[float]]:
     """Press keys while a stream runs, and after it; returns the seconds from each key to its letter."""
     with _talking(url) as screen:
-        mark, _ = _write(screen, events)
+        mark = _write(screen, events)
         screen.press(b"\r")
         screen.wait_for(b"working", since=mark)
         busy = _type(screen, lambda: screen.written.find(b"completed", mark) >= 0)
@@ -92,21 +89,20 @@ def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:
     return taken
 
 
-def _write(screen: Screen, events: int) -> tuple[int, bytes]:
-    """Write the message; returns how much was drawn before it is sent, and the number of records when it is over."""
-    recorded = int(re.findall(rb"rec ([\d,]+)", screen.written)[-1].replace(b",", b""))
+def _write(screen: Screen, events: int) -> int:
+    """Write the message that asks for a stream; returns how much was drawn before it is sent."""
     text = b"firehose %d" % events
     mark = len(screen.written)
     screen.press(text)
     screen.wait_for(text, since=mark)
-    return len(screen.written), f"rec {recorded + events + _MORE_RECORDS:,}".encode()
+    return len(screen.written)
 
 
 @contextmanager
 def _talking(url: str) -> Iterator[Screen]:
     """Open the inspector on an agent, at the place where messages are written, and let it come to rest."""
     with _home() as home, opened([*INSPECTOR, url], environment(home), ROOT) as screen:
-        screen.wait_for(b"Firehose", b"connected", b"rec ")
+        screen.wait_for(b"Firehose", b"connected")
         mark = len(screen.written)
         screen.press(b"2")
         screen.wait_for(b"TIMELINE", since=mark)

@@ -1,4 +1,4 @@
-"""The pacer: wakes the views at once when little happens, and at most thirty times a second when much does."""
+"""The pacer: wakes the views at once when little happens, and when much does no oftener than leaves time for it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from textual.widget import Widget
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
 
+REST = 2
+"""After a wake-up, the loop belongs to others for so many times as long as it took until the screen was drawn."""
+
 
 class Pacer:
     """Turns any number of `poke`s into few calls of `wake`, on the loop of the widget that it is given."""
@@ -17,21 +20,39 @@ class Pacer:
     def __init__(self, owner: Widget, wake: Callable[[], None]) -> None:
         self._owner = owner
         self._wake = wake
-        self._last = 0.0
-        self._pending = False
+        self._next = 0.0
+        self._poked = False
+        self._drawing = False
+
+    @property
+    def idle(self) -> bool:
+        """Say whether all that was poked about has been drawn."""
+        return not self._poked and not self._drawing
 
     def poke(self) -> None:
         """Say that something may have changed; cheap, and meant to be called for every event."""
-        if self._pending:
+        if self._poked:
             return
-        self._pending = True
-        wait = self._last + FRAME - time.monotonic()
+        self._poked = True
+        if not self._drawing:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        wait = self._next - time.monotonic()
         if wait > 0:
             self._owner.set_timer(wait, self._run)
         else:
             self._owner.call_later(self._run)
 
     def _run(self) -> None:
-        self._pending = False
-        self._last = time.monotonic()
+        began = time.monotonic()
+        self._poked, self._drawing = False, True
         self._wake()
+        self._owner.call_after_refresh(self._drawn, began)
+
+    def _drawn(self, began: float) -> None:
+        now = time.monotonic()
+        self._drawing = False
+        self._next = max(began + FRAME, now + REST * (now - began))
+        if self._poked:
+            self._schedule()

@@ -114,6 +114,8 @@ def say_everything(villain: Villain, asked: Asked) -> bytes | list[bytes]:
     """Answer with hostile text in every field: a stream, an error for `error`, a task for GetTask."""
     if asked.method == "GetTask":
         return answer(asked.result(a_task()))
+    if asked.text == "push":
+        return stream(asked.frame({"task": a_task()}))
     if asked.text == "error":
         return answer(
             asked.error(-32000, evil("error message"), [evil("error data")]),
@@ -150,8 +152,8 @@ def a_task() -> dict[str, Any]:
 def pushes(asked: Asked) -> list[tuple[bytes, bytes]]:
     """Return deliveries with hostile text in their bodies and heads; no server takes C0 controls in a head."""
     return [
-        (b"", dump(status("WORKING", evil("pushed text")))),
+        (b"", dump(status("INPUT_REQUIRED", evil("pushed text")))),
         (b"", evil("pushed junk").encode() + b"\x9b"),
-        (b"X-Evil: " + C1.encode(), dump(status("WORKING", "after the junk"))),
+        (b"X-Evil: " + C1.encode(), dump(status("INPUT_REQUIRED", evil("question")))),
         (b"X-Evil: " + evil("artifact text").encode(), b"{}"),
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import httpx
@@ -42,6 +44,17 @@ class Caller:
         assert answer.headers["content-type"].startswith(jsonrpc.EVENT_STREAM)
         frames = [frame for frame in sse.Decoder().feed(answer.content) if frame.data is not None]
         return [readable(jsonrpc.BINDING.decode_item(self.dialect, jsonvalue.parse(frame.data))) for frame in frames]
+
+    @contextmanager
+    def started(self, request) -> Iterator[Task]:
+        """Keep the stream of a task open, from its first event on."""
+        call = jsonrpc.BINDING.encode(self.url, self.dialect, Operation.STREAM, request, f"call-{next(_NUMBERS)}")
+        decoder = sse.Decoder()
+        with self.http.stream(call.method, call.url, headers=call.headers, content=call.body) as answer:
+            frames = (frame for chunk in answer.iter_bytes() for frame in decoder.feed(chunk) if frame.data is not None)
+            task = readable(jsonrpc.BINDING.decode_item(self.dialect, jsonvalue.parse(next(frames).data)))
+            assert isinstance(task, Task), task
+            yield task
 
 
 def readable(value):

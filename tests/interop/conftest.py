@@ -28,12 +28,21 @@ CALL_SECONDS = 20
 
 @dataclass(frozen=True)
 class Agent:
-    """A running agent: its generation, its base url and where its output goes."""
+    """A running agent: the SDK that it is made with, its base url and where its output goes."""
 
     name: str
-    generation: str
     url: str
     log: Path
+
+    @property
+    def sdk(self) -> environments.Sdk:
+        """Return what is known of its SDK."""
+        return environments.SDKS[self.name]
+
+    @property
+    def generation(self) -> str:
+        """Return the generation that it speaks."""
+        return self.sdk.generation
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -71,7 +80,7 @@ def _process(name: str, home: Path) -> Iterator[Agent]:
         ) as process,
     ):
         try:
-            yield Agent(name, environments.SDKS[name].generation, _first_line(process, log), log)
+            yield Agent(name, _first_line(process, log), log)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

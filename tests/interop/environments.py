@@ -15,12 +15,18 @@ HOME = Path(__file__).resolve().parents[2] / ".interop"
 
 @dataclass(frozen=True)
 class Sdk:
-    """A version of the SDK: the generation that it speaks, over what, and what its environment holds."""
+    """A version of the SDK: the generation that it speaks, over what, and what its environment holds.
+
+    `card` is where its agents serve their card; one that `waits` answers a send when the task is over, whatever the
+    client wishes, pushes once at the end, and cancels tasks that have ended.
+    """
 
     version: str
     generation: str
     transports: tuple[str, ...]
     packages: tuple[str, ...]
+    card: str = "/.well-known/agent-card.json"
+    waits: bool = False
 
 
 SDKS: dict[str, Sdk] = {
@@ -37,7 +43,14 @@ SDKS: dict[str, Sdk] = {
         ("a2a-sdk[http-server,grpc]==0.3.26", "uvicorn==0.54.0"),
     ),
     # Its HTTP server is no extra, it always comes along; it has none for HTTP+JSON.
-    "v0_2": Sdk("0.2.16", "0.2", ("JSONRPC", "GRPC"), ("a2a-sdk[grpc]==0.2.16", "uvicorn==0.54.0")),
+    "v0_2": Sdk(
+        "0.2.16",
+        "0.2",
+        ("JSONRPC", "GRPC"),
+        ("a2a-sdk[grpc]==0.2.16", "uvicorn==0.54.0"),
+        card="/.well-known/agent.json",
+        waits=True,
+    ),
 }
 """The SDKs, newest first; the agent of each is `agents/agent_<name>.py`."""
 

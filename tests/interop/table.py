@@ -104,14 +104,19 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def keep(cells: Mapping[Key, str]) -> bool:
-    """Write the file, and say whether that changed it."""
+def text(cells: Mapping[Key, str]) -> str:
+    """Write the file as it is with these cells."""
     limits = "\n".join(
         f"- {environments.SDKS[name].version} over {transport}, {column}: {why}."
         for (name, transport, column), why in LIMITS.items()
     )
-    text = _TEXT.format(table=drawn(cells), limits=limits)
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
+    return _TEXT.format(table=drawn(cells), limits=limits)
+
+
+def keep(cells: Mapping[Key, str]) -> bool:
+    """Write the file, and say whether that changed it."""
+    written = text(cells)
+    if FILE.exists() and FILE.read_text(encoding="utf-8") == written:
         return False
-    FILE.write_text(text, encoding="utf-8")
+    FILE.write_text(written, encoding="utf-8")
     return True

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-import environments
 import pytest
+import trials
 from conftest import Agent
 
+from inspector.protocol.dialects import v1_0
 from inspector.session.diagnosis import Report
 from inspector.session.doctor import Doctor
 from inspector.session.session import Session
@@ -17,11 +19,19 @@ from inspector.session.session import Session
 pytestmark = pytest.mark.interop
 
 
+@asynccontextmanager
+async def fresh(capture: Path) -> AsyncIterator[Session]:
+    session = Session(capture)
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
 @pytest.fixture
 async def session(tmp_path: Path) -> AsyncIterator[Session]:
-    one = Session(tmp_path / "capture")
-    yield one
-    await one.close()
+    async with fresh(tmp_path / "capture") as one:
+        yield one
 
 
 async def examined(session: Session, reference: str, message: str = "") -> Report:
@@ -36,7 +46,7 @@ async def test_every_interface_speaks_what_the_card_declares(agent: Agent, sessi
     assert [step for step in report.steps if step.good is False] == []
     assert report.proposals == []
     interfaces = [row for row in report.table if row.thing.startswith("interface")]
-    transports = environments.SDKS[agent.name].transports
+    transports = agent.sdk.transports
     assert [row.observed for row in interfaces] == [f"{agent.generation} over {one}" for one in transports]
     assert [row.agree for row in interfaces] == [True] * len(transports)
 
@@ -51,13 +61,25 @@ async def test_a_message_shows_that_streaming_and_push_are_as_declared(agent: Ag
 
 
 @pytest.mark.parametrize("agent", ["v0_2"], indirect=True)
-async def test_a_card_that_claims_another_generation_is_seen_through(agent: Agent, session: Session, tmp_path: Path):
+async def test_where_the_card_claims_1_0_an_older_generation_is_proposed_that_works(
+    agent: Agent, session: Session, tmp_path: Path
+):
     await session.connect(agent.url)
-    card = json.loads(session.connection.card.model_dump_json(by_alias=True, exclude_none=True))
-    for interface in card["supportedInterfaces"]:
-        interface["protocolVersion"] = "1.0"
-    file = tmp_path / "card.json"
-    file.write_text(json.dumps(card))
-    report = await examined(session, str(file))
-    print(report)
+    card = session.connection.card
+    claims = [one.model_copy(update={"protocol_version": "1.0"}) for one in card.supported_interfaces]
+    wrong = tmp_path / "card.json"
+    wrong.write_text(json.dumps(v1_0.DIALECT.encode_card(card.model_copy(update={"supported_interfaces": claims}))))
+    report = await examined(session, str(wrong))
     assert not report.sound
+    assert [row.agree for row in report.table if row.thing.startswith("interface")] == [False, False]
+    assert [one.choice.binding.name for one in report.proposals] == ["JSONRPC", "GRPC"]
+    for proposal in report.proposals:
+        # A GetTask of 0.2 is one of 0.3, so either may be proposed: what counts is that one can talk as it says.
+        assert proposal.choice.dialect.generation in ("0.2", "0.3")
+        async with fresh(tmp_path / proposal.choice.binding.name) as talking:
+            await talking.connect(str(wrong))
+            talking.use(proposal.choice)
+            await trials.send(talking)
+            await trials.stream(talking)
+            await trials.get(talking)
+            await trials.cancel(talking)

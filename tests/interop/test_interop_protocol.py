@@ -70,13 +70,14 @@ def folded(task_id: str, events: list[Event]) -> AssembledTask:
 
 
 def test_the_card_declares_the_generation_that_the_agent_speaks(agent: Agent, caller: Caller):
-    answer = caller.http.get(f"{agent.url}/.well-known/agent-card.json")
+    answer = caller.http.get(f"{agent.url}{agent.sdk.card}")
     card, dialect = registry.read_card(jsonvalue.parse(answer.content))
     assert isinstance(card, AgentCard)
     assert dialect.generation == agent.generation
-    [interface] = card.supported_interfaces
-    assert (interface.url, interface.protocol_binding) == (caller.url, "JSONRPC")
-    assert registry.for_version(interface.protocol_version) is caller.dialect
+    assert [interface.protocol_binding for interface in card.supported_interfaces] == list(agent.sdk.transports)
+    assert card.supported_interfaces[0].url == caller.url
+    generations = {registry.generation_of(interface.protocol_version) for interface in card.supported_interfaces}
+    assert generations == {agent.generation}
     assert card.capabilities.streaming
     assert card.capabilities.push_notifications
 
@@ -145,16 +146,19 @@ def test_a_question_is_answered_over_streams(caller: Caller):
     assert [move.state for move in task.moves][-2:] == [State.INPUT_REQUIRED, State.COMPLETED]
 
 
-def test_a_running_task_is_canceled_once(caller: Caller):
-    started = caller.call(Operation.SEND, saying("long 600", return_immediately=True))
-    assert started.status.state in (State.SUBMITTED, State.WORKING)
-    asked = TaskRequest(id=started.id)
-    canceled = caller.call(Operation.CANCEL, asked)
+def test_a_running_task_is_canceled_once(agent: Agent, caller: Caller):
+    with caller.started(saying("long 600")) as started:
+        asked = TaskRequest(id=started.id)
+        assert caller.call(Operation.GET, asked).status.state in (State.SUBMITTED, State.WORKING)
+        canceled = caller.call(Operation.CANCEL, asked)
     assert (canceled.id, canceled.status.state) == (started.id, State.CANCELED)
     assert caller.call(Operation.GET, asked).status.state == State.CANCELED
-    refusal = caller.call(Operation.CANCEL, asked)
-    assert isinstance(refusal, ProtocolError)
-    assert refusal.code == BY_NAME["TaskNotCancelableError"].code
+    again = caller.call(Operation.CANCEL, asked)
+    if agent.sdk.waits:
+        assert again.status.state == State.CANCELED
+    else:
+        assert isinstance(again, ProtocolError)
+        assert again.code == BY_NAME["TaskNotCancelableError"].code
 
 
 def test_a_failure_carries_its_reason(caller: Caller):
@@ -169,7 +173,7 @@ def test_an_unknown_task_is_an_error_of_the_protocol(caller: Caller):
     assert refusal.name == "TaskNotFoundError"
 
 
-def test_pushes_reach_the_webhook_until_the_task_is_over(caller: Caller, webhook: Webhook):
+def test_pushes_reach_the_webhook_until_the_task_is_over(agent: Agent, caller: Caller, webhook: Webhook):
     config = PushConfig(id="ours", url=webhook.url, token="the-token")
     task = caller.call(Operation.SEND, saying("push", return_immediately=True, task_push_notification_config=config))
     events: list[Event] = []
@@ -177,7 +181,7 @@ def test_pushes_reach_the_webhook_until_the_task_is_over(caller: Caller, webhook
         token, body = webhook.deliveries.get(timeout=SECONDS)
         assert token == "the-token"
         events.append(readable(caller.dialect.decode_push(jsonvalue.parse(body))))
-    assert len(events) > 5
+    assert len(events) == 1 if agent.sdk.waits else len(events) > 5
     kept = AssembledTask(task.id)
     for event in events:
         kept.apply(event, 0.0)  # whether it fits is not asked: the 0.3 SDK sends the first two at once, in any order

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
+import environments
 import pytest
 from conftest import Agent
+from trials import CHUNKS, until
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
@@ -16,9 +17,6 @@ from inspector.session.draft import text_draft
 from inspector.session.session import Session
 
 pytestmark = pytest.mark.interop
-
-SECONDS = 20
-CHUNKS = "".join(f"chunk {number} " for number in range(1, 6))
 
 
 @pytest.fixture
@@ -29,17 +27,6 @@ async def session(agent: Agent, tmp_path: Path) -> AsyncIterator[Session]:
         yield one
     finally:
         await one.close()
-
-
-async def until(session: Session, true: Callable[[], bool]) -> None:
-    """Wait until something holds, looking again whenever the session has changed."""
-    changed = asyncio.Event()
-    session.journal.listen(changed.set)
-    async with asyncio.timeout(SECONDS):
-        while not true():
-            changed.clear()
-            await changed.wait()
-    session.journal.unlisten(changed.set)
 
 
 def deliveries(session: Session) -> list[Record]:
@@ -83,6 +70,7 @@ async def test_pushes_are_accepted_and_tell_the_same_as_the_answer(session: Sess
     assert hook.accepted == len(deliveries(session))
 
 
+@pytest.mark.parametrize("agent", [name for name, sdk in environments.SDKS.items() if not sdk.waits], indirect=True)
 async def test_pushes_go_on_when_nobody_waits_for_the_answer(session: Session):
     await session.push.turn_on()
     assert await session.send(text_draft("push", blocking=False), stream=False).finish() is None

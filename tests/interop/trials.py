@@ -127,11 +127,12 @@ async def send(session: Session) -> None:
 
 
 async def stream(session: Session) -> None:
-    await answer(session.send(text_draft("stream 5"), stream=True))
-    [task] = session.tasks.all()
+    turn = session.send(text_draft("stream 5"), stream=True)
+    await answer(turn)
+    task = session.tasks.get(turn.exchange.task_id)
     assert task.answered.state == State.COMPLETED
     assert str(task.answered.artifacts["chunks"].text) == CHUNKS
-    assert sum(record.event == "artifact" for record in session.journal.capture.select()) == 5
+    assert artifacts(session, turn) == 5
 
 
 async def get(session: Session) -> None:
@@ -207,13 +208,14 @@ async def extended_card(session: Session) -> None:
 async def pushes(session: Session) -> None:
     """Send with a webhook: what it is told must be what the stream tells."""
     await session.push.turn_on()
-    await answer(session.send(text_draft("push"), stream=True))
-    [task] = session.tasks.all()
+    turn = session.send(text_draft("push"), stream=True)
+    await answer(turn)
+    task = session.tasks.get(turn.exchange.task_id)
     await until(session, lambda: is_terminal(task.pushed.state))
     assert (task.pushed.state, task.answered.state) == (State.COMPLETED, State.COMPLETED)
     assert str(task.pushed.artifacts["chunks"].text) == str(task.answered.artifacts["chunks"].text) == CHUNKS
-    assert session.push.hooks[0].accepted > 0
-    assert session.push.hooks[0].refused == 0
+    assert turn.hook.task_id == task.id
+    assert (turn.hook.accepted > 0, turn.hook.refused) == (True, 0)
 
 
 Trial = Callable[[Session], Awaitable[None]]

@@ -97,7 +97,7 @@ async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_
         await driver.press("home", "down")
         assert "PUSH-001  A push notification was refused" in driver.screen
         assert "✕ token: X-A2A-Notification-Token does not" in driver.screen
-        assert driver.line("refused  ").split("│")[0].split()[-2:] == ["401", "!"]
+        assert driver.line("token ✕").split("│")[0].split()[-2:] == ["401", "!"]
         await driver.press("down")
         assert "✕ task: unknown task" in driver.screen
         await driver.press("enter")

@@ -9,7 +9,7 @@ import json
 import pytest
 from driving import Driver, Open
 from inspector.sample_agents.behaviours.report import REPORT
-from players import begin, eventually, playing, reporting
+from players import begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
 from textual import events
 
@@ -301,6 +301,27 @@ async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_pu
         await driver.ask("report")
         assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
         assert len(driver.records(Kind.DELIVERY)) == 4
+
+
+async def test_a_question_that_comes_by_push_alone_aims_the_composer_too(open_app: Open):
+    webhooks = []
+
+    async def answer(call: Call):
+        webhooks.append(webhook_of(call))
+        return await call.stream({"task": task("WORKING")}, breaks_off=True)
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        await driver.ask("go")
+        assert "new task in context" in driver.screen
+        await deliver(webhooks[0], status("INPUT_REQUIRED", "Which one?"))
+        await driver.until("the agent asks  Which one?")
+        assert "to task task-1" in driver.screen
+        await deliver(webhooks[0], status("WORKING", "Never mind."))
+        await driver.until("new task in context")
+        assert "the agent asks" not in driver.screen
 
 
 async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mock: str):

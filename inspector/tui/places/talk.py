@@ -24,6 +24,7 @@ from inspector.tui.widgets.detailpane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
 
 if TYPE_CHECKING:
+    from inspector.protocol.assemble import AssembledTask
     from inspector.protocol.errors import Fault
     from inspector.protocol.model import Message as MessageOfAgent
     from inspector.session.lists import RecordList
@@ -88,6 +89,7 @@ class Talk(Place):
         self._rows: TimelineRows | None = None
         self._tasks: TaskRows | None = None
         self._task_id = ""
+        self._seen = ("", "")
         self._reply: MessageOfAgent | None = None
 
     def compose(self) -> ComposeResult:
@@ -140,6 +142,7 @@ class Talk(Place):
         self.show_title()
         self.query_one(ArtifactPane).show(self.shown_task, self._reply)
         self.query_one(Composer).push_on = self.session.push.on
+        self._aim_where_it_moved()
 
     @property
     def shown_task(self) -> TrackedTask | None:
@@ -167,11 +170,18 @@ class Talk(Place):
         account = task.now
         composer = self.query_one(Composer)
         if account.state in INTERRUPTED:
-            message = account.status.message
-            question = " ".join(part.text for part in message.parts if part.text) if message else ""
-            composer.aim = Aim(task.id, account.context_id, question or f"({short(account.state)}, without a word)")
+            question = _words(account) or f"({short(account.state)}, without a word)"
+            composer.aim = Aim(task.id, account.context_id, question)
         else:
             composer.aim = Aim("", account.context_id)
+
+    def _aim_where_it_moved(self) -> None:
+        """Aim again when the task begins or ceases to wait for an answer, which a push alone may tell."""
+        task = self.shown_task
+        seen, self._seen = self._seen, (task.now.state, _words(task.now)) if task else ("", "")
+        waits = self._seen[0] in INTERRUPTED
+        if task is not None and seen != self._seen and (waits or self.query_one(Composer).aim.task_id == task.id):
+            self.aim_at_task()
 
     def show_fault(self, fault: Fault | None) -> None:
         """Say above the text why the last call came to nothing, and what to do; None takes that back."""
@@ -273,3 +283,9 @@ class Talk(Place):
         if self.query_one(ArtifactPane).has_focus_within:
             return self.query_one(ArtifactPane).selected_text()
         return self.query_one(DetailPane).selected_text()
+
+
+def _words(account: AssembledTask) -> str:
+    """Return what the agent says of the state that a task is in."""
+    message = account.status.message
+    return " ".join(part.text for part in message.parts if part.text) if message else ""
