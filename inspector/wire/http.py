@@ -149,10 +149,10 @@ class Client:
         try:
             async for chunk in chunks:
                 at, frames = self._clock(), decoder.feed(chunk)
-                for start in range(0, len(frames), _AT_ONCE):
-                    some = frames[start : start + _AT_ONCE]
-                    tally.events += sum(frame.data is not None for frame in some)
-                    yield Frames(at, some)
+                for start in range(0, len(frames) or 1, _AT_ONCE):
+                    if some := frames[start : start + _AT_ONCE]:
+                        tally.events += sum(frame.data is not None for frame in some)
+                        yield Frames(at, some)
                     if time.perf_counter() - rested > _HOG_SECONDS:
                         await asyncio.sleep(0)
                         rested = time.perf_counter()

@@ -220,6 +220,7 @@ class Display:
         self._tokenizer = Tokenizer()
         self._modes: dict[int, bool] = {}
         self._keyboards = 0
+        self._lines: dict[pyte.Screen, list[str]] = {}
         self.shown = self._main
         self.title = ""
         self.bells = 0
@@ -245,6 +246,21 @@ class Display:
         """Change the size, keeping what is shown."""
         self._main.resize(rows, cols)
         self._alternate.resize(rows, cols)
+
+    def text(self) -> str:
+        """Return what is shown, without the spaces at the ends of the lines; only lines that changed are read again."""
+        screen = self.shown
+        lines = self._lines.setdefault(screen, [])
+        changed = set(screen.dirty)
+        if len(lines) != screen.lines:
+            lines[:] = [""] * screen.lines
+            changed = set(range(screen.lines))
+        screen.dirty.clear()
+        for row in changed & set(range(screen.lines)):
+            # The second cell of a wide letter holds no text.
+            line = screen.buffer[row]
+            lines[row] = "".join(line[column].data for column in range(screen.columns)).rstrip()
+        return "\n".join(lines)
 
     def left(self) -> frozenset[str]:
         """Return what is not as it was at the start."""
@@ -340,7 +356,7 @@ class Terminal:
     def screen_text(self) -> str:
         """Return what is to be seen now, without the spaces at the ends of the lines."""
         with self._changed:
-            return "\n".join(line.rstrip() for line in self._display.shown.display)
+            return self._display.text()
 
     def send(self, data: str | bytes, timeout: float = 10) -> None:
         """Type bytes, waiting while the program does not read."""

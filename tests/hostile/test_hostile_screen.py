@@ -52,19 +52,22 @@ class Tour:
 
     def through_records(self, wanted: list[Record]) -> None:
         """Look at every record of the list that has the focus, in all four ways."""
-        for view in ("decoded", "raw", "hex", "head"):
+        for _ in ("decoded", "raw", "hex", "head"):
             self.terminal.press("home")
             for record in wanted:
                 self.look(f"#{record.seq} ")
                 self.terminal.press("down")
-            self.terminal.press("enter", "v")
-            self.look(view)
+            self.terminal.press("enter")
+            self.terminal.wait_for(" v view")
+            self.terminal.press("v")
             self.leave(" enter detail")
 
     def say(self, text: str) -> None:
         """Send a message from Talk and wait until the call is over."""
         before = len(self.records(Kind.END))
-        self.terminal.press("alt+1", "alt+2")  # coming from elsewhere, one is at the text
+        self.terminal.press("alt+1")  # coming from elsewhere, one is at the text
+        self.terminal.wait_for("R refresh")
+        self.terminal.press("alt+2")
         self.terminal.wait_for("^s send")
         self.terminal.send(text)
         self.terminal.wait_for(f"▌ {text}")
@@ -110,10 +113,11 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         tour.look("DELIVERIES")
         tour.through_records(tour.records(Kind.DELIVERY))
         terminal.press("5")
-        terminal.wait_for("TRAFFIC")
+        tour.look(" enter records")
         calls = [record for record in tour.records(Kind.REQUEST) if record.raw]
         for steps, call in enumerate(reversed(calls)):
             terminal.press("end", *["up"] * steps, "enter")
+            tour.look(" enter detail")
             tour.through_records([record for record in tour.records() if call.seq in (record.seq, record.exchange)])
             tour.leave(" enter records")
         terminal.press("3")
@@ -124,7 +128,7 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
             terminal.press("down")
         terminal.press("1", "o")
         tour.look("which agent?")
-        tour.leave("SKILLS")
+        tour.leave('"skills"')
         terminal.press("f1")
         tour.look("KEYS")
         unharmed(terminal)

@@ -53,7 +53,8 @@ What the SDKs leave out:
 {limits}
 
 The SDK 0.2.16 reads the ids of tasks and of push configurations over gRPC up to their first hyphen and then knows
-neither; the agent of this table makes ids without hyphens. It has no server for HTTP+JSON.
+neither; the agent of this table makes ids without hyphens. It has no server for HTTP+JSON. Both 0.3.26 and 0.2.16 leave
+the stream of a task open when the task is canceled; it stays open until the inspector closes it.
 """
 
 
