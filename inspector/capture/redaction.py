@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus, unquote_plus
 
 MASK = "****"
@@ -42,9 +42,10 @@ _ESCAPED_ASCII = re.compile(rb"\\(?:u00[0-7]|/)")
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 _MEMBERS = b"access_token|refresh_token|client_secret|password"
-_MEMBER_MARKS = (b"_token", b"client_secret", b"password")
+_MEMBER_MARKS = {ord("_"): (b"_token", b"client_secret"), ord("w"): (b"password",)}
+"""Words without which no such member is there, each under a byte of its own: a byte is found ten times faster."""
 _PUSH_MEMBERS = b"token|credentials"
-_PUSH_MARKS = (b"ushNotificationConfig", b'ushNotification"')
+_PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
 """How generations call the member that holds one; the capability, which ends in an s, is not meant."""
 
 
@@ -72,7 +73,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Mask known secrets in a text, and what `url` masks in the URLs that stand in it."""
-        text = self._known(text)
+        if self._texts:
+            text = self._known(text)
         return _URL.sub(lambda found: self.url(found[0]), text) if "://" in text else text
 
     def body(self, raw: bytes, *, push: bool = False) -> bytes:
@@ -85,12 +87,9 @@ class Redactor:
             raw = self._words().sub(_mask_found, raw)
         if self._numbers and _may_hold(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
-        if push or any(mark in raw for mark in _PUSH_MARKS):
+        if push or _is_marked(raw, _PUSH_MARKS):
             return _PUSH_MEMBER.sub(_mask_member, raw)
-        for mark in _MEMBER_MARKS:
-            if mark in raw:
-                return _MEMBER.sub(_mask_member, raw)
-        return raw
+        return _MEMBER.sub(_mask_member, raw) if _is_marked(raw, _MEMBER_MARKS) else raw
 
     def _take(self, secret: str) -> bool:
         if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):
@@ -135,10 +134,21 @@ class Redactor:
 
 def _may_hold(raw: bytes, forms: list[bytes]) -> bool:
     """Tell whether one of the forms is in the bytes, or escapes are that could spell one in another way."""
-    for form in forms:  # not `any`: a generator costs more than the search, and this runs for every frame
-        if form in raw:
+    return _holds(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
+
+
+def _is_marked(raw: bytes, marks: Mapping[int, Iterable[bytes]]) -> bool:
+    for byte, words in marks.items():  # noqa: SIM110 - as below
+        if byte in raw and _holds(raw, words):
             return True
-    return _ESCAPED_ASCII.search(raw) is not None
+    return False
+
+
+def _holds(raw: bytes, words: Iterable[bytes]) -> bool:
+    for word in words:  # noqa: SIM110 - a generator costs more than the search, and this runs for every frame
+        if word in raw:
+            return True
+    return False
 
 
 def _encode(text: str) -> bytes:

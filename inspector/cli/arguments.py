@@ -158,6 +158,7 @@ def add_connection(parser: Parser) -> None:
     add("--trust", split=_words, metavar="ORIGIN", help="let credentials go to this origin too; repeatable")
     add(
         "--transport",
+        type=values.binding,
         split=_words,
         metavar="BINDING",
         help="prefer this binding; repeatable, best first (default: the first on the card that we speak)",

@@ -43,7 +43,7 @@ class Command:
 def _screen(parser: Parser) -> None:
     add_connection(parser)
     add_receiver(parser)
-    parser.switch("--ascii", help="draw with ASCII characters only")
+    parser.switch("--ascii", help="draw the signs (arrows, states, marks) with ASCII characters")
     parser.value("--theme", metavar="NAME", help="the theme to start with")
 
 
@@ -172,7 +172,12 @@ is not shown without credentials."""
 
 def _listen(parser: Parser) -> None:
     add_receiver(parser, "")
-    parser.value("--count", type=values.positive, metavar="N", help="end after so many deliveries (default: never)")
+    parser.value(
+        "--count",
+        type=values.positive,
+        metavar="N",
+        help="end after so many deliveries, refused ones too (default: never)",
+    )
     parser.value(
         "--timeout",
         type=values.duration,

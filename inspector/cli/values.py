@@ -111,6 +111,14 @@ def state(text: str) -> str:
     return wanted
 
 
+def binding(text: str) -> str:
+    """Read the name of a transport as cards spell it, in any case."""
+    known = ("JSONRPC", "HTTP+JSON", "GRPC")
+    if text.strip().upper() not in known:
+        raise ArgumentTypeError(f"{text!r} is no transport that we speak; there is {', '.join(known)}")
+    return text.strip().upper()
+
+
 def moment(text: str) -> str:
     """Read an ISO 8601 time with its zone, and write it as 1.0 wants it (section 5.6.1)."""
     try:

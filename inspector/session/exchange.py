@@ -12,7 +12,7 @@ from inspector.findings import events as judge
 from inspector.findings.exchange import Payload, of_payload
 from inspector.findings.finding import Finding
 from inspector.protocol.assemble import Order
-from inspector.protocol.bindings.base import Answer, Binding
+from inspector.protocol.bindings.base import Answer, Binding, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
@@ -75,8 +75,10 @@ class Exchange(Recorder):
     _order: Order | None = field(default=None, init=False)
     _events: int = field(default=0, init=False)
     _messages: int = field(default=0, init=False)
+    _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
+        self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
         # As it is now, before anything is sent: what another stream tells meanwhile is no slip of this one.
         self._order = self._order_of(self.call.task_id)
 
@@ -100,8 +102,7 @@ class Exchange(Recorder):
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body; a push configuration that stands alone is known by the operation."""
         call = self.call
-        hide = partial(self.journal.redactor.body, push=call.operation in PUSH)
-        return call.binding.mask(call.dialect, call.operation, raw, asked, hide)
+        return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
 
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append every frame; one without data is a keep-alive."""
@@ -155,9 +156,10 @@ class Exchange(Recorder):
         self.answer = answer
         findings = self._judge(kind, answer, value)
         event, task, context, state, label = describe(answer)
-        if isinstance(answer, _EVENTS) and (told := self._fold(answer, kind, at)):
-            where = event_pointer(value, answer)
-            findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
+        if isinstance(answer, _EVENTS):
+            if told := self._fold(answer, at, framed=kind is Kind.FRAME):
+                where = event_pointer(value, answer)
+                findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
         elif isinstance(answer, TaskList):
             for listed in answer.tasks:
                 self.tasks.take(listed, at, Source.ANSWER)
@@ -179,7 +181,7 @@ class Exchange(Recorder):
             self.on_answer(answer)
         return record
 
-    def _fold(self, event: Event, kind: Kind, at: float) -> tuple[Finding, ...]:
+    def _fold(self, event: Event, at: float, *, framed: bool) -> tuple[Finding, ...]:
         """Fold an event into its task, and judge it by what this exchange has told of the task before.
 
         The findings point into the event.
@@ -196,11 +198,11 @@ class Exchange(Recorder):
             _, _, _, state, label = describe(event)
             findings += judge.of_misfits(misfits, label or short(state))
         findings += judge.of_state(state_of(event))
-        if kind is Kind.FRAME:
+        if framed:
             self._events += 1
             self._messages += type(event) is Message
             findings += judge.of_mixture(self._events, self._messages)
-        told_here = kind is Kind.FRAME and task == self.task_id
+        told_here = framed and task == self.task_id
         self.tasks.take(event, at, Source.ANSWER, stream=self.number if told_here else 0)
         return findings
 

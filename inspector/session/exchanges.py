@@ -52,7 +52,7 @@ class Exchanges:
 
     def take(self, record: Record) -> None:
         """Fold a record into the summary of its exchange; a record outside of any is passed over."""
-        if record.kind is Kind.REQUEST:
+        if record.exchange == record.seq and record.kind is Kind.REQUEST:
             self._by_number[record.seq] = ExchangeSummary(
                 record.seq,
                 record.at,

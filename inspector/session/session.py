@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
+from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import GrpcRequest, WireRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -143,6 +144,7 @@ class Session:
         local = read_card_file(reference)
         if local is not None:
             found, findings = local
+            self._note_file(reference, found.raw, findings)
             self.connection = Connection(reference, "", found, self._select(found.card), (), findings)
         else:
             url, userinfo = split_userinfo(normalise(reference))
@@ -179,6 +181,12 @@ class Session:
         for name, value in parse_qsl(url.partition("?")[2]):
             if value not in redactor.url(f"?{name}={value}"):
                 redactor.add(value)
+
+    def _note_file(self, reference: str, raw: bytes, findings: tuple[Finding, ...]) -> None:
+        """Record a card that came from a file, with what is wrong with it."""
+        size, kept = len(raw), self.journal.redactor.body(raw)
+        label = f"the card of {reference}"
+        self.journal.append(Kind.NOTE, time.time(), event="card", label=label, size=size, raw=kept, findings=findings)
 
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice

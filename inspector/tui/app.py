@@ -41,7 +41,7 @@ class InspectorApp(App[int]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - as App spells it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "quit", id="app.quit", tooltip="Leave the inspector", show=False, priority=True),
-        Binding("f1", "help", "help", id="app.help", tooltip="What the keys do here", show=False),
+        Binding("f1", "help", "help", id="app.help", tooltip="What the keys do here"),
     ]
 
     def __init__(self, options: Options) -> None:

@@ -192,6 +192,9 @@ _LEFT_ON = {
 }
 """The private modes that a program must switch off before it leaves."""
 
+_FRAME = 2026
+"""The private mode that is on while a program draws one frame, if the terminal says that it knows it."""
+
 _LEFT_OFF = {7: "line wrap", 25: "cursor"}
 """The private modes that it must leave on."""
 
@@ -224,6 +227,7 @@ class Display:
         self.shown = self._main
         self.title = ""
         self.bells = 0
+        self.replies = b""
 
     def feed(self, data: bytes) -> None:
         """Draw what a program wrote."""
@@ -268,8 +272,15 @@ class Display:
         off = {f"no {name}" for mode, name in _LEFT_OFF.items() if not self._modes.get(mode, True)}
         return frozenset(on | off | ({"keyboard protocol"} if self._keyboards else set()))
 
+    @property
+    def drawing(self) -> bool:
+        """Say whether a program is in the middle of a frame."""
+        return self._modes.get(_FRAME, False)
+
     def _csi(self, body: str) -> None:
-        if match := re.fullmatch(r"\?([\d;]+)([hl])", body):
+        if body == f"?{_FRAME}$p":
+            self.replies += f"\x1b[?{_FRAME};2$y".encode()  # known, and off
+        elif match := re.fullmatch(r"\?([\d;]+)([hl])", body):
             for mode in map(int, filter(None, match[1].split(";"))):
                 self._modes[mode] = match[2] == "h"
                 if mode == 1049:
@@ -401,6 +412,8 @@ class Terminal:
         """
 
         def there() -> bool:
+            if self._display.drawing:
+                return False
             return what in self.screen_text() if isinstance(what, str) else what(self)
 
         deadline = time.monotonic() + timeout
@@ -450,7 +463,10 @@ class Terminal:
             with self._changed:
                 self._raw += data
                 self._display.feed(data)
+                replies, self._display.replies = self._display.replies, b""
                 self._changed.notify_all()
+            if replies:
+                self.send(replies)
 
     def _set_size(self, cols: int, rows: int) -> None:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))

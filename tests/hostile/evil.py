@@ -63,7 +63,7 @@ C1 = f"{_TAGS['push header']}\x9b2J"
 
 def shown(field: str) -> tuple[str, ...]:
     """Return the ways in which the text of a field may be seen: as tokens, or escaped as in JSON."""
-    return f"{_TAGS[field]}␛]52", rf"{_TAGS[field]}\u001b]52", f"{_TAGS[field]}‹U+009B›2J"
+    return f"{_TAGS[field]}␛]52", rf"{_TAGS[field]}\u001b]52", f"{_TAGS[field]}‹U+009B›2J", rf"{_TAGS[field]}\u009b2J"
 
 
 def members(name: str = "task") -> dict[str, str]:

@@ -51,11 +51,11 @@ class Tour:
             return capture.select(kinds=kinds or tuple(Kind))
 
     def through_records(self, wanted: list[Record]) -> None:
-        """Look at every record of the list that has the focus, in all four ways."""
-        for _ in ("decoded", "raw", "hex", "head"):
+        """Look at the records of the list that has the focus, in all four ways; as bytes, one is like the other."""
+        for view in ("decoded", "raw", "hex", "head"):
             self.terminal.press("home")
-            for record in wanted:
-                self.look(f"#{record.seq} ")
+            for record in wanted if view != "hex" else wanted[:1]:
+                self.look(f"record       #{record.seq} " if view == "head" else f"#{record.seq} ")
                 self.terminal.press("down")
             self.terminal.press("enter")
             self.terminal.wait_for(" v view")
@@ -83,7 +83,7 @@ def unharmed(terminal: Terminal) -> None:
 
 def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspect: Run, home: Path, lair: Lair):
     with lair.serving(Villain(CARD, say_everything, pushes=pushes)) as agent:
-        terminal = inspect(agent.url, cols=200, rows=70)
+        terminal = inspect(agent.url, cols=120, rows=48)
         tour = Tour(terminal, home)
         tour.look("SKILLS")
         terminal.press("r")
@@ -94,9 +94,9 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         tour.look("the agent asks")
         tour.leave(" enter detail")
         terminal.press("tab")
-        for number in (1, 2, 3):
+        for field, way in (("artifact text", 0), ("filename", 0), ("data value", 1)):
             terminal.press("a")
-            tour.look(f"{number} of 3")
+            tour.look(shown(field)[way])
         terminal.press("p")
         terminal.wait_for("push 127.0.0.1:")
         tour.say("push")
@@ -115,7 +115,7 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         terminal.press("5")
         tour.look(" enter records")
         calls = [record for record in tour.records(Kind.REQUEST) if record.raw]
-        for steps, call in enumerate(reversed(calls)):
+        for steps, call in ((0, calls[2]), (2, calls[0])):
             terminal.press("end", *["up"] * steps, "enter")
             tour.look(" enter detail")
             tour.through_records([record for record in tour.records() if call.seq in (record.seq, record.exchange)])
@@ -137,3 +137,195 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
     unharmed(terminal)
     assert_absent(terminal.raw, ["\x1b]52", "\x9b\x9b", "]52;c;q00\x07"])
     assert [field for field in FIELDS if not any(one in tour.seen for one in shown(field))] == []
+
+
+def streaming(*events: dict[str, object] | bytes) -> Villain:
+    """Return a villain with a plain card that answers every message with these events."""
+
+    def say(villain: Villain, asked: Asked) -> list[bytes]:
+        return stream(*(event if isinstance(event, bytes) else asked.frame(event) for event in events))
+
+    return Villain(PLAIN, say)
+
+
+def test_every_attack_is_shown_as_what_it_is_and_its_neighbours_are_unharmed(inspect: Run, home: Path, lair: Lair):
+    attacks = [attack for attack, _ in PAYLOADS.values()]
+    whole = "\n".join(f"{attack}\nnext" for attack in attacks)
+    first, second = SPLIT
+    said = [status("WORKING", f"{attack} next") for attack in attacks]
+    raw = b'data: {"jsonrpc":"2.0","id":"1","result":{"said":"\x9b2J\xc2\x9b2J"}}\n\n'
+    cut = status("WORKING", "x" * 199 + "\x1b]0;evil\x07")
+    pieces = [artifact([{"text": whole + "\n" + first}]), artifact([{"text": second + "\nthe end"}])]
+    pieces[1]["artifactUpdate"]["append"] = True
+    villain = streaming(*said, raw, cut, *pieces)
+    villain.card = {**PLAIN, "description": whole}
+    with lair.serving(villain) as agent:
+        terminal = inspect(agent.url, cols=150, rows=2 * len(attacks) + 30)
+        tour = Tour(terminal, home)
+        tour.look("in use, first on the card")
+        assert terminal.screen_text().count("\n  next\n") == len(attacks)
+        tour.say("go")
+        tour.look("the end")
+        lines = terminal.screen_text().split("\n")
+        for name, (_, token) in PAYLOADS.items():
+            assert tour.seen.count(token) >= 2, name
+            assert any(f"working  {token} next"[:22] in line for line in lines), name
+        assert "ab␛[2Jcd" in tour.seen
+        assert "not UTF-8" in tour.seen
+        tour.leave(" enter detail")
+        terminal.press("up", "up", "up")
+        tour.look("as text")
+        terminal.press("enter")
+        terminal.wait_for(" v view")
+        terminal.press("v")
+        tour.look('data: {"jsonrpc"')
+        assert_absent(terminal.raw, [attack for attack in attacks if attack != "\x1b]"])
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+    unharmed(terminal)
+
+
+def test_columns_stay_where_they_are_whatever_the_letters(inspect: Run, home: Path, lair: Lair):
+    letters = [
+        "e" + "\u0301" * 20_000,
+        "日本語のテキスト",
+        "שלום עולם",
+        "مرحبا",
+        "👩\u200d👩\u200d👧 family",
+        "a\tb\tc",
+        "नमस्ते",
+        "✔\ufe0f 1\ufe0f\u20e3 ☂\ufe0e",
+        "한국어",
+        "\u0301alone",
+    ]
+    events = [status("WORKING", f"{one} end") for one in letters]
+    with lair.serving(streaming(*events, artifact([{"text": "\n".join(letters)}]))) as agent:
+        terminal = inspect(agent.url, cols=120, rows=40)
+        tour = Tour(terminal, home)
+        tour.look("says what it likes")
+        tour.say("go")
+        tour.look("19996 marks")
+        rows = [line for line in terminal.screen_text().split("\n")[3:-5] if "│" in line]
+        assert len(rows) > 30
+        assert len({cell_len(row[: row.index("│")]) for row in rows}) == 1, "\n".join(rows)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+    unharmed(terminal)
+
+
+def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: Run, home: Path, lair: Lair):
+    whole = "\n".join(MARKUP)
+    skill = {
+        "id": "s",
+        "name": MARKUP[2],
+        "description": MARKUP[0],
+        "tags": [MARKUP[5]],
+        "examples": [MARKUP[2], whole],
+    }
+    villain = streaming(
+        *(status("WORKING", text) for text in MARKUP),
+        artifact([{"text": whole}], name=MARKUP[2]),
+        status("INPUT_REQUIRED", MARKUP[2]),
+    )
+    villain.card = {**PLAIN, "name": MARKUP[2], "description": whole, "skills": [skill]}
+    with lair.serving(villain) as agent:
+        terminal = inspect(agent.url)
+        tour = Tour(terminal, home)
+        tour.look("SKILLS")
+        for text in MARKUP:
+            assert text in tour.seen, text
+        click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
+        terminal.click(terminal.screen_text().index("quit]x") + 5, 0)
+        terminal.wait_for("TALK TO")
+        tour.leave("1 Agent")
+        terminal.press("alt+2")
+        terminal.wait_for("▌ [@click=app.quit]x[/]")  # a click on an example writes it, and that is all
+        terminal.press("enter")
+        tour.look("the agent asks  [@click=app.quit]x[/]")
+        for text in MARKUP:
+            assert any(f"working  {text[:8]}" in line for line in terminal.screen_text().split("\n")), text
+        click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
+        tour.leave("enter detail")
+        terminal.press("4")
+        terminal.wait_for("DELIVERIES")
+        assert_inert(terminal.raw)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+    unharmed(terminal)
+
+
+def click_on_everything(terminal: Terminal, *texts: str) -> None:
+    """Click on the last letter of each of these texts in every line of the screen."""
+    places = [
+        (cell_len(line[: line.index(text) + len(text) - 1]), row)
+        for row, line in enumerate(terminal.screen_text().split("\n"))
+        for text in texts
+        if row and text in line  # the first line is a menu of its own
+    ]
+    assert places
+    for column, row in places:
+        terminal.click(column, row)
+
+
+def test_what_looks_like_a_question_of_ours_stays_in_its_pane(inspect: Run, home: Path, lair: Lair):
+    forged = "\n" * 60 + "a2a-inspect needs your password\nPassword: \n" + "\n" * 60
+    with lair.serving(streaming(status("WORKING", forged), artifact([{"text": forged}]))) as agent:
+        terminal = inspect(agent.url)
+        tour = Tour(terminal, home)
+        tour.look("says what it likes")
+        tour.say("go")
+        tour.look("working")
+        lines = terminal.screen_text().split("\n")
+        assert "Villain" in lines[0]
+        assert "1 Agent   2 Talk" in lines[1]
+        assert "write a message" in lines[-2]
+        assert not any("assword" in line.split("│")[0] for line in lines if "working" not in line)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+def test_what_is_copied_is_what_the_agent_sent_and_leaves_as_base64(inspect: Run, home: Path, lair: Lair):
+    text = "harmless\x1b]52;c;ZXZpbA==\x07\u202e[/]"
+    with lair.serving(streaming(artifact([{"text": text}]))) as agent:
+        terminal = inspect(agent.url, env={"DISPLAY": "", "WAYLAND_DISPLAY": "", "PATH": ""})
+        tour = Tour(terminal, home)
+        tour.look("says what it likes")
+        tour.say("go")
+        tour.leave("enter detail")
+        terminal.press("tab", "y")
+        terminal.wait_for(f"Copied {len(text)} characters by the terminal")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+    [copied] = foreign(terminal.raw)
+    assert copied == Token("osc", f"52;c;{base64.b64encode(text.encode()).decode()}")
+
+
+WITHOUT = """
+import sys
+from inspector.text.sanitise import Cleaner
+from inspector.tui.render.outfilter import OutputFilter
+
+if "cleaner" in sys.argv[1]:
+    Cleaner.feed = lambda self, text: text
+if "filter" in sys.argv[1]:
+    OutputFilter.apply = lambda self, segments, background: segments
+
+from inspector.cli.main import main
+
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(("missing", "leaks"), [("cleaner", False), ("filter", False), ("cleaner and filter", True)])
+def test_either_of_the_two_barriers_holds_alone_and_without_both_the_attack_succeeds(
+    home: Path, lair: Lair, tmp_path: Path, missing: str, leaks: bool
+):
+    script = tmp_path / "without.py"
+    script.write_text(WITHOUT)
+    with lair.serving(Villain(CARD, say_everything)) as agent:
+        argv = [sys.executable, script, missing, agent.url]
+        with Terminal(argv, env={"A2A_INSPECT_HOME": str(home)}, cols=120, rows=40) as terminal:
+            terminal.wait_for("SKILLS")
+            found = foreign(terminal.raw)
+            assert (Token("osc", "52;c;q01") in found) is leaks
+            assert bool(found) is leaks

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # where the puppets are: agents that do as a test says
 
-from driving import Driver, Open, driving
+from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots
 
@@ -55,7 +55,7 @@ def open_app() -> Open:
     """Open the app over a reference; `None` opens the connect screen."""
 
     def opening(
-        reference: str | None, size: tuple[int, int] = (120, 40), *, run: dict[str, Any] | None = None, **options: Any
+        reference: str | None, size: tuple[int, int] = SIZE, *, run: dict[str, Any] | None = None, **options: Any
     ) -> AbstractAsyncContextManager[Driver]:
         return driving(Options(reference=reference, **options), size, **(run or {}))
 

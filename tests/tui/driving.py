@@ -17,12 +17,15 @@ from inspector.capture.records import Kind, Record
 from inspector.options import Options
 from inspector.session.session import Session
 from inspector.tui.app import InspectorApp
-from inspector.tui.places.talk import Talk
+from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Composer
 from inspector.tui.widgets.feed import Feed
 
 PATIENCE = 20.0
 """How long anything may take to come about, in seconds."""
+
+SIZE = (110, 30)
+"""How large the screen is for whoever does not care: large enough for two columns."""
 
 W = TypeVar("W", bound=Widget)
 
@@ -72,10 +75,13 @@ class Driver:
 
     async def settled(self) -> None:
         """Wait until the screen does not change any more."""
+        workbench = next((one for one in self.app.screen_stack if isinstance(one, WorkbenchScreen)), None)
         before = ""
-        while (now := self.screen) != before:
+        deadline = time.monotonic() + PATIENCE
+        while (now := self.screen) != before or not (workbench is None or workbench._pacer.idle):
+            assert time.monotonic() < deadline, f"the screen does not come to rest\n{now}"
             before = now
-            await self.pilot.pause(0.06)  # longer than the pacer's frame
+            await self.pilot.pause(0.04)
 
     async def snap(self, snapshots: Snapshots, name: str, *, coloured: bool = True) -> None:
         """Compare the screen with the picture of a name."""
@@ -153,9 +159,10 @@ class Driver:
         return self.app.screen.query_one(selector, kind)
 
     @property
-    def talk(self) -> Talk:
-        """The place Talk."""
-        return self.widget("#talk", Talk)
+    def workbench(self) -> WorkbenchScreen:
+        """The workbench, which must be on top."""
+        assert isinstance(self.app.screen, WorkbenchScreen)
+        return self.app.screen
 
     @property
     def composer(self) -> Composer:
@@ -178,7 +185,7 @@ Open = Callable[..., AbstractAsyncContextManager[Driver]]
 
 
 @asynccontextmanager
-async def driving(options: Options, size: tuple[int, int] = (120, 40), **more: Any) -> AsyncIterator[Driver]:
+async def driving(options: Options, size: tuple[int, int] = SIZE, **more: Any) -> AsyncIterator[Driver]:
     """Run the app; it is left in order at the end."""
     app = InspectorApp(options)
     app.animation_level = "none"

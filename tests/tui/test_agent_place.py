@@ -53,7 +53,7 @@ async def test_an_example_is_tried_from_the_card(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.press("tab", "tab", "shift+tab", "enter")
-        assert driver.app.screen.place == "talk"
+        assert driver.workbench.place == "talk"
         assert driver.composer.text == "echo Hello, agent!"
         await driver.press("enter")
         await driver.done(1)
@@ -64,7 +64,7 @@ async def test_a_click_on_an_example_tries_it_and_one_elsewhere_does_not(open_ap
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.click("#markdown", times=2)
-        assert driver.app.screen.place == "agent"
+        assert driver.workbench.place == "agent"
         await driver.click("▸ report 20", times=2)
         assert driver.composer.text == "report 20"
 
@@ -130,7 +130,7 @@ async def test_a_running_stream_ends_when_another_agent_is_chosen(open_app: Open
         assert isinstance(driver.app.screen, ConnectScreen)
         await driver.press("escape")
         assert driver.app.session is first
-        assert driver.app.screen.place == "agent"
+        assert driver.workbench.place == "agent"
         await driver.press("o")
         await driver.type(mock)
         await driver.press("enter")
@@ -187,7 +187,7 @@ async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
     from aiohttp import web
 
     page = web.Response(text="<html>Welcome</html>", content_type="text/html")
-    async with playing(card=page) as agent, open_app(agent.url) as driver:
+    async with playing(card=page) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.until("to do")
         assert driver.session.connection is None
         assert f"{agent.url}/.well-known/agent-card.json   200" in driver.screen

@@ -42,7 +42,7 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
         assert (driver.sent()[3]["method"], driver.sent()[3]["params"]["id"]) == ("CancelTask", asked.id)
         assert asked.id[:8] in driver.line("⊘ canceled")
         await driver.press("down", "enter")
-        assert driver.app.screen.place == "talk"
+        assert driver.workbench.place == "talk"
         assert reported.id[:8] in driver.line("TIMELINE")
 
 
@@ -108,7 +108,7 @@ async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_
 
 
 async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
+    async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 2")
         await driver.go(5)
@@ -161,7 +161,7 @@ async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
 
 
 async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open):
-    async with playing(misbehave) as agent, open_app(agent.url) as driver:
+    async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.go(6)
         assert "Nothing is wrong so far." in driver.screen
@@ -178,7 +178,7 @@ async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open)
         [seq] = found["STREAM-004"]
         assert f"#{seq}  " in text
         await driver.press("enter")
-        assert driver.app.screen.place == "traffic"
+        assert driver.workbench.place == "traffic"
         assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(seq)
         assert "from nowhere" in driver.screen
         assert driver.widget("#records", Feed).has_focus

@@ -16,6 +16,7 @@ from textual.strip import Strip
 from inspector.capture.recent import RecentAgent, remember
 from inspector.capture.records import Kind
 from inspector.tui.screens.help import HelpScreen
+from inspector.tui.widgets.placetabs import PLACES
 
 NORMAL, SMALL, NARROW, WIDE = (120, 40), (80, 24), (40, 12), (200, 60)
 NOBODY = "http://127.0.0.1:1"
@@ -114,10 +115,10 @@ async def test_no_size_is_too_small_or_too_large_for_any_place(open_app: Open, m
     async with open_app(mock, size) as driver:
         await driver.connected()
         await driver.say("report 5")
-        for number, place in enumerate(("agent", "talk", "tasks", "webhooks", "traffic", "findings"), 1):
-            await driver.go(number)
-            assert driver.app.screen.place == place
-            assert len(driver.lines) == size[1]
+        for place, _ in PLACES:
+            driver.workbench.place = place
+            await driver.pilot.pause()
+        assert len(driver.lines) == size[1]
         await driver.press("f1")
         assert isinstance(driver.app.screen, HelpScreen)
 

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 
-import pytest
 from driving import Driver, Open
 from inspector.sample_agents.behaviours.report import REPORT
 from players import begin, deliver, eventually, playing, reporting, webhook_of
@@ -166,7 +165,7 @@ async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_
         for number, place in ((1, "agent"), (5, "traffic"), (2, "talk")):
             await eventually(lambda: driver.records(Kind.FRAME))
             driver.app.simulate_key(f"alt+{number}")
-            await eventually(lambda place=place: driver.app.screen.place == place)
+            await eventually(lambda place=place: driver.workbench.place == place)
             assert driver.session.journal.exchanges.open, f"the stream was over before {place} was shown"
         await eventually(lambda: not driver.session.journal.exchanges.open)
         await driver.settled()
@@ -349,7 +348,7 @@ async def test_runs_of_chunks_unfold_and_fold(open_app: Open, mock: str):
 
 
 async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
+    async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 1")
         await driver.press("escape", "home", "down", "down", "down", "down")
@@ -403,31 +402,31 @@ async def test_json_folds_where_the_cursor_is(open_app: Open, mock: str):
         assert view.line_count == whole
 
 
-@pytest.mark.parametrize("system_clipboard", [True, False])
-async def test_what_is_selected_is_copied(open_app: Open, mock: str, monkeypatch, system_clipboard):
+async def test_what_is_selected_is_copied_by_the_clipboard_or_else_by_the_terminal(
+    open_app: Open, mock: str, monkeypatch
+):
     import pyperclip
 
     copied: list[str] = []
 
-    def copy(text: str) -> None:
-        if not system_clipboard:
-            raise pyperclip.PyperclipException("no clipboard here")
-        copied.append(text)
+    def refuse(text: str) -> None:
+        raise pyperclip.PyperclipException("no clipboard here")
 
-    monkeypatch.setattr(pyperclip, "copy", copy)
+    monkeypatch.setattr(pyperclip, "copy", copied.append)
     async with open_app(mock, run={"notifications": True}) as driver:
         monkeypatch.setattr(driver.app, "copy_to_clipboard", copied.append)
         await driver.connected()
         await driver.ask("report 2")
         await driver.press("escape", "y")
         assert json.loads(copied[-1])["result"]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
-        assert f"Copied {len(copied[-1]):,} characters" in driver.screen
-        assert ("to the clipboard" if system_clipboard else "by the terminal") in driver.screen
+        assert f"Copied {len(copied[-1]):,} characters to the clipboard" in driver.screen
         await driver.press("enter", "down", "y")
         assert copied[-1] == "2.0"
+        monkeypatch.setattr(pyperclip, "copy", refuse)
         driver.widget("#artifact-text", Document).focus()
         await driver.press("y")
         assert copied[-1] == REPORT
+        assert f"Copied {len(REPORT):,} characters by the terminal" in driver.screen
 
 
 async def test_a_pane_can_have_the_whole_screen(open_app: Open, mock: str):

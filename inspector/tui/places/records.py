@@ -26,6 +26,10 @@ class RecordsPlace(Place):
         """Show a record in full."""
         self.query_one(DetailPane).show(record)
 
+    def action_next_view(self) -> None:
+        """Look at the selected record in another way."""
+        self.query_one(DetailPane).action_next_view()
+
     def open_detail(self) -> None:
         """Go to the detail."""
         self.add_class("-second")

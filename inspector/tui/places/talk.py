@@ -76,6 +76,7 @@ class Talk(Place):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
         Binding("ctrl+k", "cancel_task", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
+        Binding("v", "next_view", "view", id="talk.view", tooltip="The selected record decoded, raw, hex, its head"),
         Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
         Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline"),
         Binding("s", "subscribe", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False),
@@ -127,7 +128,8 @@ class Talk(Place):
         self.query_one(DetailPane).read_with(session.payload)
         self.query_one(DetailPane).show(None)
         self.query_one(ArtifactPane).show(None)
-        self.query_one(Composer).aim = Aim()
+        composer = self.query_one(Composer)
+        composer.aim, composer.problem = Aim(), ""
 
     def refresh_view(self) -> None:
         """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
@@ -248,6 +250,10 @@ class Talk(Place):
         """Go to the composer."""
         self.remove_class("-second")
         self.screen.set_focus(self.query_one("#text"))
+
+    def action_next_view(self) -> None:
+        """Look at the selected record in another way."""
+        self.query_one(DetailPane).action_next_view()
 
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
@@ -63,7 +64,8 @@ class TasksPlace(Place):
 
     def compose(self) -> ComposeResult:
         """Make the table and the lane."""
-        yield Static("TASKS", classes="pane-title")
+        columns = "   state, id, context, age, last heard of, artifacts, last message"
+        yield Static(Content.assemble(("TASKS", "bold"), (columns, "$wire-quiet")), classes="pane-title")
         yield Feed(
             COLUMNS, enter_hint="talk", id="task-table", follow=False, empty="No task yet. Press 2 and send a message."
         )

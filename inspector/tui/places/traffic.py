@@ -46,6 +46,7 @@ class TrafficPlace(RecordsPlace):
     """Exchanges above, the records of the selected one below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "next_view", "view", id="traffic.view", tooltip="The selected record decoded, raw, as hex ..."),
         Binding("escape", "back", "back", id="traffic.back", tooltip="Back to the list", show=False),
     ]
 

@@ -41,6 +41,7 @@ class WebhooksPlace(RecordsPlace):
     """The receiver's state over its deliveries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "next_view", "view", id="webhooks.view", tooltip="The selected record decoded, raw, as hex ..."),
         Binding("escape", "back", "back", id="webhooks.back", tooltip="Back to the list", show=False),
         Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task in Talk"),
         Binding("l", "list_push", "list", id="webhooks.list", tooltip="Ask which webhooks the task has"),

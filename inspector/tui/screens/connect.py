@@ -45,7 +45,6 @@ class ConnectScreen(Screen[None]):
     CSS_PATH = "connect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "to_list", "list", id="connect.list", tooltip="Go to the list of agents"),
-        Binding("f1", "app.help", "help", id="connect.help", tooltip="What the keys do here"),
         Binding("escape", "back", "back", id="connect.back", tooltip="Back to the agent that is connected"),
     ]
 

@@ -206,7 +206,10 @@ class WorkbenchScreen(Screen[None]):
     def action_again(self) -> None:
         """Send the message of the selected record again, over an interface and in a generation to be chosen."""
         record = self.query_one(f"#{self.place}", Place).selected_record()
-        if self.session is None or self.session.connection is None or record is None or not record.exchange:
+        if self.session is None or self.session.connection is None:
+            return
+        if record is None or not record.exchange:
+            self.app.notify("Select a message that was sent, or its answer.", markup=False)
             return
         from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
 
@@ -344,13 +347,15 @@ class WorkbenchScreen(Screen[None]):
         """Show an answer that is not about the state of a task where it can be read."""
         from inspector.protocol.card import AgentCard  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.protocol.jsonvalue import dump  # noqa: PLC0415 - likewise
-        from inspector.protocol.model import PushConfig, PushConfigList  # noqa: PLC0415 - likewise
+        from inspector.protocol.model import Deleted, PushConfig, PushConfigList  # noqa: PLC0415 - likewise
 
         if turn.fault is not None:
             self.app.tell(turn.fault)  # type: ignore[attr-defined]
             return
         if isinstance(turn.exchange.answer, AgentCard):
             self.query_one(AgentPlace).show_extended(dump(turn.exchange.answer.to_json()))
+        elif isinstance(turn.exchange.answer, Deleted):
+            self.app.notify("The agent deleted a webhook of the task.", markup=False)
         elif isinstance(turn.exchange.answer, PushConfig | PushConfigList):
             self.place = "traffic"
             self.query_one(TrafficPlace).show_exchange_of(turn.exchange.number)

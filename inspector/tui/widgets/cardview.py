@@ -72,3 +72,5 @@ class CardView(CursorView):
     def _opened(self) -> None:
         if self.example:
             self.post_message(self.Tried(self.example))
+        else:
+            self.action_next_example(1)

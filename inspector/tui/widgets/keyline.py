@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from textual import events
 from textual.binding import ActiveBinding
 from textual.content import Content
@@ -10,6 +12,12 @@ from textual.widgets import Static
 
 MOST = 8
 """How many keys are shown at most."""
+
+
+_GAP = 3
+
+Key: TypeAlias = tuple[str, str, ActiveBinding | None]
+"""A key, what it does, and its binding; None for enter, which the focused widget explains."""
 
 
 class KeyLine(Static):
@@ -31,24 +39,34 @@ class KeyLine(Static):
         """Draw the keys that fit now."""
         self.refresh()
 
-    def _keys(self) -> list[tuple[str, str, ActiveBinding | None]]:
-        """Return what is shown: the key, what it does, and its binding (None for enter)."""
+    def _keys(self) -> tuple[list[Key], list[Key]]:
+        """Return what is shown where it fits, and the key of the help, which is always shown."""
         hint = getattr(self.screen.focused, "enter_hint", "")
-        keys: list[tuple[str, str, ActiveBinding | None]] = [("enter", hint, None)] if hint else []
+        keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and not any(active.binding.action == other.binding.action for _, _, other in keys if other):
                 keys.append((self.app.get_key_display(binding), binding.description, active))
-        return keys[:MOST]
+        helps = [one for one in keys if one[2] is not None and one[2].binding.action.endswith("help")]
+        others = [one for one in keys if one not in helps]
+        return others[: MOST - 1], helps[:1]
+
+    def _shown(self) -> list[Key]:
+        """Return the keys that fit, in the order in which they stand."""
+        others, helps = self._keys()
+        room = self.content_size.width - sum(map(_width, helps))
+        shown: list[Key] = []
+        for key in others:
+            room -= _width(key)
+            if room < 0:
+                break
+            shown.append(key)
+        return [*shown, *helps]
 
     def render(self) -> Content:
-        """Draw the keys that fit."""
+        """Draw the keys."""
         pieces: list[Content] = []
-        width = 0
-        for key, what, active in self._keys():
-            width += len(key) + len(what) + 4
-            if width - 3 > self.content_size.width:
-                break
+        for key, what, active in self._shown():
             enabled = active is None or (active.enabled and not _why_not(active))
             style = "$bar" if enabled else "$wire-quiet"
             pieces.append(Content.assemble((key, style), (f" {what}", "$text-soft" if enabled else "$wire-quiet")))
@@ -57,19 +75,19 @@ class KeyLine(Static):
     async def on_click(self, event: events.Click) -> None:
         """Do what the key under the pointer does."""
         at = event.get_content_offset(self)
-        if at is None:
-            return
         end = 0
-        for key, what, active in self._keys():
-            end += len(key) + len(what) + 4
-            if at.x < end - 3:
+        for key in self._shown():
+            start, end = end, end + _width(key)
+            if at is not None and start <= at.x < end - _GAP:
+                active = key[2]
                 if active is None:
                     self.app.simulate_key("enter")
                 elif active.enabled:
                     await self.app.run_action(active.binding.action, active.node)
-                return
-            if at.x < end:
-                return
+
+
+def _width(key: Key) -> int:
+    return len(key[0]) + 1 + len(key[1]) + _GAP
 
 
 def _why_not(active: ActiveBinding) -> str:
