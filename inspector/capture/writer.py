@@ -7,6 +7,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
+from itertools import chain
 from pathlib import Path
 
 from inspector.capture.files import CaptureError, reason
@@ -117,7 +118,7 @@ class Writer:
         self._connection.execute("BEGIN IMMEDIATE")
         for start in range(0, len(rows), self._rows_per_statement):
             part = rows[start : start + self._rows_per_statement]
-            values = [value for row in part for value in row]
+            values = list(chain.from_iterable(part))
             self._connection.execute(f"INSERT INTO record VALUES {','.join([_ROW] * len(part))}", values)  # noqa: S608
         self._connection.execute("COMMIT")
 

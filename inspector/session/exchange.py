@@ -154,10 +154,11 @@ class Exchange(Recorder):
 
     def _payload(self, kind: Kind, at: float, answer: Answer, raw: bytes, value: Json) -> Record:
         self.answer = answer
-        findings = self._judge(kind, answer, value)
+        framed = kind is Kind.FRAME
+        findings = self._judge(answer, value, framed=framed)
         event, task, context, state, label = describe(answer)
         if isinstance(answer, _EVENTS):
-            if told := self._fold(answer, at, framed=kind is Kind.FRAME):
+            if told := self._fold(answer, at, framed=framed):
                 where = event_pointer(value, answer)
                 findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
         elif isinstance(answer, TaskList):
@@ -206,21 +207,20 @@ class Exchange(Recorder):
         self.tasks.take(event, at, Source.ANSWER, stream=self.number if told_here else 0)
         return findings
 
-    def _judge(self, kind: Kind, answer: Answer, value: Json) -> tuple[Finding, ...]:
+    def _judge(self, answer: Answer, value: Json, *, framed: bool) -> tuple[Finding, ...]:
         """Judge how the transport carries an answer; not where HTTP itself has said that the agent was not reached."""
-        if self._status in UNANSWERED:
+        call, status = self.call, self._status
+        if status in UNANSWERED:
             return ()
-        call = self.call
-        framed, streaming = kind is Kind.FRAME, call.operation in STREAMING
         return of_payload(
             call.binding.name,
             Payload(
                 call.dialect.generation,
                 call.request_id,
-                self._status,
+                status,
                 self.content_type,
                 framed,
-                streaming,
+                call.operation in STREAMING,
                 value,
                 answer,
             ),

@@ -41,6 +41,10 @@ class Tour:
         self.terminal.wait_for(what)
         self.seen += self.terminal.screen_text() + "\n"
 
+    @property
+    def lines(self) -> list[str]:
+        return self.terminal.screen_text().split("\n")
+
     def leave(self, sign: str) -> None:
         """Press escape, and wait for what tells that it was understood: what comes too soon is read with it."""
         self.terminal.press("escape")
@@ -52,23 +56,26 @@ class Tour:
 
     def through_records(self, wanted: list[Record]) -> None:
         """Look at the records of the list that has the focus, in all four ways; as bytes, one is like the other."""
-        for view in ("decoded", "raw", "hex", "head"):
+        for view in ("raw", "hex", "head", "decoded"):
+            self.terminal.wait_for(" DETAIL  #")
+            row, line = next((row, line) for row, line in enumerate(self.lines) if " DETAIL  #" in line)
+            self.terminal.click(line.index(view, line.index(" DETAIL  #")), row)
             self.terminal.press("home")
             for record in wanted if view != "hex" else wanted[:1]:
                 self.look(f"record       #{record.seq} " if view == "head" else f"#{record.seq} ")
                 self.terminal.press("down")
-            self.terminal.press("enter")
-            self.terminal.wait_for(" v view")
-            self.terminal.press("v")
-            self.leave(" enter detail")
+
+    def go_to_text(self) -> None:
+        """Go to the composer from wherever one is; who comes to Talk from elsewhere is there."""
+        self.terminal.press("alt+1")
+        self.terminal.wait_for("R refresh")
+        self.terminal.press("alt+2")
+        self.terminal.wait_for("^s send")
 
     def say(self, text: str) -> None:
         """Send a message from Talk and wait until the call is over."""
         before = len(self.records(Kind.END))
-        self.terminal.press("alt+1")  # coming from elsewhere, one is at the text
-        self.terminal.wait_for("R refresh")
-        self.terminal.press("alt+2")
-        self.terminal.wait_for("^s send")
+        self.go_to_text()
         self.terminal.send(text)
         self.terminal.wait_for(f"▌ {text}")
         self.terminal.press("enter")
@@ -166,7 +173,7 @@ def test_every_attack_is_shown_as_what_it_is_and_its_neighbours_are_unharmed(ins
         assert terminal.screen_text().count("\n  next\n") == len(attacks)
         tour.say("go")
         tour.look("the end")
-        lines = terminal.screen_text().split("\n")
+        lines = tour.lines
         for name, (_, token) in PAYLOADS.items():
             assert tour.seen.count(token) >= 2, name
             assert any(f"working  {token} next"[:22] in line for line in lines), name
@@ -205,7 +212,7 @@ def test_columns_stay_where_they_are_whatever_the_letters(inspect: Run, home: Pa
         tour.look("says what it likes")
         tour.say("go")
         tour.look("19996 marks")
-        rows = [line for line in terminal.screen_text().split("\n")[3:-5] if "│" in line]
+        rows = [line for line in tour.lines[3:-5] if "│" in line]
         assert len(rows) > 30
         assert len({cell_len(row[: row.index("│")]) for row in rows}) == 1, "\n".join(rows)
         terminal.press("ctrl+q")
@@ -238,12 +245,12 @@ def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: R
         terminal.click(terminal.screen_text().index("quit]x") + 5, 0)
         terminal.wait_for("TALK TO")
         tour.leave("1 Agent")
-        terminal.press("alt+2")
+        tour.go_to_text()
         terminal.wait_for("▌ [@click=app.quit]x[/]")  # a click on an example writes it, and that is all
         terminal.press("enter")
         tour.look("the agent asks  [@click=app.quit]x[/]")
         for text in MARKUP:
-            assert any(f"working  {text[:8]}" in line for line in terminal.screen_text().split("\n")), text
+            assert any(f"working  {text[:8]}" in line for line in tour.lines), text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         tour.leave("enter detail")
         terminal.press("4")
@@ -267,15 +274,33 @@ def click_on_everything(terminal: Terminal, *texts: str) -> None:
         terminal.click(column, row)
 
 
+def test_a_notification_is_no_way_in_either(inspect: Run, home: Path, lair: Lair):
+    with lair.serving(Villain(CARD, say_everything, usable=False)) as agent:
+        terminal = inspect(agent.url)
+        tour = Tour(terminal, home)
+        tour.look("no interface")
+        terminal.press("2")
+        terminal.wait_for("^s send")
+        terminal.send("hello?")
+        terminal.wait_for("▌ hello?")
+        terminal.press("enter")
+        tour.look("The card offers no interface that we can use")
+        assert "q06" in terminal.screen_text().partition("The card offers")[2]
+        unharmed(terminal)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
 def test_what_looks_like_a_question_of_ours_stays_in_its_pane(inspect: Run, home: Path, lair: Lair):
     forged = "\n" * 60 + "a2a-inspect needs your password\nPassword: \n" + "\n" * 60
-    with lair.serving(streaming(status("WORKING", forged), artifact([{"text": forged}]))) as agent:
+    events = status("WORKING", forged), artifact([{"text": forged}]), status("COMPLETED", "done")
+    with lair.serving(streaming(*events)) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
         tour.look("says what it likes")
         tour.say("go")
-        tour.look("working")
-        lines = terminal.screen_text().split("\n")
+        tour.look("● completed  done")
+        lines = tour.lines
         assert "Villain" in lines[0]
         assert "1 Agent   2 Talk" in lines[1]
         assert "write a message" in lines[-2]

@@ -78,6 +78,8 @@ class Villain:
     card: dict[str, Any]
     say: Say
     url: str = ""
+    usable: bool = True
+    """Whether the card names the interface that it has."""
     pushes: Callable[[Asked], list[tuple[bytes, bytes]]] = field(default=lambda asked: [])
     """What to post: lines of the head and a body each."""
 
@@ -99,7 +101,7 @@ class Villain:
     def card_bytes(self) -> bytes:
         interface = {"url": f"{self.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         others = self.card.get("supportedInterfaces", [])
-        return dump({**self.card, "supportedInterfaces": [interface, *others]})
+        return dump({**self.card, "supportedInterfaces": [*([interface] if self.usable else []), *others]})
 
     def _answer(self, asked: Asked) -> bytes | list[bytes]:
         return self.say(self, asked) if asked.rpc else answer(b"", status="404 Not Found")

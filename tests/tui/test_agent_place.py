@@ -18,7 +18,7 @@ from inspector.tui.widgets.cardview import CardView
 from inspector.tui.widgets.jsonview import JsonView
 
 
-async def test_the_card_is_shown_as_a_person_reads_it(open_app: Open, mock: str):
+async def test_the_card_is_shown_as_a_person_reads_it_and_as_it_was_served(open_app: Open, mock: str):
     async with open_app(mock, (120, 60)) as driver:
         await driver.connected()
         screen = driver.screen
@@ -37,11 +37,6 @@ async def test_the_card_is_shown_as_a_person_reads_it(open_app: Open, mock: str)
         ):
             assert words in screen, words
         assert "Mock Agent   1.0 · JSONRPC" in driver.lines[0]
-
-
-async def test_the_card_as_served_is_one_key_away_and_back(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
-        await driver.connected()
         await driver.press("r")
         assert isinstance(driver.app.focused, JsonView)
         assert '"supportedInterfaces": [' in driver.screen
@@ -49,7 +44,7 @@ async def test_the_card_as_served_is_one_key_away_and_back(open_app: Open, mock:
         assert isinstance(driver.app.focused, CardView)
 
 
-async def test_an_example_is_tried_from_the_card(open_app: Open, mock: str):
+async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.press("tab", "tab", "shift+tab", "enter")
@@ -58,11 +53,7 @@ async def test_an_example_is_tried_from_the_card(open_app: Open, mock: str):
         await driver.press("enter")
         await driver.done(1)
         assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo Hello, agent!"}]
-
-
-async def test_a_click_on_an_example_tries_it_and_one_elsewhere_does_not(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
-        await driver.connected()
+        await driver.go(1)
         await driver.click("#markdown", times=2)
         assert driver.workbench.place == "agent"
         await driver.click("▸ report 20", times=2)

@@ -10,6 +10,7 @@ from pkgutil import walk_packages
 
 import pytest
 from driving import Open
+from players import eventually
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode
@@ -18,6 +19,7 @@ import inspector.tui
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.widgets.composer import Aim, Composer
 from inspector.tui.widgets.placetabs import PLACES
 
 
@@ -89,24 +91,6 @@ async def test_the_line_of_keys_is_clicked(open_app: Open, mock: str):
         await driver.press("r", "tab")
         await driver.click("enter try the example", aside=2)
         assert driver.composer.text == "echo Hello, agent!"
-
-
-async def test_keys_that_can_do_nothing_now_are_grey(open_app: Open, slow_mock: str):
-    async with open_app(slow_mock) as driver:
-        await driver.connected()
-        await driver.press("2", "escape")
-        assert driver.enabled("ctrl+k") is False
-        assert driver.enabled("s") is False
-        assert driver.enabled("p") is True
-        await driver.say("long 30")
-        await driver.until("0 of 30 seconds done")
-        await driver.press("escape")
-        assert driver.enabled("ctrl+k") is True
-        assert driver.enabled("s") is True
-        await driver.press("ctrl+k")
-        await driver.done(2)
-        assert driver.enabled("ctrl+k") is False
-        assert driver.enabled("s") is False
 
 
 async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: Open, mock: str):
@@ -183,7 +167,7 @@ async def test_the_help_shows_the_keys_of_where_one_is_and_closes_again(open_app
 async def test_the_status_never_loses_the_agent_and_its_state(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        for width in (40, 60, 80, 100, 110, 130, 200):
+        for width in (40, 80, 110, 200):
             await driver.pilot.resize_terminal(width, 24)
             await driver.settled()
             assert "Mock Agent" in driver.lines[0], width
@@ -205,7 +189,7 @@ def ours() -> set[threading.Thread]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts sockets as Linux shows them")
-async def test_leaving_in_the_middle_of_everything_leaves_no_task_no_thread_and_no_socket(open_app: Open):
+async def test_leaving_in_the_middle_of_a_hundred_streams_leaves_no_task_no_thread_and_no_socket(open_app: Open):
     before = (asyncio.all_tasks(), ours(), sockets())
     async with open_app(None) as driver:
         await driver.until("which agent?")
@@ -213,10 +197,11 @@ async def test_leaving_in_the_middle_of_everything_leaves_no_task_no_thread_and_
         await driver.connected()
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
-        for _ in range(3):
-            await driver.say("long 30")
-            await driver.press("ctrl+r")
-        await driver.until(lambda: driver.session.journal.exchanges.open == 3)
+        await driver.go(2)
+        for _ in range(100):
+            driver.composer.post_message(Composer.Sent("long 30", Aim(), stream=True))
+        await eventually(lambda: len(driver.session.tasks) == 100)
+        assert driver.session.journal.exchanges.open == 100
         assert {"mock-agent", "capture-writer"} <= {thread.name for thread in ours()}
         assert sockets() > before[2]
         driver.app.exit()

@@ -37,28 +37,24 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
         await driver.press("u")
         await driver.done(3)
         assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
-        await driver.press("up", "c")
-        await driver.done(4)
-        assert (driver.sent()[3]["method"], driver.sent()[3]["params"]["id"]) == ("CancelTask", asked.id)
-        assert asked.id[:8] in driver.line("⊘ canceled")
-        await driver.press("down", "enter")
+        await driver.press("enter")
         assert driver.workbench.place == "talk"
         assert reported.id[:8] in driver.line("TIMELINE")
-
-
-async def test_a_task_that_waits_is_answered_from_the_list_of_tasks(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
-        await driver.connected()
-        await driver.ask("ask")
-        await driver.press("ctrl+r")
-        await driver.ask("report 1")
-        asked = driver.session.tasks.all()[1]
+        assert f"to task {asked.id[:8]}" not in driver.screen
         await driver.go(3)
-        await driver.press("down", "enter")
+        await driver.press("up", "enter")
         assert f"to task {asked.id[:8]}" in driver.screen
         await driver.ask("at eight")
-        assert driver.sent()[-1]["params"]["message"]["taskId"] == asked.id
+        assert driver.sent()[3]["params"]["message"]["taskId"] == asked.id
         assert asked.now.state == "TASK_STATE_COMPLETED"
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        await driver.go(3)
+        await driver.press("home", "c")
+        await driver.done(6)
+        assert driver.sent()[5]["method"] == "CancelTask"
+        assert driver.sent()[5]["params"]["id"] == driver.session.tasks.all()[0].id
+        assert "⊘ canceled" in driver.screen
 
 
 async def pushed(driver: Driver) -> dict[str, str]:
@@ -182,15 +178,3 @@ async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open)
         assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(seq)
         assert "from nowhere" in driver.screen
         assert driver.widget("#records", Feed).has_focus
-
-
-async def test_places_are_brought_up_to_date_when_they_come_into_sight(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
-        await driver.connected()
-        for number in range(1, 7):
-            await driver.go(number)
-        await driver.ask("report 2")
-        await driver.go(3)
-        await driver.until("● completed")
-        await driver.go(5)
-        await driver.until("TRAFFIC   2 exchanges")

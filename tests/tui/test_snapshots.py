@@ -114,7 +114,6 @@ async def test_an_agent_that_is_not_there(open_app: Open, snapshots: Snapshots, 
 async def test_no_size_is_too_small_or_too_large_for_any_place(open_app: Open, mock: str, size):
     async with open_app(mock, size) as driver:
         await driver.connected()
-        await driver.say("report 5")
         for place, _ in PLACES:
             driver.workbench.place = place
             await driver.pilot.pause()
