@@ -8,7 +8,7 @@ PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test lint types bench screenshots interop protos clean .venv
+.PHONY: demo test lint types bench screenshots interop tck protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
@@ -23,11 +23,15 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo
 
 types: $(READY)
-	@$(BIN)/mypy
+	@$(BIN)/mypy && $(BIN)/mypy -p sample_agents
 
 interop: $(READY)
 	@$(BIN)/python tests/interop/environments.py
 	@$(PYTEST) -n 2 tests/interop -m interop
+
+# The compatibility kits are not ours and not fetched: name checkouts of them (docs/conformance.md).
+tck: $(READY)
+	@$(BIN)/python tests/sample_agents/tck.py $(if $(TCK),--kit $(TCK)) $(if $(TCK_0_3),--kit-0-3 $(TCK_0_3))
 
 bench: $(BENCH_READY)
 	@$(BIN)/python -m benchmarks

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import tui
+from benchmarks import mock, tui
 from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, run, serving, table
 
 EVENTS = 20_000
@@ -181,6 +181,28 @@ def webhooks(rounds: int, home: Path) -> list[Row]:
             found["ours"].over(found["bare"]).text(),
             "at least 2,000/s, none lost",
             found["ours"].median >= 2000 and not lost,
+        ),
+        *_shown(rounds, home),
+    ]
+
+
+def _shown(rounds: int, home: Path) -> list[Row]:
+    """Webhook deliveries on the screen, to the row of the last, with keys pressed meanwhile."""
+    rates: list[float] = []
+    pressed: list[float] = []
+    with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
+        for _ in range(rounds):
+            rates.append(DELIVERIES / tui.deliveries(firehose.said, DELIVERIES, helping=False)[0])
+            pressed += tui.deliveries(firehose.said, DELIVERIES, helping=True)[1]
+    rate = Figure(rates)
+    return [
+        Row(
+            f"the same, {DELIVERIES:,} of them on the screen to the last row",
+            rate.text("{:,.0f}", "/s"),
+            f"key press to help meanwhile: p50 {_milliseconds(pressed, 0.5)}, p99 {_milliseconds(pressed, 0.99)}",
+            "",
+            "at least 2,000/s",
+            rate.median >= 2000,
         )
     ]
 
@@ -200,6 +222,7 @@ PARTS = {
     "stream": (stream, 5),
     "keys": (keys, 4),
     "webhooks": (webhooks, 5),
+    "mock": (mock.load, 3),
 }
 """What is measured, each with how often."""
 

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.firehose` prints its url, serves card and streams on 127.0.0.1, and ends with its standard input.
 The text `firehose 20000` asks for a task, so many chunks of one artifact and a final status, `each` behind the number
-for every event in an HTTP chunk of its own, as servers send that have all the time in the world.
+for every event in an HTTP chunk of its own, as servers send that have all the time in the world. A GET of `/hook`
+returns the webhook that went with the last message, for whoever plays the sender.
 """
 
 from __future__ import annotations
@@ -61,9 +62,14 @@ def blocks(count: int, *, each: bool) -> list[bytes]:
     return [*written, b"".join(held)]
 
 
+webhook: dict[str, object] = {}
+"""The webhook that went with the last message that had one."""
+
+
 async def answer(writer: asyncio.StreamWriter, body: bytes) -> None:
     """Answer a streaming call."""
     call = json.loads(body)
+    webhook.update(call["params"].get("configuration", {}).get("taskPushNotificationConfig", {}))
     _, count, *how = call["params"]["message"]["parts"][0]["text"].split()
     ours, theirs = _ID.encode(), json.dumps(call["id"]).strip('"').encode()
     writer.write(_HEAD)
@@ -80,7 +86,7 @@ async def answer(writer: asyncio.StreamWriter, body: bytes) -> None:
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Serve one connection: a POST is a streaming call, everything else asks for the card."""
+    """Serve one connection: a POST is a streaming call, everything but `/hook` asks for the card."""
     host, port = writer.get_extra_info("sockname")[:2]
     card = {
         "name": "Firehose",
@@ -89,7 +95,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         "supportedInterfaces": [
             {"url": f"http://{host}:{port}/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         ],
-        "capabilities": {"streaming": True},
+        "capabilities": {"streaming": True, "pushNotifications": True},
         "defaultInputModes": ["text/plain"],
         "defaultOutputModes": ["text/plain"],
         "skills": [{"id": "firehose", "name": "Firehose", "description": "firehose N", "tags": ["benchmark"]}],
@@ -101,7 +107,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             if head.startswith(b"POST"):
                 await answer(writer, await reader.readexactly(int(lengths[0])))
             else:
-                data = json.dumps(card).encode()
+                data = json.dumps(webhook if head.startswith(b"GET /hook ") else card).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
                 writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
     except (asyncio.IncompleteReadError, ConnectionError):

@@ -1,6 +1,6 @@
 """Post webhook deliveries as fast as they are taken, over a few connections that are kept.
 
-Arguments: url, token and how many; prints a JSON object with `accepted` and `seconds`.
+Arguments: url, token and how many; prints a JSON object with `accepted`, `seconds` and when it `began`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ async def post(url: str, token: str, count: int) -> int:
     body = json.dumps({"statusUpdate": _STATUS}).encode()
     head = (
         f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nX-A2A-Notification-Token: {token}\r\n"
+        f"Authorization: Bearer {token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     request = head.encode() + body
@@ -43,9 +44,9 @@ async def post(url: str, token: str, count: int) -> int:
 
 async def main(url: str, token: str, count: str) -> None:
     each = int(count) // CONNECTIONS
-    started = time.perf_counter()
+    began, started = time.time(), time.perf_counter()
     accepted = await asyncio.gather(*(post(url, token, each) for _ in range(CONNECTIONS)))
-    print(json.dumps({"accepted": sum(accepted), "seconds": time.perf_counter() - started}))
+    print(json.dumps({"accepted": sum(accepted), "began": began, "seconds": time.perf_counter() - started}))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +12,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from string import ascii_uppercase
+
+import httpx
 
 from benchmarks.measuring import PYTHON, ROOT, environment
 from benchmarks.screen import Screen, opened
@@ -67,6 +71,50 @@ def keys(url: str, events: int) -> tuple[list[float], list[float]]:
         busy = _type(screen, lambda: screen.written.find(b"completed", mark) >= 0)
         presses = iter(range(_LINE))
         return busy, _type(screen, lambda: next(presses, None) is None)
+
+
+def deliveries(url: str, count: int, *, helping: bool) -> tuple[float, list[float]]:
+    """Post deliveries while the place that lists them is seen, and open the help now and then where that is wanted.
+
+    Returns the seconds from the first post to the row of the last, and those from each key to the help.
+    """
+    with _talking(url) as screen:
+        screen.press(b"\x1b4")
+        screen.wait_for(b"not listening")
+        mark = len(screen.written)
+        screen.press(b"p")
+        screen.wait_for(b"push on", since=mark)
+        mark = len(screen.written)
+        screen.press(b"2")
+        screen.wait_for(b"TIMELINE", since=mark)
+        screen.rest(time.perf_counter() + 0.5)
+        mark = _write(screen, 1)
+        screen.press(b"\r")
+        screen.wait_for(b"completed", since=mark)
+        screen.press(b"\x1b4")
+        screen.wait_for(b"DELIVERIES", since=mark)
+        hook = httpx.get(f"{url}hook", trust_env=False).json()
+        mark = len(screen.written)
+        sender = [PYTHON, "-m", "benchmarks.sender", hook["url"], hook["token"], str(count)]
+        with subprocess.Popen(sender, cwd=ROOT, stdout=subprocess.PIPE) as posting:
+            taken = _help(screen, lambda: posting.poll() is not None) if helping else []
+            screen.wait_for(f"{count:,}".encode(), since=mark)
+            shown = time.time()
+            return shown - json.loads(posting.communicate()[0])["began"], taken
+
+
+def _help(screen: Screen, over: Callable[[], bool]) -> list[float]:
+    """Open the help and close it until it is over, and time each until it is drawn."""
+    taken: list[float] = []
+    while not over():
+        mark = len(screen.written)
+        at = screen.press(b"?")
+        taken.append(screen.wait_for(b"KEYS", since=mark) - at)
+        mark = len(screen.written)
+        screen.press(b"q")
+        screen.wait_for(b"DELIVERIES", since=mark)
+        screen.rest(time.perf_counter() + 4 * BETWEEN_KEYS)
+    return taken
 
 
 def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:

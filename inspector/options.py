@@ -10,13 +10,15 @@ from pathlib import Path
 class Options:
     """Which agent, with which credentials, how, and where the capture goes; the repr shows no secret.
 
-    `reference` is the agent as typed (None: not said), `demo` the built-in mock agent instead; `headers` and
-    `svc_params` are name and value, in order; `trust` lists origins that may have the credentials too; `timeout` is in
-    seconds, None without an end; `capture` is None for the usual place; `ascii` and `theme` are the screen's.
+    `reference` is the agent as typed (None: not said), `demo` the built-in mock agent instead, and `tour` whether that
+    begins with the tour; `headers` and `svc_params` are name and value, in order; `trust` lists origins that may have
+    the credentials too; `timeout` is in seconds, None without an end; `capture` is None for the usual place; `ascii`
+    and `theme` are the screen's.
     """
 
     reference: str | None = None
     demo: bool = False
+    tour: bool = False
     bearer: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -28,6 +30,8 @@ class Options:
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
     public_url: str | None = None
+    receiver_cert: Path | None = None
+    receiver_key: Path | None = None
     timeout: float | None = None
     capture: Path | None = None
     ascii: bool = False

@@ -10,11 +10,22 @@ from urllib.parse import urlsplit
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Part, PushConfig
 
-from .errors import bad_params
+from .errors import CallError, bad_params
+from .generations import Generation
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 50
 _ROLES = ("ROLE_USER", "ROLE_AGENT")
+
+
+def check_version(generation: Generation, version: str) -> None:
+    """Refuse a request that says another version than that of a generation, or none where one is due."""
+    if not generation.takes(version):
+        said = f"the request says {version[:20]}" if version else "the request says none"
+        raise CallError(
+            "VersionNotSupportedError",
+            f"A2A {generation.name} is spoken here, with {generation.version_header}: {generation.declared}; {said}.",
+        )
 
 
 def check_message(message: Message) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from inspector.protocol.card import AgentExtension
 from inspector.protocol.model import Event
 
@@ -13,9 +15,9 @@ EXTENSION = AgentExtension(
 )
 
 
-def activated_by(header: str) -> bool:
-    """Say whether a request's extensions header asks for the extension."""
-    return URI in (name.strip() for name in header.split(","))
+def named_in(headers: Iterable[str]) -> frozenset[str]:
+    """Return the extensions that the values of a request's extensions header name."""
+    return frozenset(name.strip() for header in headers for name in header.split(",")) - {""}
 
 
 def numbered(event: Event, number: int) -> Event:

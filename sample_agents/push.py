@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import aiohttp
 
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Event, TaskArtifactUpdateEvent
 
+from .faults.fault import Post
+from .faults.spoiled import Spoiled
 from .state import PushTarget, TaskRecord
 
-TOKEN_HEADER = "X-A2A-Notification-Token"  # noqa: S105 - a header's name
+if TYPE_CHECKING:
+    from .signing import Signer
+
 _ATTEMPTS = 3
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 _MOST_WAITING = 100_000
@@ -37,6 +42,7 @@ class PushCounts:
 class _Delivery:
     target: PushTarget
     event: Callable[[], Event]
+    spoiled: Spoiled
     repeats: bool
     """Whether a later delivery of the same kind says all that this one does."""
 
@@ -48,12 +54,16 @@ class _Line:
 
 
 class PushSender:
-    """Sends events to the webhooks of their tasks; `pause` is the time between two attempts, in seconds."""
+    """Sends events to the webhooks of their tasks; `pause` is the time between two attempts, in seconds.
 
-    def __init__(self, log: Callable[[str], None], pause: float = 0.2) -> None:
+    Where the configuration names no credentials of its own, a `signer` signs a JWT for each delivery.
+    """
+
+    def __init__(self, log: Callable[[str], None], pause: float = 0.2, signer: Signer | None = None) -> None:
         self.counts = PushCounts()
         self._log = log
         self._pause = pause
+        self._signer = signer
         self._lines: dict[tuple[str, str], _Line] = {}
         self._waiting = 0
         self._session: aiohttp.ClientSession | None = None
@@ -89,10 +99,12 @@ class PushSender:
 
     def _delivery(self, record: TaskRecord, target: PushTarget, event: Event) -> _Delivery:
         if not target.generation.pushes_task:
-            return _Delivery(target, lambda: event, repeats=False)
+            return _Delivery(target, lambda: event, Spoiled(record.faults), repeats=False)
         snapshot = record.snapshot()
         # Each of these bodies is the whole task, so that a firehose of chunks would grow with the square of its length.
-        return _Delivery(target, snapshot.task, repeats=isinstance(event, TaskArtifactUpdateEvent))
+        return _Delivery(
+            target, snapshot.task, Spoiled(record.faults), repeats=isinstance(event, TaskArtifactUpdateEvent)
+        )
 
     def _queue(self, key: tuple[str, str], delivery: _Delivery) -> None:
         line = self._lines.setdefault(key, _Line())
@@ -123,22 +135,31 @@ class PushSender:
         body = dump(generation.dialect.encode_push(delivery.event()))
         headers = {"Content-Type": "application/json"}
         if config.token:
-            headers[TOKEN_HEADER] = config.token
-        if config.authentication is not None and config.authentication.credentials:
-            headers["Authorization"] = f"{config.authentication.scheme} {config.authentication.credentials}"
+            headers[generation.token_header] = config.token
+        asked = config.authentication
+        if asked is not None and asked.credentials:
+            headers["Authorization"] = f"{asked.scheme} {asked.credentials}"
+        elif self._signer is not None:
+            headers["Authorization"] = f"Bearer {self._signer.token(config.url, task_id, body)}"
+        for post in delivery.spoiled.posts(Post(headers, body)):
+            await self._send(task_id, config.url, post)
+
+    async def _send(self, task_id: str, url: str, post: Post) -> None:
+        """Send until it is taken, or was tried often enough."""
+        await asyncio.sleep(post.after)
         seen = ""
         for attempt in range(_ATTEMPTS):
             if attempt:
                 self.counts.retried += 1
                 await asyncio.sleep(self._pause)
-            seen = await self._post(config.url, body, headers)
+            seen = await self._post(url, post.body, post.headers)
             if not seen:
                 self.counts.delivered += 1
                 return
         self.counts.given_up += 1
         self._log(f"push for task {task_id} given up after {_ATTEMPTS} attempts: {seen}")
 
-    async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> str:
+    async def _post(self, url: str, body: bytes, headers: Mapping[str, str]) -> str:
         """Send once and return what went wrong, or nothing."""
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=_TIMEOUT, cookie_jar=aiohttp.DummyCookieJar())

@@ -9,17 +9,30 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from .behaviours.registry import BUILT_IN, Behaviours
-from .card import CARD_PATH, OLD_CARD_PATH, CardServer
-from .engine import Engine
-from .generations import GENERATIONS
-from .jsonrpc import JsonRpc
+from .card import Cards, grpc_target
+from .engine import Engine, Repertoire
+from .exchange import EventStreams
+from .faults.fault import Spoiler
+from .grpc import Grpc
+from .guard import Guard
+from .keeping import Keeper
+from .kit import WithKit
+from .profile import DEFAULT, Profile
 from .push import PushCounts, PushSender
+from .routing import Router
+from .scenario.choosing import BUILT_IN
 from .service import Service
-from .state import MAX_TASKS, Store, now
+from .state import MAX_TASKS, Store
+
+if TYPE_CHECKING:
+    from .signing import Signer
+    from .tls import Tls
 
 MAX_BODY = 10_000_000
 KEEP_ALIVE = 15.0
@@ -38,32 +51,53 @@ def _ignore(_: str) -> None:
 
 
 class MockAgent:
-    """An agent on one port, JSON-RPC of 1.0 and 0.3.
+    """An agent as its profile says: JSON-RPC and HTTP+JSON on one port, gRPC on another.
 
-    `pace` stretches the pauses of its behaviours (0 is none), and `log` gets a line for whatever happens. In seconds:
-    `keep_alive` is how long a stream may be silent, `patience` how long a reader may take for one write before its
-    stream is cut, and `push_pause` the time before a webhook is tried again.
+    `pace` stretches the pauses of its behaviours (0 is none), `log` gets a line for whatever happens, `state` is a file
+    in which tasks outlive it, and `faults` go wrong with every call. The `guard` says who may call, the `signer` signs
+    cards and pushes. In seconds: `keep_alive` is how long a stream may be silent, `patience` how long a reader may take
+    for one write before its stream is cut, and `push_pause` the time before a webhook is tried again.
     """
 
     def __init__(
         self,
+        profile: Profile = DEFAULT,
         *,
         pace: float = 1.0,
         log: Callable[[str], None] = _ignore,
-        behaviours: Behaviours = BUILT_IN,
+        behaviours: Repertoire = BUILT_IN,
         max_tasks: int = MAX_TASKS,
         keep_alive: float = KEEP_ALIVE,
         patience: float = PATIENCE,
         push_pause: float = 0.2,
+        state: Path | None = None,
+        faults: tuple[Spoiler, ...] = (),
+        guard: Guard | None = None,
+        signer: Signer | None = None,
+        tls: Tls | None = None,
     ) -> None:
         self.url = ""
+        self.grpc_port = 0
         self.store = Store(max_tasks)
-        self._log = log
-        self._behaviours = behaviours
-        self._pushes = PushSender(log, push_pause)
-        self._engine = Engine(self.store, self._pushes, behaviours, pace)
-        self._rpc = JsonRpc(Service(self.store, self._engine, self._pushes), log, keep_alive, patience)
+        self._state = state
+        self._tls = tls
+        self._keeper: Keeper | None = None
+        self._webhooks = {place.name: place.generations[0] for place in profile.places}
+        self._pushes = PushSender(log, push_pause, signer)
+        repertoire = WithKit(behaviours)
+        self._engine = Engine(self.store, self._pushes, repertoire, pace, faults, log)
+        cards = Cards(profile, lambda: repertoire.skills, repertoire.hidden, lambda: self.grpc_port, guard, tls)
+        service = Service(profile, self.store, self._engine, self._pushes, cards.extended)
+        streams = EventStreams(log, keep_alive, patience)
+        self._http = Router(profile, cards, service, streams, lambda: self.url, log, guard, signer)
+        over_grpc = [one for place in profile.places if (one := place.over("GRPC")) is not None]
+        self._grpc = Grpc(over_grpc, service, log, patience, MAX_BODY, guard, tls) if over_grpc else None
         self._runner: web.AppRunner | None = None
+
+    @property
+    def grpc_target(self) -> str:
+        """Return where it speaks gRPC, as `host:port`, or `""` where it does not."""
+        return grpc_target(self.url, self.grpc_port) if self.grpc_port else ""
 
     @property
     def push_counts(self) -> PushCounts:
@@ -71,24 +105,43 @@ class MockAgent:
         return self._pushes.counts
 
     @property
+    def readers(self) -> int:
+        """Return how many streams are open."""
+        return sum(len(record.subscriptions) for record in self.store)
+
+    @property
     def running(self) -> int:
         """Return how many turns are at work."""
         return self._engine.running
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
-        """Listen, and return the base url; port 0 takes a free one. Raises OSError where the port is taken."""
+    async def start(self, host: str = "127.0.0.1", port: int = 0, grpc_port: int | None = 0) -> str:
+        """Listen, and return the base url; port 0 takes a free one, and without a port for gRPC there is none.
+
+        Raises OSError where a port is taken, `StateFileError` where the file for tasks is no good.
+        """
+        if self._state is not None:
+            self._keeper = Keeper(self._state, self._webhooks)
+            self.store.keep_in(self._keeper)
+            self._engine.resume()
+        application = web.Application(client_max_size=MAX_BODY)
+        application.router.add_route("*", "/{path:.*}", self._http.handle)
         runner = web.AppRunner(
-            self._application(), access_log=None, logger=_logger, handler_cancellation=True, shutdown_timeout=_SHUTDOWN
+            application, access_log=None, logger=_logger, handler_cancellation=True, shutdown_timeout=_SHUTDOWN
         )
         await runner.setup()
         try:
-            await web.TCPSite(runner, host, port, backlog=_BACKLOG).start()
+            context = self._tls.context() if self._tls else None
+            await web.TCPSite(runner, host, port, backlog=_BACKLOG, ssl_context=context).start()
+            shown = _WILDCARDS.get(host, host)
+            scheme, named = "https" if self._tls else "http", f"[{shown}]" if ":" in shown else shown
+            self.url = f"{scheme}://{named}:{runner.addresses[0][1]}"
+            if self._grpc is not None and grpc_port is not None:
+                self.grpc_port = await self._grpc.start(host, grpc_port, self.url)
         except BaseException:
             await runner.cleanup()
+            self._let_go()
             raise
         self._runner = runner
-        shown = _WILDCARDS.get(host, host)
-        self.url = f"http://{f'[{shown}]' if ':' in shown else shown}:{runner.addresses[0][1]}"
         return self.url
 
     async def stop(self) -> None:
@@ -99,46 +152,45 @@ class MockAgent:
         for site in tuple(runner.sites):
             await site.stop()
         await self._engine.close()
+        if self._grpc is not None:
+            await self._grpc.stop()
         await runner.cleanup()
         await self._pushes.close()
+        self._let_go()
 
-    def _application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY)
-        cards = CardServer(self._base, self._behaviours.skills, now(), self._log)
-        application.router.add_get(CARD_PATH, cards.current)
-        application.router.add_get(OLD_CARD_PATH, cards.old)
-        for path in sorted({path for one in GENERATIONS for path in (one.path, one.path.rstrip("/") + "/")}):
-            application.router.add_post(path, self._rpc.handle)
-        return application
+    def _let_go(self) -> None:
+        """Keep every task as it is now, and close the file."""
+        if self._keeper is None:
+            return
+        for record in self.store:
+            self._keeper.save(record)
+        self.store.keep_in(None)
+        self._keeper.close()
+        self._keeper = None
 
-    def _base(self, request: web.Request) -> str:
-        """Return the address under which the client reached the agent, which is the one that works for it."""
-        try:
-            return str(request.url.origin()) if request.headers.get("Host") else self.url
-        except ValueError:
-            return self.url
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where an agent listens; port 0 takes a free one, and without a port for gRPC there is none."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    grpc_port: int | None = 0
 
 
 async def _serve(
-    agent: MockAgent, host: str, port: int, on_ready: Callable[[str], None], stopped: asyncio.Event
+    agent: MockAgent, where: Listening, on_ready: Callable[[MockAgent], None], stopped: asyncio.Event
 ) -> None:
-    url = await agent.start(host, port)
+    await agent.start(where.host, where.port, where.grpc_port)
     try:
-        on_ready(url)
+        on_ready(agent)
         await stopped.wait()
     finally:
         await agent.stop()
 
 
-def run(
-    host: str = "127.0.0.1",
-    port: int = 0,
-    *,
-    on_ready: Callable[[str], None] = _ignore,
-    log: Callable[[str], None] = _ignore,
-    pace: float = 1.0,
-) -> None:
-    """Serve until SIGINT or SIGTERM; `on_ready` gets the base url. Raises OSError where the port is taken."""
+def run(where: Listening, agent: MockAgent, *, on_ready: Callable[[MockAgent], None]) -> None:
+    """Let an agent serve until SIGINT or SIGTERM. Raises what the start of an agent raises."""
 
     async def main() -> None:
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -146,7 +198,7 @@ def run(
             # Windows has no signal handlers in the loop: there, KeyboardInterrupt ends `asyncio.run`.
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, stopped.set)
-        await _serve(MockAgent(pace=pace, log=log), host, port, on_ready, stopped)
+        await _serve(agent, where, on_ready, stopped)
 
     with suppress(KeyboardInterrupt):
         asyncio.run(main())
@@ -154,11 +206,16 @@ def run(
 
 @contextmanager
 def serve_in_thread(
-    host: str = "127.0.0.1", port: int = 0, *, pace: float = 1.0, log: Callable[[str], None] = _ignore
+    host: str = "127.0.0.1",
+    port: int = 0,
+    profile: Profile = DEFAULT,
+    *,
+    pace: float = 1.0,
+    log: Callable[[str], None] = _ignore,
 ) -> Iterator[str]:
     """Serve from an event loop in a daemon thread while the context lasts, and give the base url.
 
-    `log` is called in that thread. Raises OSError where the port is taken.
+    `log` is called in that thread. Raises OSError where a port is taken.
     """
     ready: Future[tuple[str, Callable[[], None]]] = Future()
 
@@ -168,7 +225,10 @@ def serve_in_thread(
         def stop() -> None:
             loop.call_soon_threadsafe(stopped.set)
 
-        await _serve(MockAgent(pace=pace, log=log), host, port, lambda url: ready.set_result((url, stop)), stopped)
+        def on_ready(agent: MockAgent) -> None:
+            ready.set_result((agent.url, stop))
+
+        await _serve(MockAgent(profile, pace=pace, log=log), Listening(host, port), on_ready, stopped)
 
     def target() -> None:
         try:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Result
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL
 from inspector.protocol.model import (
     Deleted,
+    Event,
     ListTasksRequest,
     Message,
     PushConfig,
     PushConfigList,
     PushConfigRequest,
     Request,
+    SendConfiguration,
     SendRequest,
     Task,
     TaskList,
     TaskRequest,
 )
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import PUSH, STREAMING, Operation
 
+from . import extension
 from .checks import (
     check_history_length,
     check_moment,
@@ -30,70 +38,132 @@ from .checks import (
 )
 from .engine import Engine
 from .errors import CallError, bad_params
+from .faults.spoiled import Spoiled
 from .generations import Generation
+from .profile import Capability, Profile
 from .push import PushSender
 from .state import Store, Subscription, TaskRecord
 
 
-class Service:
-    """Answers operations; what cannot be answered is refused with a `CallError`."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that passed the door of its binding.
 
-    def __init__(self, store: Store, engine: Engine, pushes: PushSender) -> None:
+    `extensions` are those that it activates, `base` the origin under which the client reaches the agent.
+    """
+
+    operation: Operation
+    request: Request
+    generation: Generation
+    base: str
+    extensions: frozenset[str] = frozenset()
+
+    @property
+    def numbers(self) -> bool:
+        """Say whether the events of a stream are to be numbered."""
+        return extension.URI in self.extensions
+
+    def written(self) -> Callable[[Event], Event]:
+        """Return what makes the events of one stream those of the generation, numbered where that was asked."""
+        rewrite, numbers = self.generation.streamed(), itertools.count(1)
+        if not self.numbers:
+            return rewrite
+        return lambda event: extension.numbered(rewrite(event), next(numbers))
+
+
+class Service:
+    """Answers calls; what cannot be answered is refused with a `CallError`.
+
+    `extended_card` makes the extended card for a generation and an origin.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        store: Store,
+        engine: Engine,
+        pushes: PushSender,
+        extended_card: Callable[[Generation, str], AgentCard],
+    ) -> None:
+        self._profile = profile
         self._store = store
         self._engine = engine
         self._pushes = pushes
+        self._extended_card = extended_card
 
-    async def answer(self, operation: Operation, request: Request, generation: Generation) -> Result:
+    def spoiled(self, call: Call) -> Spoiled:
+        """Return what goes wrong with a call."""
+        return self._engine.spoiled(call.request)
+
+    async def answer(self, call: Call) -> Result:
         """Answer an operation that is answered once."""
-        match operation, request:
-            case Operation.SEND, SendRequest():
-                return await self._send(request, generation)
-            case Operation.GET, TaskRequest():
+        self._admit(call)
+        match call.operation, call.request:
+            case Operation.SEND, SendRequest() as request:
+                return await self._send(request, call.generation)
+            case Operation.GET, TaskRequest() as request:
                 check_history_length(request.history_length)
-                return self._find(request.id).snapshot().task(request.history_length)
-            case Operation.CANCEL, TaskRequest():
+                return self._task(self._find(request.id), request.history_length, call.generation)
+            case Operation.CANCEL, TaskRequest() as request:
                 record = self._find(request.id)
                 self._engine.cancel(record)
-                return record.snapshot().task()
-            case Operation.LIST, ListTasksRequest():
+                return self._task(record, None, call.generation)
+            case Operation.LIST, ListTasksRequest() as request:
                 return self._list(request)
-            case Operation.SET_PUSH, PushConfig():
+            case Operation.SET_PUSH, PushConfig() as request:
                 check_push_config(request)
-                return self._engine.set_webhook(self._find(request.task_id), request, generation)
-            case Operation.GET_PUSH, PushConfigRequest():
+                return self._engine.set_webhook(self._find(request.task_id), request, call.generation)
+            case Operation.GET_PUSH, PushConfigRequest() as request:
                 return self._push_config(request)
-            case Operation.LIST_PUSH, PushConfigRequest():
+            case Operation.LIST_PUSH, PushConfigRequest() as request:
                 targets = self._find(request.task_id).webhooks.values()
                 return PushConfigList(configs=[target.config for target in targets])
-            case Operation.DELETE_PUSH, PushConfigRequest():
+            case Operation.DELETE_PUSH, PushConfigRequest() as request:
                 return self._delete_push(request)
             case Operation.EXTENDED_CARD, _:
-                raise CallError(generation.no_extended_card, "The agent has no extended card.")
-            case _:
+                return self._extended_card(call.generation, call.base)
+            case operation, _:
                 raise CallError("UnsupportedOperationError", f"The agent does not answer {operation} this way.")
 
-    async def open(self, operation: Operation, request: Request, generation: Generation) -> Subscription:
+    async def open(self, call: Call) -> Subscription:
         """Begin an operation that is answered with a stream; the reader ends the subscription when it leaves.
 
         What is refused is refused here, before the stream starts.
         """
-        match operation, request:
-            case Operation.STREAM, SendRequest():
-                subscription = Subscription(until=TERMINAL | INTERRUPTED)
-                outcome = await self._engine.take(request, generation, subscription)
+        self._admit(call)
+        match call.operation, call.request:
+            case Operation.STREAM, SendRequest() as request:
+                subscription = Subscription(TERMINAL | INTERRUPTED, self.spoiled(call))
+                outcome = await self._engine.take(request, call.generation, subscription)
                 if isinstance(outcome, Message):
                     subscription.put(outcome)
                     subscription.end()
                 return subscription
-            case Operation.SUBSCRIBE, TaskRequest():
+            case Operation.SUBSCRIBE, TaskRequest() as request:
                 record = self._find(request.id)
                 if record.over:
                     raise CallError("UnsupportedOperationError", "The task is over: there is nothing to subscribe to.")
-                subscription = Subscription(until=generation.subscription_ends)
+                subscription = Subscription(call.generation.subscription_ends, self.spoiled(call))
                 record.subscribe(subscription)
                 return subscription
-            case _:
+            case operation, _:
                 raise CallError("UnsupportedOperationError", f"The agent does not stream {operation}.")
+
+    def _admit(self, call: Call) -> None:
+        """Refuse what the agent's card says that it does not do, and who does not bring what it demands."""
+        if isinstance(call.request, SendRequest):
+            self.spoiled(call).refuse()
+        declared, required = self._profile.capabilities, self._profile.required
+        if required and call.generation.dialect.extensions_header and required not in call.extensions:
+            raise CallError("ExtensionSupportRequiredError", f"The agent demands the extension {required}.")
+        if call.operation in STREAMING and Capability.STREAMING not in declared:
+            raise CallError("UnsupportedOperationError", "The agent does not stream.")
+        configuration = call.request.configuration if isinstance(call.request, SendRequest) else None
+        pushes = call.operation in PUSH or (configuration and configuration.task_push_notification_config)
+        if pushes and Capability.PUSH not in declared:
+            raise CallError("PushNotificationNotSupportedError", "The agent sends no push notifications.")
+        if call.operation is Operation.EXTENDED_CARD and Capability.EXTENDED_CARD not in declared:
+            raise CallError(call.generation.no_extended_card, "The agent has no extended card.")
 
     def _find(self, task_id: str | None) -> TaskRecord:
         if not task_id:
@@ -104,10 +174,14 @@ class Service:
         outcome = await self._engine.take(request, generation)
         if isinstance(outcome, Message):
             return outcome
-        configuration = request.configuration
-        if configuration is None or not configuration.return_immediately:
+        configuration = request.configuration or SendConfiguration()
+        hurries = configuration.return_immediately
+        if not (generation.hurries if hurries is None else hurries):
             await outcome.settled.wait()
-        return outcome.snapshot().task(configuration.history_length if configuration else None)
+        return self._task(outcome, configuration.history_length, generation)
+
+    def _task(self, record: TaskRecord, history_length: int | None, generation: Generation) -> Task:
+        return record.snapshot().task(generation.history if history_length is None else history_length)
 
     def _list(self, request: ListTasksRequest) -> TaskList:
         """Return a page of the tasks that match, those whose status changed last first (section 3.1.4)."""
@@ -148,5 +222,6 @@ class Service:
             raise bad_params("The push configuration's id is missing.")
         record = self._find(request.task_id)
         record.webhooks.pop(request.id, None)
+        self._store.keep(record)
         self._pushes.forget(record.task_id, request.id)
         return Deleted()

@@ -1,4 +1,7 @@
-"""What the agent remembers: tasks with their history, artifacts, readers and webhooks; bounded, in memory."""
+"""What the agent remembers: tasks with their history, artifacts, readers and webhooks; bounded, in memory.
+
+Tasks may be kept elsewhere too, each whenever it comes to rest.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 from uuid import uuid4
 
 from inspector.protocol.lifecycle import TERMINAL, State, is_interrupted, is_terminal
@@ -25,6 +29,8 @@ from inspector.protocol.model import (
 )
 
 from .errors import CallError, task_not_found
+from .faults.fault import Spoiler
+from .faults.spoiled import SOUND, Spoiled
 from .generations import Generation
 
 MAX_TASKS = 10_000
@@ -55,11 +61,15 @@ def timestamp(moment: datetime) -> str:
 
 
 class Subscription:
-    """One reader of events: takes them in order, in batches, and ends by itself after a state in `until`."""
+    """One reader of events: takes them in order, in batches, and ends by itself after a state in `until`.
 
-    def __init__(self, until: frozenset[str] = TERMINAL) -> None:
+    `spoiled` is what goes wrong with the events that were taken last.
+    """
+
+    def __init__(self, until: frozenset[str] = TERMINAL, spoiled: Spoiled = SOUND) -> None:
+        self.spoiled = spoiled
         self._until = until
-        self._events: deque[Event] = deque()
+        self._events: deque[Event | Spoiler] = deque()
         self._ended = False
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
@@ -70,8 +80,8 @@ class Subscription:
         """Say whether nothing more will be put in."""
         return self._ended
 
-    def put(self, event: Event) -> None:
-        """Add an event, unless the subscription is over."""
+    def put(self, event: Event | Spoiler) -> None:
+        """Add an event, or what goes wrong with those that follow, unless the subscription is over."""
         if self._ended:
             return
         self._events.append(event)
@@ -89,12 +99,28 @@ class Subscription:
 
     async def take(self) -> list[Event]:
         """Wait for events and return some, the oldest first; an empty list says that the subscription is over."""
-        await self._wake.wait()
-        events = [self._events.popleft() for _ in range(min(len(self._events), _BATCH))]
-        if len(self._events) < MAX_BEHIND // 2:
-            self._room.set()
-        if not self._events and not self._ended:
-            self._wake.clear()
+        while True:
+            await self._wake.wait()
+            events = self._pop()
+            if len(self._events) < MAX_BEHIND // 2:
+                self._room.set()
+            if not self._events and not self._ended:
+                self._wake.clear()
+            if events or self._ended:
+                return events
+
+    def _pop(self) -> list[Event]:
+        """Take out the next events with which the same things go wrong."""
+        events: list[Event] = []
+        while self._events and len(events) < _BATCH:
+            head = self._events[0]
+            if not isinstance(head, Spoiler):
+                events.append(head)
+            elif events:
+                break
+            else:
+                self.spoiled = self.spoiled.further(head)
+            self._events.popleft()
         return events
 
     async def room(self) -> None:
@@ -151,8 +177,9 @@ class Ledger:
 class TaskRecord:
     """A task as the agent works on it: every change goes through `publish`, which all readers see in one order.
 
-    `skill` names the behaviour that works on it, `turns` counts the client's messages, `run` is the turn at work,
-    `settled` is set while none is, and `stamp` grows with every change of status of any task.
+    `skill` names the behaviour that works on it, `turns` counts the client's messages, `begun` are those that began a
+    turn, `run` is the turn at work, `settled` is set while none is, and `stamp` grows with every change of status of
+    any task. `faults` are what goes wrong with it.
     """
 
     context_id: str
@@ -166,11 +193,25 @@ class TaskRecord:
     subscriptions: list[Subscription] = field(default_factory=list)
     webhooks: dict[str, PushTarget] = field(default_factory=dict)
     turns: int = 0
+    begun: list[Message] = field(default_factory=list)
+    faults: tuple[Spoiler, ...] = ()
     run: asyncio.Task[None] | None = None
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     characters: int = 0
     _artifacts: dict[str, _Assembly] = field(default_factory=dict)
     _since_turn: int = 0
+
+    @classmethod
+    def restored(cls, task: Task, skill: str, turns: int, changed: datetime, ledger: Ledger) -> TaskRecord:
+        """Return the record of a task that was worked on before, and is at rest now."""
+        record = cls(task.context_id or "", skill, ledger, task.id, task.status, changed, turns=turns)
+        record.history = list(task.history or ())
+        for message in record.history:
+            record._count(message.parts)
+        for artifact in task.artifacts or ():
+            record._assemble(TaskArtifactUpdateEvent(artifact=artifact))
+        record.settled.set()
+        return record
 
     @property
     def over(self) -> bool:
@@ -205,6 +246,12 @@ class TaskRecord:
         self.subscriptions = [one for one in self.subscriptions if not one.ended]
         if is_terminal(self.status.state) or is_interrupted(self.status.state):
             self.settled.set()
+
+    def spoil(self, spoiler: Spoiler) -> None:
+        """Let something go wrong from here on, for every reader."""
+        self.faults = (*self.faults, spoiler)
+        for subscription in self.subscriptions:
+            subscription.put(spoiler)
 
     def let_go(self) -> None:
         """End every subscription and every wait for this task."""
@@ -250,6 +297,19 @@ def _characters(part: Part) -> int:
     return len(part.text or part.raw or part.url or "") if part.data is None else len(str(part.data))
 
 
+class Keeper(Protocol):
+    """What keeps tasks elsewhere than in memory."""
+
+    def records(self, ledger: Ledger) -> Iterator[TaskRecord]:
+        """Return the tasks that are kept, those whose status changed last at the end."""
+
+    def save(self, record: TaskRecord) -> None:
+        """Keep a task as it is now."""
+
+    def forget(self, task_id: str) -> None:
+        """Keep a task no more."""
+
+
 class Store:
     """Every task by its id, at most `max_tasks` of them: the oldest that are over make room for new ones."""
 
@@ -258,12 +318,27 @@ class Store:
         self._max_characters = max_characters
         self._ledger = Ledger()
         self._tasks: dict[str, TaskRecord] = {}
+        self._keeper: Keeper | None = None
 
     def __len__(self) -> int:
         return len(self._tasks)
 
     def __iter__(self) -> Iterator[TaskRecord]:
         return iter(tuple(self._tasks.values()))
+
+    def __contains__(self, task_id: str) -> bool:
+        return task_id in self._tasks
+
+    def keep_in(self, keeper: Keeper | None) -> None:
+        """Take in what a keeper has, and keep every task there from now on; with None, keep nothing any more."""
+        self._keeper = keeper
+        for record in keeper.records(self._ledger) if keeper is not None else ():
+            self._tasks[record.task_id] = record
+
+    def keep(self, record: TaskRecord) -> None:
+        """Keep a task as it is now, where tasks are kept."""
+        if self._keeper is not None:
+            self._keeper.save(record)
 
     def find(self, task_id: str) -> TaskRecord:
         """Return a task, or refuse with TaskNotFoundError."""
@@ -272,10 +347,10 @@ class Store:
             raise task_not_found(task_id)
         return record
 
-    def create(self, context_id: str, skill: str) -> TaskRecord:
-        """Keep a new task; refuses when there is no room and every other task is still at work."""
+    def create(self, context_id: str, skill: str, task_id: str | None = None) -> TaskRecord:
+        """Keep a new task, under an id of its own unless given one; refuses when every task of too many is at work."""
         self._make_room()
-        record = TaskRecord(context_id, skill, self._ledger)
+        record = TaskRecord(context_id, skill, self._ledger, task_id or new_id())
         self._tasks[record.task_id] = record
         return record
 
@@ -296,5 +371,7 @@ class Store:
 
     def _forget(self, record: TaskRecord) -> None:
         del self._tasks[record.task_id]
+        if self._keeper is not None:
+            self._keeper.forget(record.task_id)
         self._ledger.characters -= record.characters
         record.let_go()

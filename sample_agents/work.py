@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Protocol
 
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
@@ -15,9 +16,21 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
 )
 
+from .faults.fault import Spoiler
 from .state import TaskRecord, new_id, now, timestamp
 
-Publish = Callable[[TaskRecord, TaskStatusUpdateEvent | TaskArtifactUpdateEvent], None]
+
+class Desk(Protocol):
+    """Where the work of a task goes."""
+
+    def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
+        """Change a task by an event and tell its readers and webhooks."""
+
+    def push(self, record: TaskRecord) -> None:
+        """Tell a task's webhooks how it stands."""
+
+    def note(self, record: TaskRecord, line: str) -> None:
+        """Tell the person who runs the agent something about a task."""
 
 
 def text_of(message: Message) -> str:
@@ -35,24 +48,24 @@ def after_first_word(text: str) -> str:
     return "".join(text.strip().split(maxsplit=1)[1:])
 
 
-def agent_message(record: TaskRecord, text: str) -> Message:
-    """Return a message of the agent about a task."""
+def agent_message(record: TaskRecord, said: str | list[Part]) -> Message:
+    """Return a message of the agent about a task, of a text or of parts."""
     return Message(
         message_id=new_id(),
         role="ROLE_AGENT",
         task_id=record.task_id,
         context_id=record.context_id,
-        parts=[Part(text=text)],
+        parts=[Part(text=said)] if isinstance(said, str) else said,
     )
 
 
-def status_update(record: TaskRecord, state: State, text: str | None = None) -> TaskStatusUpdateEvent:
+def status_update(record: TaskRecord, state: State, said: str | list[Part] | None = None) -> TaskStatusUpdateEvent:
     """Return the event of a task that comes into a state now, with the agent's words about it."""
     moment = timestamp(now())
-    if text is None:
+    if said is None:
         status = TaskStatus(state=state, timestamp=moment)
     else:
-        status = TaskStatus(state=state, message=agent_message(record, text), timestamp=moment)
+        status = TaskStatus(state=state, message=agent_message(record, said), timestamp=moment)
     return TaskStatusUpdateEvent(task_id=record.task_id, context_id=record.context_id, status=status)
 
 
@@ -63,12 +76,13 @@ class Work:
     and waits for a reader that is too far behind.
     """
 
-    def __init__(self, record: TaskRecord, message: Message, publish: Publish, pace: float) -> None:
+    def __init__(self, record: TaskRecord, message: Message, desk: Desk, pace: float) -> None:
         self._record = record
-        self._publish = publish
+        self._desk = desk
         self._pace = pace
         self.message = message
         self.turn = record.turns
+        record.begun.append(message)
 
     @property
     def text(self) -> str:
@@ -76,23 +90,18 @@ class Work:
         return text_of(self.message)
 
     @property
-    def words(self) -> str:
-        """Return what follows the first word of the client's message."""
-        return after_first_word(self.text)
+    def messages(self) -> Sequence[Message]:
+        """Return the client's messages that began the task's turns, this one last."""
+        return self._record.begun
 
-    def number(self, default: int, most: int) -> int:
-        """Return the number that follows the first word, held between 1 and `most`; the default where none does."""
-        digits = next(iter(self.words.split()), "")
-        return min(max(int(digits[:20]), 1), most) if digits.isascii() and digits.isdigit() else default
-
-    async def status(self, state: State, text: str | None = None) -> None:
-        """Bring the task into a state."""
-        self._publish(self._record, status_update(self._record, state, text))
+    async def status(self, state: State, said: str | list[Part] | None = None) -> None:
+        """Bring the task into a state, with words about it or parts."""
+        self._desk.publish(self._record, status_update(self._record, state, said))
         await self._record.room()
 
     async def artifact(self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True) -> None:
         """Give an artifact, or a chunk of one."""
-        self._publish(
+        self._desk.publish(
             self._record,
             TaskArtifactUpdateEvent(
                 task_id=self._record.task_id,
@@ -103,6 +112,18 @@ class Work:
             ),
         )
         await self._record.room()
+
+    def push(self) -> None:
+        """Send the task as it stands to its webhooks, and to no stream."""
+        self._desk.push(self._record)
+
+    def note(self, line: str) -> None:
+        """Tell the person who runs the agent something."""
+        self._desk.note(self._record, line)
+
+    def spoil(self, spoiler: Spoiler) -> None:
+        """Let something go wrong with what is said from here on."""
+        self._record.spoil(spoiler)
 
     async def pause(self, seconds: float) -> None:
         """Take the time that real work would take, times the agent's pace."""

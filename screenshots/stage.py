@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 import time
+import tomllib
 from collections.abc import Callable
 
-from inspector.sample_agents.behaviours import ask, echo, fail, file, long, push
 from inspector.sample_agents.behaviours.base import Working
 from inspector.sample_agents.behaviours.registry import Behaviours
-from inspector.sample_agents.behaviours.report import BEHAVIOUR as REPORT
-from inspector.sample_agents.behaviours.report import pieces
+from inspector.sample_agents.scenario.choosing import BUILT_IN, SHIPPED
+from inspector.sample_agents.scenario.running import cut
 from inspector.sample_agents.work import Work
 
 from inspector.protocol.lifecycle import State
-from inspector.protocol.model import Artifact
+from inspector.protocol.model import Artifact, Part
 
 BEAT = 0.3
 """Seconds between two events of the staged report: far more than a wire needs, so their order is sure."""
 
 CHUNKS = 10
 """How many chunks the staged report has."""
+
+_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+_REPORT = Part(text=next(step["text"] for step in _STEPS if "text" in step), media_type="text/markdown")
 
 
 async def _report(work: Work) -> None:
@@ -32,7 +35,7 @@ async def _report(work: Work) -> None:
 
     await beat(1)
     await work.status(State.WORKING, f"Writing the report in {CHUNKS} chunks.")
-    for number, piece in enumerate(pieces(CHUNKS)):
+    for number, piece in enumerate(cut(_REPORT, CHUNKS)):
         await beat(number + 2)
         await work.artifact(
             Artifact(artifact_id="report-1", name="report.md", parts=[piece]),
@@ -44,8 +47,12 @@ async def _report(work: Work) -> None:
 
 
 STAGED = Behaviours(
-    (echo.BEHAVIOUR, Working(REPORT.skill, _report), *(one.BEHAVIOUR for one in (file, ask, fail, long, push))),
-    default=echo.BEHAVIOUR,
+    (
+        BUILT_IN.named("echo"),
+        Working(BUILT_IN.named("report").skill, _report),
+        *(BUILT_IN.named(name) for name in ("file", "ask", "fail", "long", "push")),
+    ),
+    default=BUILT_IN.named("echo"),
 )
 """The mock agent's behaviours, the report paced by the clock."""
 

@@ -59,6 +59,10 @@ def test_no_module_loads_grpc_or_protobuf_before_an_agent_is_called_over_it():
     assert not loaded_by(MODULES) & {"grpc", "google"}
 
 
+def test_the_screen_is_painted_before_what_a_session_needs_is_loaded():
+    assert not loaded_by(["inspector.cli.main", "inspector.tui.app"]) & {"pydantic", "httpx", "aiohttp", "grpc"}
+
+
 def test_the_walk_finds_the_modules_that_it_should_cover():
     expected = {"inspector.protocol.model", "inspector.protocol.dialects.v1_0", "inspector.sample_agents.behaviours"}
     assert expected <= set(MODULES)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sqlite3
 import stat
 import sys
+import tempfile
 from pathlib import Path
 
 COMPANIONS = ("-wal", "-shm", "-journal")
@@ -77,6 +79,21 @@ def private_folder(folder: Path) -> None:
             place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise CaptureError(f"Cannot make the folder {folder}: {reason(error)}.") from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, 0600, so that at every moment the whole old or the whole new one is there; raises `OSError`."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
 
 
 def claim(path: Path) -> None:

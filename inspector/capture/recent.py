@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.capture.files import CaptureError, private_folder, reason
+from inspector.capture.files import CaptureError, private_folder, reason, replace_file
 from inspector.capture.places import state_folder
 from inspector.capture.redaction import Redactor
 
@@ -84,7 +81,7 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
         private_folder(path.parent)
         if problem:
             path.replace(path.with_name(f"{path.name}.broken"))
-        _replace(path, json.dumps({"agents": [asdict(one) for one in kept]}, indent=2).encode())
+        replace_file(path, json.dumps({"agents": [asdict(one) for one in kept]}, indent=2).encode())
     except CaptureError as error:
         return str(error)
     except OSError as error:
@@ -99,18 +96,3 @@ def _agent(entry: dict[str, object]) -> RecentAgent:
     if not isinstance(last_seen, int | float):
         raise TypeError("a time is not a number")
     return RecentAgent(url, name, generation, float(last_seen))
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file, 0600, so that at every moment the whole old or the whole new one is there."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -50,7 +50,7 @@ _PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
 
 
 class Redactor:
-    """Masks the secrets that it was told of, and those that their place gives away."""
+    """Masks the secrets that it was told of, and those that their place gives away; `known` counts the former."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: set[str] = set()
@@ -98,6 +98,7 @@ class Redactor:
         return True
 
     def _prepare(self) -> None:
+        self.known = len(self._secrets)
         # The longest first, so that a secret which begins like another one goes as a whole.
         secrets = sorted(self._secrets, key=len, reverse=True)
         numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]

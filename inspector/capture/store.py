@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import time
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from inspector.capture import format as capture_format
 from inspector.capture.files import CaptureError, reason
 from inspector.capture.format import COLUMNS, NOTHING, Row, record_of, storable_text
+from inspector.capture.query import SOURCE, Around, Query
 from inspector.capture.records import Kind, Record
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
@@ -30,6 +32,18 @@ _RECORD_BYTES = 600
 _SHARED_TEXTS = 4_096
 _SHARED_LENGTH = 256
 """Equal texts up to this length are one object, of up to so many different texts."""
+
+SEARCH_SECONDS = 0.008
+"""How long a page of a search should take, so that whoever searches between other things holds none of them up."""
+_SEARCH_FIRST = 1_000
+"""How many records the first page of a search looks at."""
+
+
+class Page(NamedTuple):
+    """The hits of a search among the next records, up to and including the record `through`."""
+
+    hits: list[int]
+    through: int
 
 
 class Capture:
@@ -98,34 +112,43 @@ class Capture:
 
         `at` is raised to that of the record before if it would fall; a request outside of an exchange opens its own.
         """
+        seq = self._last + 1
+        if exchange == 0 and kind is Kind.REQUEST:
+            exchange = seq
+        return self._add(
+            Record(
+                seq,
+                self._not_before(at),
+                kind,
+                exchange,
+                operation,
+                event,
+                task and self._share(task),
+                context and self._share(context),
+                state and self._share(state),
+                label,
+                size,
+                raw,
+                meta or NOTHING,
+                tuple(findings),
+            )
+        )
+
+    def append_like(self, record: Record, at: float, size: int, raw: bytes) -> Record:
+        """Add a fact that differs from one with neither `meta` nor findings in these alone, and return its record."""
+        return self._add(Record(self._last + 1, self._not_before(at), *record[2:10], size, raw))
+
+    def _not_before(self, at: float) -> float:
+        return at if at > self._at else self._at  # in this order, for a NaN to be left out
+
+    def _add(self, record: Record) -> Record:
         writer = self._writer
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
-        seq = self._last + 1
-        if not at > self._at:  # not `<=`, which NaN would slip through
-            at = self._at
-        if exchange == 0 and kind is Kind.REQUEST:
-            exchange = seq
-        record = Record(
-            seq,
-            at,
-            kind,
-            exchange,
-            operation,
-            event,
-            task and self._share(task),
-            context and self._share(context),
-            state and self._share(state),
-            label,
-            size,
-            raw,
-            meta or NOTHING,
-            tuple(findings),
-        )
-        self._last = seq
-        self._at = at
+        self._last = seq = record.seq
+        self._at = record.at
         self._recent[seq] = record
-        self._recent_bytes += len(raw) + len(label) + _RECORD_BYTES
+        self._recent_bytes += len(record.raw) + len(record.label) + _RECORD_BYTES
         writer.put(record)
         self._trim(writer)
         return record
@@ -178,6 +201,45 @@ class Capture:
             ):
                 found.append(record)
         return found
+
+    def search(self, query: Query, *, after: int = 0) -> Iterator[Page]:
+        """Look for the hits of a query behind `after`, page by page, to the record that is the newest by then.
+
+        A page takes about `SEARCH_SECONDS`; what is appended between two pages is looked at too.
+        """
+        count = _SEARCH_FIRST
+        while after < self._last:
+            started = time.perf_counter()
+            self._trim(self._writer)
+            stored = self._floor - 1
+            through = min(after + count, stored if after < stored else self._last)
+            find = self._search_old if through <= stored else self._search_recent
+            yield Page(find(query, after, through), through)
+            after = through
+            count = max(1, min(count * 2, int(count * SEARCH_SECONDS / max(time.perf_counter() - started, 1e-6))))
+
+    @property
+    def _began(self) -> float:
+        return self.get(1).at
+
+    def _search_old(self, query: Query, after: int, through: int) -> list[int]:
+        where, values = query.sql(self._began)
+        found = self._query(
+            f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq",  # noqa: S608 - constants only
+            [after, through, *values],
+        )
+        return [seq for (seq,) in found]
+
+    def _search_recent(self, query: Query, after: int, through: int) -> list[int]:
+        began = self._began
+        before = self.get(after).at if after else None
+        hits = []
+        for seq in range(after + 1, through + 1):
+            record = self._recent[seq]
+            if query.holds(record, Around(began, before)):
+                hits.append(seq)
+            before = record.at
+        return hits
 
     @property
     def backlog(self) -> int:

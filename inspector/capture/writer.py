@@ -17,7 +17,7 @@ from inspector.capture.records import Record
 BATCH = 2_000
 """At most so many rows are committed at once."""
 LINGER = 0.1
-"""Seconds to let records gather after the first one, so that a busy stream costs few commits."""
+"""Seconds to let a batch gather after its first record, so that few of them cost few commits."""
 
 _ROW = f"({','.join('?' * COLUMN_COUNT)})"
 _CLOSING_PATIENCE_MS = 100
@@ -58,6 +58,8 @@ class Writer:
         self._waiting.append(record)
         if not self._work.is_set():
             self._work.set()
+        elif len(self._waiting) >= BATCH and not self._hurry.is_set():
+            self._hurry.set()
 
     def flush(self, timeout: float | None) -> bool:
         """Wait until all that was put is in the file; False when the time ran out or the writer failed."""

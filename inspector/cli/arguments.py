@@ -176,11 +176,43 @@ def add_receiver(parser: Parser, prefix: str = "receiver-") -> None:
         f"--{prefix}port", type=values.port, default=0, metavar="PORT", help="at which port (default: 0, a free one)"
     )
     parser.value("--public-url", metavar="URL", help="what agents are told instead, for a tunnel or a container")
+    parser.value(
+        f"--{prefix}cert", type=values.file, metavar="FILE", help="speak https there, with this certificate (PEM)"
+    )
+    parser.value(f"--{prefix}key", type=values.file, metavar="FILE", help="the certificate's key, in a file of its own")
+
+
+def add_signatures(parser: Parser) -> None:
+    """Add whether the signatures of a card are verified, and with which keys."""
+    group = parser.add_argument_group(
+        "signatures",
+        "Keys that are fetched prove that the card and they come from one place; keys of a file, whose card it is.",
+    )
+    group.add_argument(
+        "--verify", action="store_true", help="verify the card's signatures; the command fails where none is valid"
+    )
+    parser.value(
+        "--keys",
+        group=group,
+        type=values.file,
+        metavar="FILE",
+        help="... with the keys of this JWK Set, JWK or PEM file",
+    )
+    group.add_argument(
+        "--fetch-keys", action="store_true", help="... with those that they name by jku, on the card's own origin alone"
+    )
+
+
+def add_format(parser: Parser, *formats: str) -> None:
+    """Add the choice of a format, the first of which is the usual one."""
+    *others, last = formats
+    words = f"the format: {', '.join(others)} or {last} (default: {formats[0]})"
+    parser.value("-o", "--output", choices=formats, default=formats[0], help=words)
 
 
 def add_output(parser: Parser) -> None:
     """Add how a headless command prints."""
-    parser.value("-o", "--output", choices=("text", "json"), default="text", help="the format (default: text)")
+    add_format(parser, "text", "json")
     parser.switch("--verbose", help="show every part and member of what was sent and received")
     parser.switch("--debug", help="show on stderr what crosses the wire, without secrets")
 
@@ -216,7 +248,7 @@ def add_parts(parser: Parser) -> None:
 def invocation(given: argparse.Namespace) -> Invocation:
     """Sort what was typed into what both faces share and what is the command's own."""
     typed = vars(given)
-    host, port = typed.get("receiver_host", typed.get("host")), typed.get("receiver_port", typed.get("port"))
+    receiver = {name: typed.get(f"receiver_{name}", typed.get(name)) for name in ("host", "port", "cert", "key")}
     options = Options(
         reference=typed.get("reference") or typed.get("agent_card"),
         bearer=typed.get("bearer") or "",
@@ -227,11 +259,14 @@ def invocation(given: argparse.Namespace) -> Invocation:
         transports=tuple(typed.get("transport") or ()),
         a2a_version=typed.get("a2a_version") or "",
         insecure=bool(typed.get("insecure")),
-        receiver_host=host or "127.0.0.1",
-        receiver_port=port or 0,
+        receiver_host=receiver["host"] or "127.0.0.1",
+        receiver_port=receiver["port"] or 0,
+        receiver_cert=receiver["cert"],
+        receiver_key=receiver["key"],
         public_url=typed.get("public_url"),
         timeout=typed.get("timeout"),
         capture=typed.get("capture"),
+        tour=not typed.get("no_tour"),
         ascii=bool(typed.get("ascii")),
         theme=typed.get("theme"),
     )

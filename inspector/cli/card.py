@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
+from inspector.cli import signatures
 from inspector.cli.arguments import Invocation
+from inspector.cli.findings import as_json, count, in_words
 from inspector.cli.output import Output
 from inspector.cli.running import Run, run, unfit
-from inspector.findings.card import check_card
 from inspector.findings.finding import Finding, Severity
+from inspector.findings.lint import check
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import options
 from inspector.session.connection import Connection
+from inspector.wire.keys import read_file
 
 
 def get(invocation: Invocation, out: Output) -> int:
@@ -25,20 +27,27 @@ def get(invocation: Invocation, out: Output) -> int:
 
 
 async def _get(current: Run) -> None:
-    connection, out = await current.connect(), current.out
-    given = current.invocation.given
+    given, out = current.invocation.given, current.out
+    keys = read_file(given.keys) if given.keys else None
+    connection = await current.connect()
     if given.extended:
         connection = await _extended(current, connection)
-    validate = given.validate
+    validate, verify = given.validate, bool(given.verify or given.keys or given.fetch_keys)
     if out.json:
-        out.document(connection.card.to_json() if given.extended else parse(connection.found.raw))
+        out.document(parse(connection.found.raw))
     else:
         _CardPrinter(out, verbose=current.invocation.verbose).print(connection)
         if not validate:
-            out.field("Findings", _count(connection.findings))
+            out.field("Findings", count(connection.findings))
+        if not verify and connection.card.signatures:
+            out.field("Signatures", f"{len(connection.card.signatures)}, not verified")
     if validate:
         _list_findings(out, connection.findings)
+    verdicts = await signatures.verify(current, connection, keys) if verify else ()
+    if validate:
         _judge(connection)
+    if verify:
+        signatures.judge(verdicts, asked=bool(given.keys or given.fetch_keys))
 
 
 async def _extended(current: Run, public: Connection) -> Connection:
@@ -49,17 +58,18 @@ async def _extended(current: Run, public: Connection) -> Connection:
     if not isinstance(answer, AgentCard):
         raise unfit(Operation.EXTENDED_CARD, answer)
     choice = current.session.choice
-    found = replace(public.found, card=answer, dialect=choice.dialect)
-    findings = check_card(choice.dialect.encode_card(answer), answer, choice.dialect.generation)
+    value = choice.dialect.encode_card(answer)
+    found = replace(public.found, card=answer, dialect=choice.dialect, raw=dump(value))
+    findings = check(value, choice.dialect.generation)
     return replace(public, url=choice.interface.url, found=found, findings=findings)
 
 
 def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
     for one in findings:
         if out.json:
-            out.remark({"rule": one.rule, "severity": one.severity, "pointer": one.pointer, "seen": one.seen})
+            out.remark(as_json(one))
         else:
-            out.field("Finding", f"{one.severity.value} {one.rule} {one.pointer or '/'}: {one.seen}")
+            out.field("Finding", in_words(one))
     if not findings and not out.json:
         out.field("Findings", "none")
 
@@ -68,14 +78,8 @@ def _judge(connection: Connection) -> None:
     """Raise `FaultError` where the card breaks a MUST: that it is valid is what was asked for."""
     errors = [one for one in connection.findings if one.severity is Severity.ERROR]
     if errors:
-        seen = f"The card is not valid: {_count(tuple(errors))}, the first {errors[0].rule} ({errors[0].seen})."
+        seen = f"The card is not valid: {count(tuple(errors))}, the first {errors[0].rule} ({errors[0].seen})."
         raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen))
-
-
-def _count(findings: tuple[Finding, ...]) -> str:
-    counted = Counter(one.severity.value for one in findings)
-    said = [f"{count} {name}{'s' if count > 1 else ''}" for name, count in counted.items()]
-    return ", ".join(said) or "none"
 
 
 class _CardPrinter:

@@ -11,12 +11,17 @@ from inspector.cli.arguments import (
     Parser,
     add_agent,
     add_connection,
+    add_format,
     add_history,
     add_output,
     add_parts,
     add_receiver,
+    add_signatures,
     add_waiting,
 )
+
+EVERY = ("0.1", "0.2", "0.3", "1.0", "opvs")
+"""The generations; said here again because reading a command line loads nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +52,43 @@ def _screen(parser: Parser) -> None:
     parser.value("--theme", metavar="NAME", help="the theme to start with")
 
 
+def _demo(parser: Parser) -> None:
+    _screen(parser)
+    parser.switch("--no-tour", help="begin without the guided tour; F2 begins it any time")
+
+
 def _card_get(parser: Parser) -> None:
     add_agent(parser)
     parser.switch("--extended", help="ask the agent for the card that it shows to those it knows")
     parser.switch("--validate", help="list what is wrong with the card; an error makes the command fail")
+    add_signatures(parser)
     add_output(parser)
     add_connection(parser)
+
+
+def _lint(parser: Parser) -> None:
+    parser.add_argument("reference", metavar="URL | PATH | -", help="the card: its url, its agent's, a file, or stdin")
+    parser.value(
+        "--generation",
+        choices=EVERY,
+        metavar="VERSION",
+        help="judge it as a card of this generation (default: the one whose shape it has)",
+    )
+    parser.switch("--strict", help="let warnings make the command fail as well")
+    add_format(parser, "text", "json", "sarif", "junit")
+    add_connection(parser)
+
+
+def _rules(parser: Parser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="RULE", help="a rule (CARD-004) or a family of them (CARD)")
+    add_format(parser, "text", "json", "markdown")
 
 
 def _send(parser: Parser) -> None:
     add_agent(parser)
     add_parts(parser)
     parser.switch("--stream", help="follow the events live (with -o json: JSON Lines)")
+    parser.switch("--findings", help="print what is wrong with the answer, event by event (with -o json: JSON Lines)")
     parser.add_argument(
         "--async",
         "--return-immediately",
@@ -153,6 +183,7 @@ def _doctor(parser: Parser) -> None:
     agent.add_argument("reference", nargs="?", metavar="REF", help="the agent, as with -a")
     add_agent(parser, agent)
     parser.value("--message", metavar="TEXT", help="send this too, to see how streams and pushes come")
+    parser.value("--push", type=values.identifier, metavar="TASK", help="say why the pushes of this task do not come")
     parser.epilog = _DOCTOR_HELP
     add_receiver(parser)
     add_output(parser)
@@ -172,6 +203,25 @@ is not shown without credentials."""
 
 def _listen(parser: Parser) -> None:
     add_receiver(parser, "")
+    parser.value("--token", type=values.secret, metavar="TOKEN", help="the token to ask for (default: a new one)")
+    parser.value(
+        "--auth",
+        type=values.authentication,
+        metavar="SCHEME:CREDENTIALS",
+        help="ask for this: Bearer:…, Basic:user:password, ApiKey:…, HMAC:secret (default: Bearer with the token)",
+    )
+    parser.value("--jwks", metavar="FILE|URL", help="ask for a JWT, signed by a key of this JWK Set")
+    parser.value("--issuer", metavar="ISS", help="... and issued by this issuer")
+    parser.value("--audience", metavar="AUD", help="... and made for this audience")
+    parser.value(
+        "--fail",
+        split=str.split,
+        metavar="ANSWER[:TIMES]",
+        help="answer good deliveries so: 500:2, 429/30 (Retry-After), 204@5s, never, reset, truncated; repeatable",
+    )
+    parser.value(
+        "--forward", type=values.web_url, metavar="URL", help="hand accepted deliveries on, bytes and headers kept"
+    )
     parser.value(
         "--count",
         type=values.positive,
@@ -191,16 +241,92 @@ def _listen(parser: Parser) -> None:
 def _mock(parser: Parser) -> None:
     parser.value("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)")
     parser.value("--port", type=values.port, default=0, metavar="PORT", help="at which port (default: 0, a free one)")
+    parser.value(
+        "--grpc-port",
+        type=values.port,
+        default=0,
+        metavar="PORT",
+        help="at which port for gRPC (default: 0, a free one)",
+    )
+    parser.value(
+        "--generations",
+        type=values.words,
+        default=("1.0",),
+        metavar="LIST",
+        help="which to serve of 1.0, 0.3, 0.2, 0.1 and opvs, the main one first; "
+        "the others each have a path of their own, like /v0.3 (default: 1.0)",
+    )
+    parser.value(
+        "--spec",
+        choices=("1.0.0", "1.0.1"),
+        default="1.0.1",
+        help="the release of 1.0 whose statuses errors have (default: 1.0.1)",
+    )
+    parser.value(
+        "--capabilities",
+        type=values.words,
+        default=("streaming", "push"),
+        metavar="LIST",
+        help="what it can do of streaming, push and extended-card; all, none (default: streaming,push)",
+    )
+    parser.value("--require-extension", default="", metavar="URI", help="demand this extension of every call")
+    parser.value("--card", type=values.file, metavar="FILE", help="serve this card in place of its own")
+    parser.value("--state", type=values.file, metavar="FILE", help="keep its tasks in this file, made where it is not")
+    parser.value(
+        "--scenario",
+        split=str.splitlines,
+        type=values.file,
+        default=(),
+        metavar="PATH",
+        help="act by this scenario too, or by those in this folder; read again when they change; repeatable",
+    )
+    parser.value(
+        "--fault", split=str.split, default=(), metavar="NAME[:N]", help="do this wrong with every call; repeatable"
+    )
+    parser.switch("--list-faults", help="list what it can do wrong, and the finding that gives it away")
+    parser.value(
+        "--auth",
+        choices=("bearer", "basic", "api-key:header", "api-key:query", "api-key:cookie", "oauth2"),
+        metavar="KIND",
+        help="demand credentials: bearer, basic (user mock), api-key:header, api-key:query, api-key:cookie, "
+        "or oauth2 (of the client mock: its credentials, a code with PKCE, or a device's)",
+    )
+    parser.value(
+        "--secret",
+        type=values.secret,
+        default="open-sesame",
+        metavar="TEXT",
+        help="... and this (default: open-sesame)",
+    )
+    parser.value("--cert", type=values.file, metavar="FILE", help="serve over TLS with this certificate (PEM)")
+    parser.value("--key", type=values.file, metavar="FILE", help="... and its key")
+    parser.value(
+        "--client-ca",
+        type=values.file,
+        metavar="FILE",
+        help="mutual TLS: admit those alone whose certificate this authority has signed",
+    )
+    parser.value("--sign", choices=("es256", "rs256"), help="sign the cards, and pushes that ask for nothing else")
     parser.value("--pace", type=values.pace, default=1.0, metavar="N", help="stretch its pauses (default: 1; 0: none)")
     parser.switch("--verbose", help="say on stderr what happens")
+    parser.epilog = _MOCK_HELP
+
+
+_MOCK_HELP = """\
+The first line that it prints is its url, the second where it speaks gRPC; in a terminal, what happens follows. 0.1 has
+JSON-RPC alone. With --generations 0.3,1.0 the card has both shapes in one, and only that of the version which a request
+names (A2A-Version). A generation beside the main one has its card below its path too, for clients that know no other
+way to it."""
 
 
 _PUSH = "inspector.cli.pushconfig"
 
 _COMMANDS = (
-    Command(("demo",), "open the inspector on the built-in mock agent", _screen, ""),
+    Command(("demo",), "open the inspector on the built-in mock agent, with a tour", _demo, ""),
     Command(("mock",), "run the built-in mock agent", _mock, "inspector.cli.mock:run"),
     Command(("card", "get"), "show an agent's card", _card_get, "inspector.cli.card:get"),
+    Command(("lint",), "say what is wrong with a card", _lint, "inspector.cli.lint:lint"),
+    Command(("rules",), "list the rules that findings come from", _rules, "inspector.cli.rules:rules"),
     Command(("send",), "send a message and wait for what comes of it", _send, "inspector.cli.send:send"),
     Command(("task", "get"), "show a task", _task_get, "inspector.cli.task:get"),
     Command(("task", "cancel"), "cancel a task", _task_cancel, "inspector.cli.task:cancel"),
@@ -210,6 +336,10 @@ _COMMANDS = (
     Command(("task", "push-config", "get"), "show where a task is pushed to", _push_one, f"{_PUSH}:get_config"),
     Command(("task", "push-config", "list"), "list where a task is pushed to", _push_list, f"{_PUSH}:list_configs"),
     Command(("task", "push-config", "delete"), "end such pushes", _push_one, f"{_PUSH}:delete_config"),
+    Command(("push", "set"), "the same as task push-config set", _push_set, f"{_PUSH}:set_config"),
+    Command(("push", "get"), "the same as task push-config get", _push_one, f"{_PUSH}:get_config"),
+    Command(("push", "list"), "the same as task push-config list", _push_list, f"{_PUSH}:list_configs"),
+    Command(("push", "delete"), "the same as task push-config delete", _push_one, f"{_PUSH}:delete_config"),
     Command(("doctor",), "say whether an agent is sound, and what to do", _doctor, "inspector.cli.doctor:doctor"),
     Command(("listen",), "receive push notifications and show them", _listen, "inspector.cli.listen:listen"),
 )

@@ -10,14 +10,34 @@ from inspector.cli.output import Output
 from inspector.cli.running import Run, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor import Doctor, Proposal, Report, Step
+from inspector.session.pushdoctor import Likely, examine
 
 _MARKS = {True: "+", False: "-", None: "?"}
 """How a step came out: good, bad, nothing to judge."""
 
 
 def doctor(invocation: Invocation, out: Output) -> int:
-    """Examine an agent; raises `FaultError` where it is not sound."""
-    return run(invocation, out, _examine)
+    """Examine an agent, or with `--push` the pushes of a task; raises `FaultError` where something is wrong."""
+    return run(invocation, out, _examine_push if invocation.given.push else _examine)
+
+
+async def _examine_push(current: Run) -> None:
+    """Say why the pushes of a task do not come; it takes a cause that is likely to make the command fail."""
+    out, task_id = current.out, current.invocation.given.push
+    await current.connect()
+    current.check_interface()
+    found = await examine(current.session, task_id)
+    blamed = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
+    if out.json:
+        causes = [{**asdict(cause), "likely": cause.likely.name.lower()} for cause in found.causes]
+        out.document({"taskId": task_id, "causes": causes})
+    for cause in () if out.json else found.causes:
+        out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
+        if cause.remedy:
+            out.field("  Remedy", cause.remedy)
+    if blamed:
+        seen = f"{blamed[0].name}: {blamed[0].evidence}."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", blamed[0].remedy))
 
 
 async def _examine(current: Run) -> None:

@@ -10,12 +10,20 @@ from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.cli.arguments import Invocation
+from inspector.cli.failure import usage
 from inspector.cli.output import Output, dump
 from inspector.cli.running import Run, on_signal, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
+from inspector.session.attempts import Chain, chains
+from inspector.session.hooks import Hook
+from inspector.session.push import PushDesk
+from inspector.session.signing import given_keys
+from inspector.wire.dial import SPELLING, Dial, read_dial
+from inspector.wire.registration import Demand, Proof
+from inspector.wire.tunnels import tunnels
 
 _MARKS = {True: "+", False: "-", None: "?"}
 """How a check came out: good, bad, nothing to compare."""
@@ -24,40 +32,85 @@ _MARKS = {True: "+", False: "-", None: "?"}
 def listen(invocation: Invocation, out: Output) -> int:
     """Receive push notifications until a signal, `--count` deliveries or `--timeout`."""
     out.lines = out.json
+    dials = [_dial(text) for text in invocation.given.fail or ()]
+    _check(invocation)
     endless = replace(invocation, options=replace(invocation.options, timeout=None))
-    return run(endless, out, lambda current: _listen(current, invocation.options.timeout))
+    return run(endless, out, lambda current: _listen(current, dials, invocation.options.timeout))
 
 
-async def _listen(current: Run, seconds: float | None) -> None:
+def _check(invocation: Invocation) -> None:
+    """Refuse options that contradict each other; raises `FaultError`."""
+    given = invocation.given
+    if given.jwks is None and (given.issuer or given.audience):
+        raise usage("--issuer and --audience are about a JWT.", "Give the keys that verify it with --jwks.")
+    if given.jwks is not None and given.auth:
+        raise usage("--auth and --jwks both say what Authorization carries.", "Leave one of them out.")
+
+
+async def _demand(current: Run) -> Demand:
+    """Return what deliveries have to carry; raises `FaultError` for keys that cannot be read."""
+    given = current.invocation.given
+    if given.jwks is None:
+        return Demand.of(*given.auth) if given.auth else Demand()
+    keys = await given_keys(current.session, given.jwks)
+    return Demand(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
+
+
+def _dial(text: str) -> Dial:
+    dial = read_dial(text)
+    if dial is None:
+        raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
+    return dial
+
+
+async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> None:
+    given, push = current.invocation.given, current.session.push
+    demand = await _demand(current)
     deliveries = _Deliveries(current)
-    push = current.session.push
     await push.receiver.start()
+    for dial in dials:
+        push.receiver.dials.add(dial)
+    push.relay.forward_to(given.forward or "")
     with on_signal(deliveries.enough.set, signal.SIGINT, signal.SIGTERM):
-        registration = push.register().registration
-        _announce(current.out, registration.url, registration.token)
+        _announce(current.out, push, push.register(demand=demand, token=given.token or ""))
         try:
             async with asyncio.timeout(seconds):
                 await deliveries.enough.wait()
         except TimeoutError:
-            count = current.invocation.given.count
-            if count is not None:
-                seen = f"The time was up after {seconds:g} s with {deliveries.came} of {count} deliveries."
+            if given.count is not None:
+                seen = f"The time was up after {seconds:g} s with {deliveries.came} of {given.count} deliveries."
                 hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
+        finally:
+            await push.relay.drain()
+            deliveries.end()
 
 
-def _announce(out: Output, url: str, token: str) -> None:
-    """Print what an agent has to be told."""
+def _announce(out: Output, push: PushDesk, hook: Hook) -> None:
+    """Print what an agent has to be told, and what it will meet."""
+    registration, receiver = hook.registration, push.receiver
+    host, port = receiver.address
+    ways = [] if receiver.advertised else tunnels(receiver.base_url)
     if out.json:
-        out.document({"listening": {"url": url, "token": token}})
+        listening: dict[str, Any] = {"url": registration.url, "token": registration.token, "bound": f"{host}:{port}"}
+        listening |= {"asked": registration.demand.words, "dialled": receiver.dials.words, "tunnels": ways}
+        out.document({"listening": listening})
         return
-    out.field("Url", url)
-    out.field("Token", token)
+    out.field("Url", registration.url)
+    out.field("Token", registration.token)
+    out.field("Bound", f"{host}:{port}")
+    out.field("Asked", registration.demand.words)
+    if receiver.dials:
+        out.field("Answers", receiver.dials.words)
+    if push.relay.url:
+        out.field("Forward", out.redact(push.relay.url))
+    for way in ways:
+        out.field("Tunnel", f"{way}, then listen again with --port {port} --public-url URL")
     out.flush()
 
 
 class _Deliveries:
-    """Prints deliveries as they are recorded and says when there were enough."""
+    """Prints deliveries as they are recorded, and what became of forwarded ones; says when there were enough."""
 
     def __init__(self, current: Run) -> None:
         self._out = current.out
@@ -69,16 +122,41 @@ class _Deliveries:
         self.enough = asyncio.Event()
         self._journal.listen(self._take)
 
-    def _take(self) -> None:
-        for record in self._journal.capture.select(kinds={Kind.DELIVERY}, after=self._last):
-            self._last = record.seq
-            self.came += 1
+    def end(self) -> None:
+        """Print how the agent went about what was not accepted at first."""
+        now = datetime.now(UTC).timestamp()
+        for chain in chains(self._journal.capture.select(kinds={Kind.DELIVERY})):
+            if len(chain.tries) == 1 and not chain.tries[0].dialled:
+                continue  # it was refused, and nobody waits for a retry
             if self._out.json:
-                self._out.document(_as_json(record))
+                self._out.document(_chain_as_json(chain))
             else:
-                _print(self._out, record, verbose=self._verbose)
+                self._out.field("Retries", f"#{chain.tries[0].seq} {chain.words(now)}")
+        self._out.flush()
+
+    def _take(self) -> None:
+        for record in self._journal.capture.select(kinds={Kind.DELIVERY, Kind.NOTE}, after=self._last):
+            self._last = record.seq
+            if record.kind is Kind.DELIVERY:
+                self.came += 1
+                self._delivery(record)
+            elif record.event == "forward":
+                self._forwarded(record)
         if self._count is not None and self.came >= self._count:
             self.enough.set()
+
+    def _delivery(self, record: Record) -> None:
+        if self._out.json:
+            self._out.document(_as_json(record))
+        else:
+            _print(self._out, record, verbose=self._verbose)
+
+    def _forwarded(self, record: Record) -> None:
+        if self._out.json:
+            self._out.document({"forwarded": dict(record.meta)})
+        else:
+            self._out.field("Forwarded", record.label)
+            self._out.flush()
 
 
 def _time(at: float) -> str:
@@ -94,6 +172,7 @@ def _as_json(record: Record) -> dict[str, Any]:
     meta = record.meta
     return {
         "delivery": {
+            "number": record.seq,
             "at": _time(record.at),
             "peer": meta["peer"],
             "method": meta["method"],
@@ -101,6 +180,14 @@ def _as_json(record: Record) -> dict[str, Any]:
             "headers": [list(pair) for pair in meta["headers"]],
             "status": meta["status"],
             "refused": meta["refused"],
+            "dialled": meta["dialled"],
+            "accepted": meta["taken"],
+            "challenge": meta["challenge"],
+            "asked": meta["asked"],
+            "attempt": meta["attempt"],
+            "retryOf": meta["first"] or None,
+            "sinceLastAttempt": meta["gap"] if meta["first"] else None,
+            "latency": meta["latency"],
             "checks": [{"name": name, "good": good, "said": said} for name, good, said in meta["checks"]],
             "findings": [{"rule": one.rule, "severity": one.severity, "seen": one.seen} for one in record.findings],
             "event": record.event,
@@ -111,10 +198,33 @@ def _as_json(record: Record) -> dict[str, Any]:
     }
 
 
+def _chain_as_json(chain: Chain) -> dict[str, Any]:
+    return {
+        "retries": {
+            "of": chain.tries[0].seq,
+            "taskId": chain.task,
+            "answers": [one.answer for one in chain.tries],
+            "gaps": [round(gap, 6) for gap in chain.gaps],
+            "accepted": chain.settled,
+        }
+    }
+
+
+def _answer(meta: Any) -> str:
+    """Say what a delivery was answered with."""
+    if meta["refused"]:
+        return f"refused with {meta['status']}"
+    if meta["challenge"]:
+        return "an ownership challenge, answered"
+    return f"answered {meta['dialled']} (dialled in)" if meta["dialled"] else "accepted"
+
+
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
-    verdict = f"refused with {meta['status']}" if meta["refused"] else "accepted"
-    out.field("Delivery", f"{_time(record.at)} {meta['method']} from {meta['peer']}, {verdict}")
+    number = f"#{record.seq} " if verbose or meta["first"] or meta["dialled"] else ""
+    out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {_answer(meta)}")
+    if meta["first"]:
+        out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the one before")
     out.field("Checks", " ".join(f"{_MARKS[good]}{name}" for name, good, _ in meta["checks"]))
     for name, good, said in meta["checks"]:
         if good is False:
@@ -125,6 +235,8 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
         out.field("State", short(record.state))
     if record.label:
         out.field("Says", record.label)
+    if meta["latency"] is not None:
+        out.field("Latency", f"{meta['latency'] * 1000:,.0f} ms after what it reports")
     out.field("Size", f"{record.size:,} bytes")
     if verbose:
         out.block("Headers", "\n".join(f"{name}: {value}" for name, value in meta["headers"]))

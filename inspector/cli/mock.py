@@ -3,33 +3,147 @@
 from __future__ import annotations
 
 import errno
+import logging
+import ssl
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from inspector.cli.arguments import Invocation
+from inspector.cli.console import Console
 from inspector.cli.failure import OK, usage
 from inspector.cli.output import Output
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
 
-_SERVER = "inspector.sample_agents.server"
+_ROOM = "inspector.sample_agents"
 """Loaded by name: it lies elsewhere in the tree than in the package, where type checkers do not look."""
 
 
+_TLS_HINT = "--cert, --key and --client-ca name PEM files."
+
+
+class _Warnings(logging.Handler):
+    """Prints what the agent cannot tell its callers: a scenario that makes no sense any more, a failure of its own."""
+
+    def __init__(self, out: Output) -> None:
+        super().__init__(logging.WARNING)
+        self._out = out
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a warning on stderr."""
+        self._out.warn(record.getMessage())
+
+
 def run(invocation: Invocation, out: Output) -> int:
-    """Serve until SIGINT or SIGTERM; the first line is the agent's url."""
+    """Serve until SIGINT or SIGTERM, or list the faults that the agent can have."""
     given = invocation.given
-
-    def ready(url: str) -> None:
-        out.write(f"{url}\n")
-        out.flush()
-
-    def log(line: str) -> None:
-        if invocation.verbose:
-            out.tell("mock", line)
-
+    if given.list_faults:
+        return _list_faults(out)
+    server = import_module(f"{_ROOM}.server")
+    console = Console(out, terminal=sys.stdout.isatty(), verbose=invocation.verbose)
+    agent = server.MockAgent(
+        _profile(given),
+        pace=given.pace,
+        log=console.log,
+        behaviours=_scenarios(given.scenario),
+        state=given.state,
+        faults=_faults(given.fault),
+        guard=import_module(f"{_ROOM}.guard").Guard(given.auth, given.secret) if given.auth else None,
+        signer=import_module(f"{_ROOM}.signing").Signer(given.sign) if given.sign else None,
+        tls=_tls(given),
+    )
+    logging.getLogger(_ROOM).addHandler(_Warnings(out))
     try:
-        import_module(_SERVER).run(given.host, given.port, on_ready=ready, log=log, pace=given.pace)
+        server.run(server.Listening(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
+    except import_module(f"{_ROOM}.keeping").StateFileError as error:
+        raise usage(f"{error}.", "Choose another file with --state.") from error
+    except ssl.SSLError as error:
+        raise usage(f"TLS cannot be set up: {error.reason or error}.", _TLS_HINT) from error
+    except FileNotFoundError as error:
+        raise usage(f"A file of TLS cannot be read: {error.strerror}.", _TLS_HINT) from error
     except OSError as error:
-        raise usage(_why(error, given.host, given.port), "Choose another with --port; 0 takes a free one.") from error
+        hint = "Choose another with --port and --grpc-port; 0 takes a free one."
+        raise usage(_why(error, given.host, given.port), hint) from error
     return OK
+
+
+def _tls(given: Namespace) -> Any:
+    """Read with what the agent shows itself; refused is one half of it, and clients' certificates without it."""
+    if bool(given.cert) != bool(given.key) or (given.client_ca and not given.cert):
+        raise usage("TLS takes both --cert and --key.", "--client-ca comes on top of them.")
+    if not given.cert:
+        return None
+    return import_module(f"{_ROOM}.tls").Tls(given.cert, given.key, given.client_ca)
+
+
+def _profile(given: Namespace) -> Any:
+    """Read what the agent is to be; refused are names of nothing, and a card that is not JSON."""
+    room = import_module(f"{_ROOM}.profile")
+    generations = _known(given.generations, room.GENERATIONS, "generation")
+    if not generations:
+        raise usage("An agent speaks at least one generation.", f"There is {', '.join(room.GENERATIONS)}.")
+    shorthand = {("all",): tuple(room.Capability), ("none",): ()}
+    capabilities = shorthand.get(given.capabilities, given.capabilities)
+    return room.Profile(
+        generations=generations,
+        release=given.spec,
+        capabilities=frozenset(map(room.Capability, _known(capabilities, tuple(room.Capability), "capability"))),
+        required=given.require_extension,
+        card=None if given.card is None else _card(given.card),
+    )
+
+
+def _scenarios(paths: Iterable[Path]) -> Any:
+    """Read the scenarios that ship and those at some paths; refused is what makes no sense, with its line."""
+    choosing, table = import_module(f"{_ROOM}.scenario.choosing"), import_module(f"{_ROOM}.scenario.table")
+    scenarios = choosing.Scenarios(tuple(paths))
+    try:
+        scenarios.load()
+    except table.ScenarioError as error:
+        raise usage(str(error), "docs/mock.md tells what a scenario holds.") from error
+    return scenarios
+
+
+def _faults(names: Iterable[str]) -> tuple[Any, ...]:
+    room = import_module(f"{_ROOM}.faults.names")
+    try:
+        return tuple(room.named(name) for name in names)
+    except room.UnknownFaultError as error:
+        raise usage(str(error), "--list-faults lists them.") from error
+
+
+def _list_faults(out: Output) -> int:
+    """Print each fault with what it does, and with what the inspector says about it."""
+    faults = import_module(f"{_ROOM}.faults.names").FAULTS.values()
+    calls = {fault.name: f"{fault.name}[:N]" if fault.number else fault.name for fault in faults}
+    width, finding = max(map(len, calls.values())), max(len(fault.finding) for fault in faults)
+    for fault in faults:
+        number = f" (N: {fault.number}, {fault.usual:g} unless given)" if fault.number else ""
+        out.write(f"{calls[fault.name]:<{width}}  {fault.finding or '-':<{finding}}  {fault.says}{number}\n")
+    return OK
+
+
+def _known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
+    """Return words, each once, or refuse the first that is not known."""
+    for word in words:
+        if word not in known:
+            raise usage(f"{word!r} is no {kind} of the mock agent.", f"There is {', '.join(known)}.")
+    return tuple(dict.fromkeys(words))
+
+
+def _card(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise usage(f"The card {path} cannot be read: {error.strerror}.") from error
+    value = parse(raw)
+    if isinstance(value, Unreadable):
+        raise usage(f"The card {path} is not JSON: {value.why}.")
+    return raw
 
 
 def _why(error: OSError, host: str, port: int) -> str:
@@ -37,4 +151,4 @@ def _why(error: OSError, host: str, port: int) -> str:
         return f"Port {port} of {host} is in use."
     if error.errno == errno.EACCES:
         return f"Listening at port {port} of {host} is not permitted."
-    return f"Listening at port {port} of {host} failed: {error.strerror or error}."
+    return f"Listening at {host} failed: {error.strerror or error}."

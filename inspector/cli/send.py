@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
+from inspector.cli.findings import FindingsPrinter
 from inspector.cli.following import Follower
 from inspector.cli.output import Output
 from inspector.cli.parts import make_parts
@@ -19,6 +20,7 @@ from inspector.protocol.model import (
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
 )
+from inspector.session.connection import GET_CARD
 from inspector.session.draft import Draft
 
 
@@ -38,7 +40,7 @@ def send(invocation: Invocation, out: Output) -> int:
         history_length=given.history,
         metadata=given.metadata,
     )
-    out.lines = out.json and given.stream
+    out.lines = out.json and (given.stream or given.findings)
 
     async def work(current: Run) -> None:
         await _Sending(current).send(draft)
@@ -55,9 +57,22 @@ class _Sending:
         self._given = current.invocation.given
         verbose, history = current.invocation.verbose, self._given.history is not None
         self._presenter = Presenter(current.out, verbose=verbose, history=history)
+        self._findings = FindingsPrinter(current.session.journal, current.out, skip=frozenset({GET_CARD}))
 
     async def send(self, draft: Draft) -> None:
         """Send the message in the way that was asked for, or in the one that the agent knows."""
+        if not self._given.findings:
+            await self._send(draft)
+            return
+        journal = self._run.session.journal
+        journal.listen(self._findings.show)
+        try:
+            await self._send(draft)
+        finally:
+            journal.unlisten(self._findings.show)
+            self._findings.show()
+
+    async def _send(self, draft: Draft) -> None:
         connection = await self._run.connect()
         self._run.check_interface()
         if self._run.invocation.verbose and not self._out.json:

@@ -79,6 +79,11 @@ def pace(text: str) -> float:
     return factor
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Read words with commas or blanks between."""
+    return tuple(text.replace(",", " ").split())
+
+
 def json_object(text: str) -> dict[str, Any]:
     """Read a JSON object."""
     try:

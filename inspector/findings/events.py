@@ -18,37 +18,39 @@ _MISFITS = {
     Misfit.CHUNK_AFTER_LAST: ("STREAM-005", "/append"),
     Misfit.OTHER_CONTEXT: ("STREAM-006", "/contextId"),
 }
-_KNOWN_STATES = frozenset(str(state) for state in State)
+_GOING_ON = frozenset({State.SUBMITTED, State.WORKING})
+_IN_0_1 = {"/append": "/artifact/append", "/contextId": "/sessionId", "/taskId": "/id"}
+"""Where 0.1 has what later generations have elsewhere."""
 
 
-def of_misfits(misfits: Iterable[Misfit], seen: str, at: str = "") -> tuple[Finding, ...]:
-    """Turn what did not fit into findings; `seen` says what the event was, `at` points to it."""
-    return tuple(broken(_MISFITS[misfit][0], seen, at + _MISFITS[misfit][1]) for misfit in misfits)
+def of_misfits(misfits: Iterable[Misfit], seen: str, generation: str) -> tuple[Finding, ...]:
+    """Turn what did not fit into findings, which point into the event; `seen` says what it was."""
+    return tuple(broken(_MISFITS[one][0], seen, _place(_MISFITS[one][1], generation)) for one in misfits)
 
 
-def of_state(state: str, at: str = "") -> tuple[Finding, ...]:
-    """Name a state that no specification knows."""
-    if not state or state in _KNOWN_STATES:
-        return ()
-    return (broken("STREAM-009", state, f"{at}/status/state"),)
-
-
-def of_other_task(expected: str, got: str, at: str = "/taskId") -> tuple[Finding, ...]:
-    """Name an event about another task than the one that the exchange is about."""
+def of_other_task(expected: str, got: str, generation: str, *, whole: bool) -> tuple[Finding, ...]:
+    """Name an event about another task than the one that the exchange is about; `whole` says that it is a task."""
+    at = "/id" if whole else _place("/taskId", generation)
     return (broken("STREAM-006", f"task {got}, this is about {expected}", at),)
 
 
-def of_mixture(events: int, messages: int, at: str = "") -> tuple[Finding, ...]:
+def _place(pointer: str, generation: str) -> str:
+    return _IN_0_1.get(pointer, pointer) if generation == "0.1" else pointer
+
+
+def of_mixture(events: int, messages: int) -> tuple[Finding, ...]:
     """Judge that a stream of so many events has had so many messages among them."""
-    return (broken("STREAM-010", f"a message in a stream of {events:,} events", at),) if messages and events > 1 else ()
+    if not messages or events < 2:
+        return ()
+    return (broken("STREAM-010", f"a message in a stream of {events:,} events"),)
 
 
 def of_ending(state: str, *, whole: bool, events: int, message_only: bool) -> tuple[Finding, ...]:
     """Judge how a stream ended: `whole` says that the response ended in order, `state` how far the task was."""
     if not whole:
         return (broken("STREAM-008", f"after {events:,} events, {short(state) or 'before any state'}"),)
-    if message_only or is_terminal(state) or is_interrupted(state):
-        return ()
+    if message_only or is_terminal(state) or is_interrupted(state) or (state and state not in _GOING_ON):
+        return ()  # a state that nobody knows is named where it stands
     return (broken("STREAM-001", f"closed after {events:,} events, {short(state) or 'before any state'}"),)
 
 

@@ -3,44 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from inspector.findings.events import of_envelope
-from inspector.findings.finding import Finding
+from inspector.findings.finding import Finding, Severity
+from inspector.findings.lenient import Lenient, Oddity, oddities
+from inspector.findings.lint import check
+from inspector.findings.payload.told import of_error, of_object
+from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import BY_CODE, ProtocolError
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json, Unreadable
-
-_MAPPED = frozenset({"1.0", "opvs"})
-"""The generations that say which status and which ErrorInfo an error has."""
+from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.pointer import pointer
 
 _SUCCESS_TYPES = frozenset({rest.JSON, rest.A2A_JSON})
 _ERROR_TYPES = _SUCCESS_TYPES | {"application/problem+json"}
+_FAILED = 400
+_LONGEST_READ_TWICE = 1_000_000
+"""Payloads beyond this are not read a second time for members that are there more than once."""
+_UNREAD = frozenset({"STREAM-007", "RPC-003", "HTTP-005"})
+"""The rules that say no more than that something cannot be read."""
 
 
 class Payload(NamedTuple):
     """One payload of an answer: `value` as it came (an `Unreadable` where it is no JSON), `answer` as it was read.
 
-    `status` and `content_type` are the response's; `framed` says that this is one event of a stream, `streaming` that
-    a stream was asked for.
+    `status` and `content_type` are the response's; `framed` says that this is one event of a stream; `raw` are the
+    payload's bytes, where they are JSON.
     """
 
+    operation: Operation
     generation: str
     request_id: str
     status: int
     content_type: str
     framed: bool
-    streaming: bool
     value: Json
     answer: Answer
+    raw: bytes = b""
+
+    @property
+    def streaming(self) -> bool:
+        """Say whether a stream was asked for."""
+        return self.operation in STREAMING
 
 
 def of_payload(binding: str, payload: Payload) -> tuple[Finding, ...]:
-    """Judge a payload by the rules of the binding that it came over."""
-    return tuple(_JUDGES.get(binding, _of_any)(payload))
+    """Judge a payload: how its binding carries it, then what it says.
+
+    What cannot be read is told once: by the places where it leaves its shape, or else by what the reader stumbled over.
+    """
+    said = _of_content(binding, payload)
+    carried = _JUDGES.get(binding, _of_any)(payload)
+    if any(one.severity is Severity.ERROR for one in said):
+        carried = [one for one in carried if one.rule not in _UNREAD]
+    return (*carried, *said, *_repeated(payload.raw))
+
+
+def _repeated(raw: bytes) -> list[Finding]:
+    """Name the members that are there more than once, of which readers see one or another."""
+    if not 0 < len(raw) <= _LONGEST_READ_TWICE:
+        return []
+    lenient = Lenient()
+    try:
+        value = lenient.read(raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return []  # what is no JSON is named as that
+    odd = oddities(value) if lenient.odd else ()
+    return [broken("DATA-023", one.seen, one.pointer) for one in odd if one.oddity is Oddity.REPEATED]
+
+
+def _of_content(binding: str, payload: Payload) -> tuple[Finding, ...]:
+    """Judge the object or the error inside of a payload."""
+    value = payload.value
+    error = value.get("error") if isinstance(value, dict) else None
+    if isinstance(error, dict):
+        return of_error(error, payload.generation, binding, ("error",), payload.status)
+    if isinstance(value, Unreadable) or isinstance(payload.answer, ProtocolError):
+        return ()
+    if binding != jsonrpc.BINDING.name:
+        return _of_object(binding, payload, value, ())
+    result = value.get("result") if isinstance(value, dict) else None
+    return () if result is None else _of_object(binding, payload, result, ("result",))
+
+
+def _of_object(binding: str, payload: Payload, value: Json, steps: tuple[str, ...]) -> tuple[Finding, ...]:
+    if payload.operation is Operation.EXTENDED_CARD and isinstance(value, dict):
+        found = check(value, payload.generation)
+        return tuple(replace(one, pointer=pointer(*steps) + one.pointer) for one in found)
+    operation = None if payload.framed else payload.operation
+    return of_object(value, operation, payload.generation, binding, steps)
 
 
 def _of_any(payload: Payload) -> list[Finding]:
@@ -51,20 +108,25 @@ def _of_any(payload: Payload) -> list[Finding]:
 
 def _of_jsonrpc(payload: Payload) -> list[Finding]:
     value, answer = payload.value, payload.answer
-    findings = [*of_envelope(payload.request_id, value)]
+    findings = [*of_envelope(payload.request_id, value), *_of_failure(payload)]
+    if payload.framed and not payload.streaming:
+        findings.append(broken("RPC-005", payload.content_type or "a stream of events"))
     if not payload.framed and not isinstance(value, Unreadable):
         if payload.streaming and not isinstance(answer, ProtocolError | Unreadable):
             findings.append(broken("RPC-004", f"answered with {payload.content_type or 'no content type'}"))
         elif "json" not in payload.content_type:
             findings.append(broken("RPC-005", payload.content_type or "none"))
     if isinstance(answer, Unreadable) and not payload.framed and not (isinstance(value, dict) and "result" in value):
-        return [*findings, broken("RPC-002", answer.why)]
+        odd_error = isinstance(value, dict) and value.get("error") is not None
+        return [*findings, broken("RPC-002", answer.why, "/error" if odd_error else "")]
     return findings + _of_any(payload)
 
 
 def _of_http(payload: Payload) -> list[Finding]:
     value, answer = payload.value, payload.answer
-    findings: list[Finding] = []
+    findings = _of_failure(payload)
+    if payload.framed and not payload.streaming:
+        findings.append(broken("HTTP-001", payload.content_type or "a stream of events"))
     if isinstance(answer, ProtocolError):
         findings += _of_http_error(payload, answer)
     if payload.framed:
@@ -83,14 +145,16 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> list[Finding]:
     """Judge an error: the status against the error that its body names, and the body against AIP-193."""
     findings: list[Finding] = []
     if not payload.framed and payload.status < 300:
-        findings.append(broken("HTTP-004", f"{payload.status} with {error.name}", "/error"))
-    if payload.generation not in _MAPPED:
+        findings.append(broken("HTTP-004", f"{payload.status} with {error.name}", _error_place(payload.value)))
+    if payload.generation not in V1:
         return findings
     inner = payload.value.get("error")
     if isinstance(inner, dict):
         said, word = inner.get("code"), inner.get("status")
         if not payload.framed and payload.status >= 300 and said != payload.status:
             findings.append(broken("HTTP-003", f"{_quote(said)} in the body of a {payload.status}", "/error/code"))
+        if payload.framed and said is not None and type(said) is not int:
+            findings.append(broken("HTTP-003", f"code is {_quote(said)}", "/error/code"))
         kind = BY_CODE.get(error.code) if error.code is not None else None
         status = error.status or (said if type(said) is int else 0)
         if kind is not None and status >= 300 and status not in kind.http_statuses:
@@ -99,8 +163,20 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> list[Finding]:
             seen = f"{error.name} as {_quote(word)} instead of {kind.grpc}"
             findings.append(broken("HTTP-003", seen, "/error/status"))
     if error.status < 500 and not _is_explained(payload.value):
-        findings.append(broken("HTTP-002", f"{error.name}: {error.message}", "/error/details"))
+        inside = "/details" if isinstance(inner, dict) else ""
+        findings.append(broken("HTTP-002", f"{error.name}: {error.message}", _error_place(payload.value) + inside))
     return findings
+
+
+def _error_place(value: Json) -> str:
+    return "/error" if isinstance(value, dict) and "error" in value else ""
+
+
+def _of_failure(payload: Payload) -> list[Finding]:
+    """Name a result that came with a status of failure."""
+    if payload.status < _FAILED or isinstance(payload.answer, ProtocolError | Unreadable):
+        return []
+    return [broken("HTTP-007", f"{payload.status} with a result")]
 
 
 def _is_explained(value: dict[str, Json]) -> bool:
@@ -120,3 +196,16 @@ _JUDGES: Mapping[str, Callable[[Payload], list[Finding]]] = {
     jsonrpc.BINDING.name: _of_jsonrpc,
     rest.BINDING.name: _of_http,
 }
+
+
+def of_status(generation: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
+    """Judge the status with which gRPC ended a call in an error; `word` is its name."""
+    kind = BY_CODE.get(error.code) if error.code is not None else None
+    if generation not in V1 or kind is None:
+        return ()
+    findings: list[Finding] = []
+    if word not in kind.grpc_statuses:
+        findings.append(broken("GRPC-001", f"{error.name} as {word} instead of {kind.grpc}"))
+    if not any(isinstance(one, dict) and one.get("reason") == kind.reason for one in error.data or ()):
+        findings.append(broken("GRPC-002", error.name))
+    return tuple(findings)

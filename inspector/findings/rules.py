@@ -2,66 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from inspector.findings import push
+from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One thing that is checked; `section` is the ground it rests on, `demand` says what that asks for."""
-
-    id: str
-    severity: Severity
-    title: str
-    section: str
-    demand: str
-    remedy: str
-
+from inspector.findings.lint import CARD_RULES
+from inspector.findings.payload.told import ERROR_RULES, OBJECT_RULES
+from inspector.findings.rule import LEGACY, V1, Rule
 
 _ERROR, _WARNING, _HINT = Severity.ERROR, Severity.WARNING, Severity.HINT
 
 _CARD = (
     Rule(
-        "CARD-001",
-        _ERROR,
-        "A required member of the card is missing",
-        "1.0 §4.4.1, 0.3 §5.5",
-        "The members marked required MUST be present.",
-        "Add the member; clients that check the card refuse it otherwise.",
-    ),
-    Rule(
-        "CARD-002",
-        _ERROR,
-        "A member of the card has the wrong type",
-        "1.0 §4.4",
-        "Members MUST have the type that the specification gives them.",
-        "Correct the member; typed clients cannot read the card.",
-    ),
-    Rule(
-        "CARD-003",
-        _WARNING,
-        "The card is not served as JSON",
-        "1.0 §8.2",
-        "The card is served as application/json.",
-        "Set Content-Type: application/json.",
-    ),
-    Rule(
-        "CARD-004",
-        _WARNING,
-        "An interface is at an address that only means something on the agent's own machine",
-        "1.0 §4.4.6",
-        "The url of an interface MUST be one at which clients reach the agent.",
-        "Advertise the public host name instead of a wildcard or loopback address.",
-    ),
-    Rule(
         "CARD-005",
-        _WARNING,
+        _HINT,
         "No interface that this inspector speaks",
-        "1.0 §8.3",
-        "A client selects an interface whose binding and generation it supports.",
+        "1.0 §8.3.2",
+        "Clients MUST select the first supported transport of supportedInterfaces.",
         "Nothing to mend if this is meant; else check protocolBinding and protocolVersion.",
+        passing={},
+        failing={
+            "supportedInterfaces": [
+                {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
+            ]
+        },
+        generations=V1,
     ),
+    *document.RULES,
+    *(one.rule for one in CARD_RULES),
 )
 
 _STREAM = (
@@ -130,12 +97,89 @@ _STREAM = (
         "Look at the agent's log at this time; SubscribeToTask may pick the task up again.",
     ),
     Rule(
-        "STREAM-009",
+        "STREAM-011",
+        _ERROR,
+        "A stream does not begin with the task",
+        "1.0 §3.1.2",
+        "The stream MUST begin with the Task object, or be one Message.",
+        "Send the task first, then its updates: clients learn its ids and history from it.",
+        V1,
+    ),
+    Rule(
+        "STREAM-013",
         _WARNING,
-        "A task state that no specification names",
-        "1.0 §4.1.3",
-        "The states are those of TaskState.",
-        "Use one of the named states; clients wait for ever on one that they do not know.",
+        "A stream about a known task does not begin with it",
+        "1.0 §3.1.2, §3.1.6",
+        "The operation MUST return a Task object as the first event in the stream.",
+        "Send the task as it is now first: it closes the gap between GetTask and the subscription.",
+        V1,
+    ),
+    Rule(
+        "STREAM-014",
+        _ERROR,
+        "An update came after the final one",
+        "0.3 §7.2.2",
+        "final: true says that this is the final event of the interaction.",
+        "Say final on the last update alone; clients stop reading there.",
+        LEGACY,
+    ),
+    Rule(
+        "STREAM-015",
+        _ERROR,
+        "The task is over, and the update is not final",
+        "0.3 §7.2.2, 0.1 §7.2",
+        "The server sets final: true on the update that ends the stream.",
+        "Set final: true on the last update: clients wait for it.",
+        LEGACY,
+    ),
+    Rule(
+        "STREAM-016",
+        _WARNING,
+        "An update is final, and the task goes on",
+        "0.3 §7.2.2",
+        "final: true says that this is the final event of the interaction.",
+        "Say final when the task is over or waits for the user.",
+        LEGACY,
+    ),
+    Rule(
+        "STREAM-017",
+        _ERROR,
+        "The answer is in another context than the request",
+        "1.0 §3.4.1",
+        "An agent that cannot accept the contextId MUST reject it, and MUST NOT generate a new one.",
+        "Keep the context of the request, or answer with an error.",
+    ),
+    Rule(
+        "STREAM-018",
+        _WARNING,
+        "Timestamps run backwards",
+        "1.0 §3.5.2",
+        "Events MUST be delivered in the order in which they were generated.",
+        "Send the events in order, and take the times of one clock.",
+    ),
+    Rule(
+        "STREAM-019",
+        _WARNING,
+        "A status update came twice",
+        "1.0 §3.5.2",
+        "Each stream MUST receive the same events in the same order.",
+        "Send each event once: clients act on every one.",
+    ),
+    Rule(
+        "STREAM-020",
+        _WARNING,
+        "Every chunk has an artifactId of its own",
+        "1.0 §4.2.2",
+        "append: true adds to the artifact with the same id.",
+        "Keep the artifactId of the first chunk, and set append on the others.",
+    ),
+    Rule(
+        "STREAM-021",
+        _WARNING,
+        "The official Python client reads this part of the stream otherwise",
+        "HTML Living Standard §9.2.6",
+        "A leading byte order mark is ignored, and a block without data is no event.",
+        "Send no byte order mark, and an id only with data: httpx-sse loses the one and makes an event of the other.",
     ),
     Rule(
         "STREAM-010",
@@ -147,7 +191,17 @@ _STREAM = (
     ),
 )
 
+_OBJECT = (*(one.rule for one in OBJECT_RULES), *(one.rule for one in ERROR_RULES))
+
 _EXCHANGE = (
+    Rule(
+        "DATA-023",
+        _ERROR,
+        "A member is there twice",
+        "RFC 8259 §4",
+        "The names within an object SHOULD be unique.",
+        "Take one away: readers differ in which of them they see.",
+    ),
     Rule(
         "RPC-001",
         _ERROR,
@@ -187,6 +241,84 @@ _EXCHANGE = (
         "1.0 §9.1",
         "JSON-RPC answers are application/json.",
         "Set Content-Type: application/json.",
+    ),
+)
+
+_RESULT = (
+    Rule(
+        "RESULT-001",
+        _ERROR,
+        "A call that waits came back before the task was at rest",
+        "1.0 §3.2.2",
+        "Blocking: the operation MUST wait until the task reaches a terminal or an interrupted state.",
+        "Answer when the task is at rest, unless returnImmediately is true.",
+        V1,
+    ),
+    Rule(
+        "RESULT-002",
+        _ERROR,
+        "More history than was asked for",
+        "1.0 §3.2.4",
+        "The server MUST NOT return more messages than the provided value.",
+        "Cut the history to its last messages; 0 asks for none.",
+        V1,
+    ),
+    Rule(
+        "RESULT-003",
+        _ERROR,
+        "A page with more tasks than were asked for",
+        "1.0 §3.1.4",
+        "pageSize: the maximum number of tasks to return, 50 where unspecified, 100 at most.",
+        "Cut the page and give a nextPageToken.",
+        V1,
+    ),
+    Rule(
+        "RESULT-004",
+        _ERROR,
+        "Artifacts in a list that were not asked for",
+        "1.0 §3.1.4",
+        "When includeArtifacts is false, the artifacts field MUST be omitted entirely from each Task.",
+        "Leave the member out.",
+        V1,
+    ),
+    Rule(
+        "RESULT-005",
+        _ERROR,
+        "A listed task that the filter leaves out",
+        "1.0 §3.1.4",
+        "Filter tasks by context and by the current status state.",
+        "Apply contextId and status to the tasks that are listed.",
+        V1,
+    ),
+    Rule(
+        "RESULT-006",
+        _ERROR,
+        "A list that is not sorted",
+        "1.0 §3.1.4",
+        "Implementations MUST return tasks sorted by their status timestamp time in descending order.",
+        "Sort the tasks, the newest status first.",
+        V1,
+    ),
+)
+
+_GRPC = (
+    Rule(
+        "GRPC-001",
+        _WARNING,
+        "The status is not that of the error",
+        "1.0 §5.4, §10.6",
+        "Each error of A2A has a gRPC status of its own.",
+        "Compare with the table; two releases of 1.0 differ, and either one is taken here.",
+        V1,
+    ),
+    Rule(
+        "GRPC-002",
+        _WARNING,
+        "An error of A2A does not name itself",
+        "1.0 §10.6",
+        "Implementations MUST include a google.rpc.ErrorInfo message in the status details.",
+        "Send grpc-status-details-bin with an ErrorInfo whose reason is the error's name.",
+        V1,
     ),
 )
 
@@ -232,6 +364,14 @@ _HTTP = (
         "Is this the url of the HTTP+JSON interface? The reason stands beside the answer.",
     ),
     Rule(
+        "HTTP-007",
+        _ERROR,
+        "A result came with a status of failure",
+        "1.0 §9.1, §11.1; RFC 9110 §15",
+        "A successful answer has a status of success.",
+        "Answer results with 200: clients and proxies take this one for an error.",
+    ),
+    Rule(
         "HTTP-006",
         _WARNING,
         "A streaming call was answered without a stream",
@@ -241,34 +381,9 @@ _HTTP = (
     ),
 )
 
-_PUSH = (
-    Rule(
-        "PUSH-001",
-        _ERROR,
-        "A push notification was refused",
-        "1.0 §4.3.3",
-        "The agent MUST authenticate itself as the configuration asks.",
-        "The verdict says what was missing; compare with the registration.",
-    ),
-    Rule(
-        "PUSH-002",
-        _WARNING,
-        "A push notification is about a task that this registration is not for",
-        "1.0 §4.3.3",
-        "Updates go to the webhooks that were registered for their task.",
-        "Check that the agent keeps push configurations per task.",
-    ),
-    Rule(
-        "PUSH-003",
-        _ERROR,
-        "The body of a push notification cannot be read",
-        "1.0 §4.3.3",
-        "The body is a StreamResponse (1.0), or a Task (0.2 and 0.3).",
-        "Compare the raw bytes with the section; the reason stands in the verdict.",
-    ),
-)
-
-RULES: dict[str, Rule] = {rule.id: rule for rule in _CARD + _STREAM + _EXCHANGE + _HTTP + _PUSH}
+RULES: dict[str, Rule] = {
+    rule.id: rule for rule in (*_CARD, *_STREAM, *_OBJECT, *_EXCHANGE, *_RESULT, *_HTTP, *_GRPC, *push.RULES)
+}
 """Every rule by its id."""
 
 

@@ -87,6 +87,15 @@ class AssembledArtifact:
                 self.size += len(part.raw or "") * 3 // 4
                 self.parts.append(part)
 
+    def go_on(self, text: str) -> None:
+        """Add a chunk that is nothing but more of the text that the last one brought."""
+        self.text.append(text)
+        self.size += len(text)
+        self.chunks += 1
+        last = self.parts[-1]
+        if isinstance(last, TextRun):
+            last.end = len(self.text)
+
     def _add_text(self, part: Part, text: str) -> None:
         start = len(self.text)
         self.text.append(text)
@@ -104,12 +113,15 @@ class AssembledArtifact:
 class Order:
     """What an account of a task has told so far, as far as later events have to fit it.
 
-    `closed` has every artifact that was begun, by id, and whether its last chunk came.
+    `closed` has every artifact that was begun, by id, and whether its last chunk came; `ended` says that a final state
+    was told, `blind` that an event could not be read, which may have begun an artifact.
     """
 
     context_id: str = ""
     state: str = ""
     closed: dict[str, bool] = field(default_factory=dict)
+    ended: bool = False
+    blind: bool = False
 
     def copy(self) -> Order:
         """Return an order that goes its own way from here."""
@@ -134,6 +146,7 @@ class Order:
 
     def _move(self, after: str) -> tuple[Misfit, ...]:
         before, self.state = self.state, after
+        self.ended = self.ended or is_terminal(after)
         if is_terminal(before):
             return (Misfit.AFTER_TERMINAL,)
         return () if after == before or may_follow(before, after) else (Misfit.ILLEGAL_MOVE,)
@@ -147,7 +160,7 @@ class Order:
         misfits: tuple[Misfit, ...] = (Misfit.AFTER_TERMINAL,) if is_terminal(self.state) else ()
         artifact_id, append = event.artifact.artifact_id, bool(event.append)
         closed = self.closed.get(artifact_id)
-        if append and closed is None:
+        if append and closed is None and not self.blind:
             misfits += (Misfit.APPEND_BEFORE_CREATE,)
         elif append and closed:
             misfits += (Misfit.CHUNK_AFTER_LAST,)
@@ -206,6 +219,12 @@ class AssembledTask:
             case Message():
                 self.messages.append(event)
         return misfits
+
+    def go_on(self, artifact_id: str, text: str, at: float) -> None:
+        """Take in what `apply` would of a chunk that differs from the last event in its text alone."""
+        self.updated = at
+        self.events += 1
+        self.artifacts[artifact_id].go_on(text)
 
     def conclude(self, event: Event, at: float) -> None:
         """Take over the final state that an event tells, and nothing else of it: another account tells the rest."""

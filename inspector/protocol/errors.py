@@ -36,6 +36,17 @@ class ErrorKind:
         """Return the gRPC statuses that the error has in any release of 1.0."""
         return frozenset({self.grpc, self.before[1] if self.before else self.grpc})
 
+    def statuses(self, release: str) -> tuple[int, str]:
+        """Return the HTTP and the gRPC status that the error has in a release of 1.0."""
+        return self.before if self.before is not None and release == "1.0.0" else (self.http, self.grpc)
+
+    def info(self) -> dict[str, Json]:
+        """Return the ErrorInfo that says which error it is (1.0 sections 9.5, 10.6 and 11.6)."""
+        return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": self.reason, "domain": DOMAIN}
+
+
+DOMAIN = "a2a-protocol.org"
+"""The domain of the reasons that an ErrorInfo of A2A's gives."""
 
 _ARGUMENT, _PRECONDITION, _UNIMPLEMENTED = "INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED"
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any
 from urllib.parse import urljoin
 
 from inspector.capture.records import Kind, Record
-from inspector.findings.card import check_card
+from inspector.findings.card.facts import Served
 from inspector.findings.finding import Finding
-from inspector.findings.rules import broken
+from inspector.findings.lint import lint
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
-from inspector.protocol.jsonvalue import parse
-from inspector.protocol.model import Unreadable
 from inspector.protocol.selection import Choice
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
 from inspector.wire import discovery
+from inspector.wire.caching import caching_of
 from inspector.wire.credentials import Credentials, origin
 from inspector.wire.discovery import FoundCard
 from inspector.wire.http import Client
@@ -29,6 +31,7 @@ GET_CARD = "GetAgentCard"
 """The operation of a card's records; the specification gives fetching the public card no name of its own."""
 
 _MOST_REDIRECTS = 5
+_NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Connection:
     """An agent that we can read: its card, where it was found after which tries, and the interface in use.
 
     `url` is where the card was found, `""` for a file; `choice` is None where the card offers nothing that we speak;
-    `findings` are those of the card; `headers` those that it was served with.
+    `findings` are those of the card; `headers` those that it was served with, at `at` in seconds since 1970;
+    `confirmed` is when the agent last said that this is still its card, 0 where it did not.
     """
 
     reference: str
@@ -55,6 +59,8 @@ class Connection:
     tries: tuple[Try, ...]
     findings: tuple[Finding, ...]
     headers: Headers = ()
+    at: float = 0.0
+    confirmed: float = 0.0
 
     @property
     def card(self) -> AgentCard:
@@ -64,10 +70,11 @@ class Connection:
 
 @dataclass(slots=True)
 class CardFetch(Recorder):
-    """The fetch of a card from one url; `found` is the card, or why the answer is none."""
+    """The fetch of a card from one url; `found` is the card, or why the answer is none, `raw` what came."""
 
     url: str
     found: FoundCard | str = field(default="no answer", init=False)
+    raw: bytes = field(default=b"", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
@@ -90,6 +97,7 @@ class CardFetch(Recorder):
     def take_body(self, body: Body) -> Record:
         """Append the body, read as a card where the status allows."""
         status = self.head.status if self.head else 0
+        self.raw = body.raw
         self.found = discovery.read_answer(status, self.content_type, body.raw)
         card = self.found.card if isinstance(self.found, FoundCard) else None
         record = self.journal.append(
@@ -106,19 +114,35 @@ class CardFetch(Recorder):
         self.findings = record.findings
         return record
 
+    @property
+    def served(self) -> Served:
+        """Return how the answer came."""
+        headers = self.head.headers if self.head else ()
+        return Served(self.url, {name.lower(): value for name, value in headers})
+
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
-        if isinstance(self.found, FoundCard):
-            generation = self.found.dialect.generation
-            return check_card(parse(raw), self.found.card, generation, url=self.url, content_type=self.content_type)
-        why = discovery.misread(self.found)
-        return (broken("CARD-002", why),) if why else ()
+        """Lint what is a card, or meant to be one: JSON at the place of a card; an error page is none."""
+        if isinstance(self.found, str) and not (discovery.misread(self.found) or self._is_meant):
+            return ()
+        return lint(raw, self.served).findings
+
+    @property
+    def _is_meant(self) -> bool:
+        good = self.head is not None and self.head.status == HTTPStatus.OK
+        return good and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
 
 
-async def fetch_card(journal: Journal, client: Client, credentials: Credentials, url: str) -> CardFetch:
-    """Fetch a card, following redirects with the credentials left at home when they lead elsewhere."""
-    for _ in range(_MOST_REDIRECTS + 1):
+async def fetch_card(
+    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] = _NONE
+) -> CardFetch:
+    """Fetch a card, following redirects with the credentials left at home when they lead elsewhere.
+
+    `conditions` are headers for the first request alone, which ask for the card only if it is another one now.
+    """
+    for hop in range(_MOST_REDIRECTS + 1):
         fetch = CardFetch(journal, GET_CARD, url)
-        request = credentials.sign(HttpRequest("GET", url, {"Accept": "application/json"}))
+        headers = {"Accept": "application/json", **(conditions if hop == 0 else _NONE)}
+        request = credentials.sign(HttpRequest("GET", url, headers))
         try:
             async with aclosing(client.exchange(request)) as seen:
                 async for observation in seen:
@@ -163,13 +187,48 @@ async def look_for_card(
     raise FaultError(replace(fault, seen=text(fault.seen)))
 
 
+async def fetch_again(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:
+    """Ask where the card was found whether it is still the same, and read the one that is there now.
+
+    Its interface is to be chosen by the caller where `found` is another one than before. Raises `FaultError` where
+    there is no card any more.
+    """
+    conditions = caching_of(before.headers).conditions
+    fetch = await fetch_card(journal, client, credentials, before.url, conditions)
+    head = fetch.head
+    if head is not None and head.status == HTTPStatus.NOT_MODIFIED and conditions:
+        return replace(before, confirmed=head.at)
+    if head is None or not isinstance(fetch.found, FoundCard):
+        if fetch.fault is not None:
+            raise FaultError(fetch.fault)
+        shown = journal.redactor.url(fetch.url)
+        fault = discovery.not_found(shown, [(shown, str(fetch.found))], {head.status if head else 0})
+        raise FaultError(replace(fault, seen=journal.redactor.text(fault.seen)))
+    tries = (Try(journal.redactor.url(fetch.url), "found", fetch.number),)
+    return renewed(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
+
+
+def renewed(
+    before: Connection, found: FoundCard, findings: tuple[Finding, ...], at: float, **members: Any
+) -> Connection:
+    """Return a connection with the card that was read again at a time; the same bytes confirm the one that it has."""
+    if found.raw == before.found.raw:
+        return replace(before, findings=findings, headers=members.get("headers", ()), at=at, confirmed=at)
+    return replace(before, found=found, findings=findings, at=at, confirmed=0.0, **members)
+
+
+def chosen_again(choice: Choice | None, card: AgentCard) -> Choice | None:
+    """Return what was chosen of an earlier card as it stands on this one, or None where it does not."""
+    if choice is None:
+        return None
+    same = next((one for one in card.supported_interfaces if one == choice.interface), None)
+    return replace(choice, interface=same) if same else None
+
+
 def read_card_file(reference: str) -> tuple[FoundCard, tuple[Finding, ...]] | None:
     """Read the card of a reference that names a file, or return None; raises `FaultError` where it cannot be read."""
     path = discovery.local_path(reference)
     if path is None:
         return None
     found = discovery.read_file(path)
-    value = parse(found.raw)
-    if isinstance(value, Unreadable):
-        return found, ()
-    return found, check_card(value, found.card, found.dialect.generation)
+    return found, lint(found.raw).findings

@@ -155,10 +155,11 @@ class Doctor:
             self.report.fault = error.fault
             yield Step("card", False, error.fault.seen, 0.0, error.fault.hint)
             return
-        errors = [finding for finding in connection.findings if finding.severity is Severity.ERROR]
+        serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
+        errors = [finding for finding in serious if finding.severity is Severity.ERROR]
         shape = connection.found.dialect.generation
-        said = "; ".join(f"{one.rule} {one.seen}" for one in connection.findings) or "nothing wrong with it"
-        remedy = "a2a-inspect card get --validate lists what is wrong." if connection.findings else ""
+        said = "; ".join(f"{one.rule} {one.seen}" for one in serious) or "nothing wrong with it"
+        remedy = "a2a-inspect card get --validate lists what is wrong." if serious else ""
         yield Step("card content", not errors, f"{connection.card.name}, shaped like {shape}: {said}", 0.0, remedy)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:

@@ -9,27 +9,33 @@ from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.findings import events as judge
-from inspector.findings.exchange import Payload, of_payload
+from inspector.findings.exchange import Payload, of_payload, of_status
 from inspector.findings.finding import Finding
+from inspector.findings.result import of_result
+from inspector.findings.sequence import Sequence
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer, Binding, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.lifecycle import short
+from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import (
     Event,
     Json,
     Message,
+    Request,
     Task,
     TaskArtifactUpdateEvent,
     TaskList,
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.operations import PUSH, STREAMING, Operation
+from inspector.protocol.operations import PUSH, Operation
+from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
 from inspector.session.recorder import Recorder
+from inspector.session.run import ChunkRun
+from inspector.session.second import second_opinion
 from inspector.session.tasks import Source, Tasks, context_of, state_of, task_of, text_of
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.observations import Body, Ended, Ending, Frames, Trailers
@@ -58,11 +64,12 @@ class Call:
     task_id: str = ""
     context_id: str = ""
     label: str = ""
+    request: Request | None = None
 
 
 @dataclass(slots=True)
 class Exchange(Recorder):
-    """A call and what came of it: `answer` is the last thing that the agent said, `task_id` the task it is about.
+    """A call and what came of it; `task_id` is the task it is about.
 
     `on_answer` is called with each thing that the agent says, once it is recorded.
     """
@@ -70,17 +77,25 @@ class Exchange(Recorder):
     call: Call
     tasks: Tasks
     on_answer: Callable[[Answer], None] | None = field(default=None, init=False)
-    answer: Answer | None = field(default=None, init=False)
     task_id: str = field(default="", init=False)
     _order: Order | None = field(default=None, init=False)
+    _sequence: Sequence = field(init=False)
     _events: int = field(default=0, init=False)
     _messages: int = field(default=0, init=False)
+    _mixed: bool = field(default=False, init=False)
+    _blind: bool = field(default=False, init=False)
+    _answer: Answer | None = field(default=None, init=False)
+    _unread: bytes = field(default=b"", init=False)
+    _run: ChunkRun = field(init=False)
     _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
+        self._run = ChunkRun(self.journal.redactor)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
         # As it is now, before anything is sent: what another stream tells meanwhile is no slip of this one.
-        self._order = self._order_of(self.call.task_id)
+        call = self.call
+        self._order = self._order_of(call.task_id)
+        self._sequence = Sequence(self._generation, call.operation, call.task_id, call.context_id)
 
     def _order_of(self, task_id: str) -> Order | None:
         tracked = self.tasks.get(task_id)
@@ -104,12 +119,16 @@ class Exchange(Recorder):
         call = self.call
         return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
 
+    @property
+    def answer(self) -> Answer | None:
+        """Return the last thing that the agent said, None before it has said anything."""
+        if self._unread:
+            self._answer, self._unread = self._read(self._unread)[1], b""
+        return self._answer
+
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append every frame; one without data is a keep-alive."""
-        return [
-            self._frame(frame, seen.at) if frame.data is not None else self._keepalive(frame, seen.at)
-            for frame in seen.frames
-        ]
+        return [self._frame(frame, seen.at) for frame in seen.frames]
 
     def _keepalive(self, frame: Frame, at: float) -> Record:
         return self.journal.append(
@@ -121,13 +140,36 @@ class Exchange(Recorder):
             label=" ".join(frame.comments),
             size=len(frame.raw),
             raw=self.mask(frame.raw),
+            findings=second_opinion(frame),
         )
 
     def _frame(self, frame: Frame, at: float) -> Record:
+        if frame.data is None:
+            return self._keepalive(frame, at)
+        run = self._run
+        if run.chunk is not None and (text := run.text_of(frame)):
+            return self._go_on(run.chunk, text, frame, at)
+        value, answer = self._read(frame.data)
+        record = self._payload(at, answer, frame.raw, value, frame)
+        told_here = self.tasks.told_by(self.number, self.task_id) is not None
+        run.learn(frame, answer, record, sound=told_here and not record.findings)
+        return record
+
+    def _go_on(self, chunk: Record, text: str, frame: Frame, at: float) -> Record:
+        """Append a chunk that goes on the run of another: all but its text is known."""
+        self._unread = frame.data or b""
+        self._events += 1
+        self.tasks.go_on(self.task_id, self._run.artifact_id, text, at)
+        record = self.journal.append_like(chunk, at, len(frame.raw), self.mask(frame.raw))
+        if self.on_answer is not None and self.answer is not None:
+            self.on_answer(self.answer)
+        return record
+
+    def _read(self, data: bytes) -> tuple[Json, Answer]:
+        """Read the payload of a frame, as JSON and as what it says."""
         call = self.call
-        value = call.binding.read(call.dialect, call.operation, frame.data or b"")
-        answer: Answer = value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
-        return self._payload(Kind.FRAME, at, answer, frame.raw, value)
+        value = call.binding.read(call.dialect, call.operation, data)
+        return value, value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
 
     def take_body(self, body: Body) -> Record:
         """Append the answer to a call that was not answered with a stream."""
@@ -138,34 +180,39 @@ class Exchange(Recorder):
             if isinstance(value, Unreadable)
             else call.binding.decode_answer(call.dialect, call.operation, self._status, value)
         )
-        return self._payload(Kind.BODY, body.at, answer, body.raw, value)
+        return self._payload(body.at, answer, body.raw, value)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> Record:
         """Append the status that ended a gRPC call; one that is not OK is the last that the agent said."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
-        self.answer = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
+        self._answer = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
         event, _, _, _, label = describe(answer)
         task = self.task_id or self.call.task_id
-        record = super(Exchange, self).take_trailers(seen, event=event, label=label, task=task)
+        findings = of_status(self._generation, seen.name, answer)
+        record = super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
         if self.on_answer is not None:
             self.on_answer(answer)
         return record
 
-    def _payload(self, kind: Kind, at: float, answer: Answer, raw: bytes, value: Json) -> Record:
-        self.answer = answer
-        framed = kind is Kind.FRAME
-        findings = self._judge(answer, value, framed=framed)
+    def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> Record:
+        """Append what the agent said, judged and folded: a frame of a stream, or the answer that is no stream."""
+        self._answer, self._unread = answer, b""
+        framed = frame is not None
+        findings = self._judge(answer, value, raw if frame is None else frame.data or b"", framed=framed)
         event, task, context, state, label = describe(answer)
         if isinstance(answer, _EVENTS):
-            if told := self._fold(answer, at, framed=framed):
-                where = event_pointer(value, answer)
+            where = event_pointer(value, answer)
+            if told := self._fold(answer, at_pointer(value, where), at, framed=framed):
                 findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
+        elif isinstance(answer, Unreadable) and framed:
+            self._lose()
         elif isinstance(answer, TaskList):
             for listed in answer.tasks:
                 self.tasks.take(listed, at, Source.ANSWER)
+        findings += self._as_asked(answer, value) if frame is None else second_opinion(frame)
         record = self.journal.append(
-            kind,
+            Kind.FRAME if framed else Kind.BODY,
             at,
             exchange=self.number,
             operation=self.operation,
@@ -182,32 +229,55 @@ class Exchange(Recorder):
             self.on_answer(answer)
         return record
 
-    def _fold(self, event: Event, at: float, *, framed: bool) -> tuple[Finding, ...]:
+    def _as_asked(self, answer: Answer, value: Json) -> tuple[Finding, ...]:
+        """Judge the only answer by what was asked."""
+        call = self.call
+        if call.request is None:
+            return ()
+        where = event_pointer(value, answer) if isinstance(answer, _EVENTS) else result_pointer(value)
+        told = of_result(self._generation, call.operation, call.request, answer)
+        return tuple(replace(one, pointer=where + one.pointer) for one in told)
+
+    def _lose(self) -> None:
+        """Take in that an event could not be read: what it told is not missed in later ones."""
+        self._blind = True
+        self._sequence.lose()
+        if self._order is not None:
+            self._order.blind = True
+
+    @property
+    def _generation(self) -> str:
+        return self.call.dialect.generation
+
+    def _fold(self, event: Event, said: Json, at: float, *, framed: bool) -> tuple[Finding, ...]:
         """Fold an event into its task, and judge it by what this exchange has told of the task before.
 
-        The findings point into the event.
+        `said` is the event's own JSON, which the findings point into.
         """
         findings: tuple[Finding, ...] = ()
         task, expected = task_of(event), self.task_id or self.call.task_id
         if task and not self.task_id:
             self.task_id = task
             if task != self.call.task_id or self._order is None:
-                self._order = self._order_of(task) or Order()
+                self._order = self._order_of(task) or Order(blind=self._blind)
         if task and expected and task != expected:
-            findings += judge.of_other_task(expected, task, "/id" if isinstance(event, Task) else "/taskId")
+            findings += judge.of_other_task(expected, task, self._generation, whole=isinstance(event, Task))
         elif self._order is not None and (misfits := self._order.check(event)):
             _, _, _, state, label = describe(event)
-            findings += judge.of_misfits(misfits, label or short(state))
-        findings += judge.of_state(state_of(event))
+            findings += judge.of_misfits(misfits, label or short(state), self._generation)
+        findings += self._sequence.check(event, said)
         if framed:
             self._events += 1
             self._messages += type(event) is Message
-            findings += judge.of_mixture(self._events, self._messages)
+            if not self._mixed:
+                mixed = judge.of_mixture(self._events, self._messages)
+                self._mixed = bool(mixed)
+                findings += mixed
         told_here = framed and task == self.task_id
         self.tasks.take(event, at, Source.ANSWER, stream=self.number if told_here else 0)
         return findings
 
-    def _judge(self, answer: Answer, value: Json, *, framed: bool) -> tuple[Finding, ...]:
+    def _judge(self, answer: Answer, value: Json, raw: bytes, *, framed: bool) -> tuple[Finding, ...]:
         """Judge how the transport carries an answer; not where HTTP itself has said that the agent was not reached."""
         call, status = self.call, self._status
         if status in UNANSWERED:
@@ -215,14 +285,15 @@ class Exchange(Recorder):
         return of_payload(
             call.binding.name,
             Payload(
+                call.operation,
                 call.dialect.generation,
                 call.request_id,
                 status,
                 self.content_type,
                 framed,
-                call.operation in STREAMING,
                 value,
                 answer,
+                raw if call.binding.events else b"",
             ),
         )
 
@@ -238,8 +309,9 @@ class Exchange(Recorder):
             return ()
         if whole and isinstance(self.answer, Unreadable):
             return ()  # it may have been the end of the task
+        order = self._order or Order()
         return judge.of_ending(
-            self._order.state if self._order else "",
+            State.COMPLETED if order.ended else order.state,
             whole=whole,
             events=ended.events,
             message_only=0 < self._messages == self._events,
@@ -256,11 +328,15 @@ class Exchange(Recorder):
 
 def event_pointer(value: Json, event: Event) -> str:
     """Return where in a JSON payload an event stands, under the result of an envelope and in a wrapper of its own."""
-    pointer = ""
-    if isinstance(value, dict) and "result" in value:
-        pointer, value = "/result", value["result"]
+    pointer = result_pointer(value)
+    value = value["result"] if pointer else value
     wrapper = _WRAPPERS[type(event)]
     return f"{pointer}/{wrapper}" if isinstance(value, dict) and wrapper in value else pointer
+
+
+def result_pointer(value: Json) -> str:
+    """Return where in a JSON payload stands what was asked for: under the result of an envelope, or at the top."""
+    return "/result" if isinstance(value, dict) and "result" in value else ""
 
 
 def describe(answer: Answer) -> tuple[str, str, str, str, str]:

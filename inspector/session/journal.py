@@ -64,13 +64,20 @@ class Journal:
             findings=self._masked(findings),
             **members,
         )
-        self.exchanges.take(record)
         if kind is Kind.REQUEST and record.operation in _TURNS:
             self.turns.append((record.seq, record.at))
-        for follower in self._lists:
-            follower.offer(record)
         for finding in record.findings:
             self.found.setdefault(finding.rule, []).append(record.seq)
+        return self._tell(record)
+
+    def append_like(self, record: Record, at: float, size: int, raw: bytes) -> Record:
+        """Append a fact that differs from an earlier one, which had no findings, in time, bytes and size alone."""
+        return self._tell(self.capture.append_like(record, at, size, raw))
+
+    def _tell(self, record: Record) -> Record:
+        self.exchanges.take(record)
+        for follower in self._lists:
+            follower.offer(record)
         return record
 
     def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -57,6 +57,13 @@ class RecordList:
         self._lasts.append(record.seq)
         self._counts.append(1)
         self._sizes.append(record.size)
+
+    def extend(self, seqs: Sequence[int]) -> None:
+        """Take in records that a search found, in their order, each in a row of its own that knows no size."""
+        self._firsts.extend(seqs)
+        self._lasts.extend(seqs)
+        self._counts.extend([1] * len(seqs))
+        self._sizes.extend([0] * len(seqs))
 
     def rebuild(self, records: Iterable[Record], *, folded: bool) -> None:
         """Start again from all records, folded or not."""

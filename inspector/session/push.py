@@ -1,110 +1,164 @@
-"""The push desk: registrations, and what becomes of the deliveries that come in for them."""
+"""The push desk: makes registrations, and turns what comes in for them into records with a verdict."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ssl
+from typing import NamedTuple
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.findings import events as judge
 from inspector.findings.finding import Finding
+from inspector.findings.payload.told import of_push
+from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
-from inspector.protocol.model import (
-    AuthenticationInfo,
-    Event,
-    Json,
-    PushConfig,
-    Unreadable,
-)
+from inspector.protocol.model import Event, Json, Task, TaskStatusUpdateEvent, Unreadable
+from inspector.session.attempts import Attempt, Attempts
 from inspector.session.exchange import describe, event_pointer
+from inspector.session.hooks import Hook, Hooks
 from inspector.session.journal import Journal
-from inspector.session.tasks import Source, Tasks, task_of
-from inspector.wire.receiver import Check, Delivery, Receiver, Registration
+from inspector.session.relay import Relay
+from inspector.session.stamp import seconds_of
+from inspector.session.tasks import Source, Tasks, state_of, task_of
+from inspector.wire.receiver import Check, Delivery, Receiver
+from inspector.wire.registration import Demand, Proof
 
-
-@dataclass(slots=True)
-class Hook:
-    """One registration with the task that it is for, `""` until the agent has named it, and its counts."""
-
-    registration: Registration
-    task_id: str = ""
-    accepted: int = 0
-    refused: int = 0
-
-    @property
-    def config(self) -> PushConfig:
-        """Return the configuration that goes with a message.
-
-        The token stands in both places that generations and SDKs know, because each of them sends only one back.
-        """
-        url, token = self.registration.url, self.registration.token
-        return PushConfig(url=url, token=token, authentication=AuthenticationInfo(scheme="Bearer", credentials=token))
-
-
-_ORDER = frozenset(Misfit) - {Misfit.OTHER_CONTEXT}
+_ORDER = {
+    Misfit.ILLEGAL_MOVE: "late: the task had moved on",
+    Misfit.AFTER_TERMINAL: "late: the task had ended",
+    Misfit.APPEND_BEFORE_CREATE: "early: its artifact had not begun",
+    Misfit.CHUNK_AFTER_LAST: "late: the artifact was complete",
+}
 """What only says that deliveries overtook each other or came again, which nobody promised that they do not."""
+_DEMAND = Demand()
+_A_DAY = 86400.0
+"""A delivery that reports what is longer ago than this, or has yet to happen, tells of clocks and not of latency."""
+
+
+class Reading(NamedTuple):
+    """What a delivery says: the event, the JSON that it stands in, and the generation that shaped it, `""` for none."""
+
+    event: Event | Unreadable
+    value: Json | Unreadable
+    shape: str
 
 
 class PushDesk:
-    """Makes registrations and turns deliveries into records on the timeline of their task."""
+    """Makes registrations and turns deliveries into records on the timeline of their task.
 
-    def __init__(self, journal: Journal, tasks: Tasks, *, host: str, port: int, public_url: str | None) -> None:
+    `demand` is what the registrations ask for that go with messages, `relay` hands deliveries on to other urls.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        tasks: Tasks,
+        *,
+        host: str,
+        port: int,
+        public_url: str | None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._journal = journal
         self._tasks = tasks
-        self.receiver = Receiver(self.take, host=host, port=port, public_url=public_url)
+        self._attempts = Attempts()
+        self.receiver = Receiver(self.take, host=host, port=port, public_url=public_url, tls=tls)
+        self.relay = Relay(journal)
         self.on = False
-        self.hooks: list[Hook] = []
+        self.demand = _DEMAND
+        self.hooks = Hooks()
 
     async def turn_on(self) -> None:
         """Start the receiver, if need be, and register a webhook with every message from now on.
 
         Raises `FaultError` where the receiver cannot listen.
         """
-        if not self.receiver.running:
-            await self.receiver.start()
+        await self.receiver.start()
         self.on = True
 
     def turn_off(self) -> None:
         """Send messages without a webhook from now on; the receiver goes on listening for what was registered."""
         self.on = False
 
-    def register(self, task_id: str = "") -> Hook:
-        """Make a registration with a path and a token of its own."""
-        registration = self.receiver.register()
-        self._journal.redactor.add(registration.token)
-        hook = Hook(registration, task_id)
+    async def close(self) -> None:
+        """Stop the receiver and whatever is handed on."""
+        await self.receiver.stop()
+        await self.relay.close()
+
+    def register(
+        self, task_id: str = "", *, generation: str = "", demand: Demand | None = None, token: str = ""
+    ) -> Hook:
+        """Make a registration with a path of its own, and a token unless one is given."""
+        registration = self.receiver.register(self.demand if demand is None else demand, token)
+        for secret in (registration.token, registration.credentials):
+            self._journal.redactor.add(secret)
+        hook = Hook(registration, task_id, generation)
         self.hooks.append(hook)
         return hook
 
-    def hook_for(self, task_id: str) -> Hook | None:
+    def hook_for(self, task_id: str, generation: str = "") -> Hook | None:
         """Make the webhook that goes with a message, None for a task that has one already."""
-        if task_id and any(hook.task_id == task_id for hook in self.hooks):
+        if any(hook.live for hook in self.hooks.of_task(task_id)):
             return None  # a second registration would bring every update twice
-        return self.register(task_id)
+        return self.register(task_id, generation=generation)
 
     def take(self, delivery: Delivery) -> None:
-        """Record a delivery with its verdict, and fold what it says into its task unless it was refused."""
-        hook = next((one for one in self.hooks if one.registration is delivery.registration), None)
-        value = parse(delivery.body)
-        event, shape = _read(value)
+        """Record a delivery with its verdict, and fold what it says into its task where it was accepted."""
+        hook = self.hooks.of(delivery.registration)
+        reading = _read(delivery.body)
+        attempt = self._attempts.place(delivery)
         checks = list(delivery.checks)
         findings: tuple[Finding, ...] = ()
         if delivery.refused:
-            findings += (broken("PUSH-001", delivery.refused),)
-        else:
-            checks.append(Check("shape", shape != "", f"shaped like {shape}" if shape else _why(event)))
-            task_check, findings = self._place(event, value, hook, delivery.at)
-            checks.append(task_check)
-        if hook is not None:
-            hook.refused += bool(delivery.refused)
-            hook.accepted += not delivery.refused
-        name, task, context, state, label = describe(event)
+            findings = (broken("PUSH-001", delivery.refused),)
+        elif not delivery.challenge:
+            judged, findings = self._judge(delivery, reading, hook, attempt)
+            checks += judged
+        _count(hook, delivery)
+        record = self._append(delivery, reading, hook, attempt, checks, findings)
+        self._attempts.note(delivery, attempt, record.seq)
+        self.relay.offer(record.seq, delivery)
+        self._journal.touch()
+
+    def _judge(
+        self, delivery: Delivery, reading: Reading, hook: Hook | None, attempt: Attempt
+    ) -> tuple[list[Check], tuple[Finding, ...]]:
+        """Judge a good delivery by what it says, and fold it into its task."""
+        shape, findings = _judge_shape(reading, hook)
+        findings += _judge_head(delivery, reading, hook)
+        event = reading.event
+        task = "" if isinstance(event, Unreadable) else task_of(event)
+        if isinstance(event, Unreadable) or not task:
+            said = "no task can be read" if isinstance(event, Unreadable) else "a message outside of any task"
+            return [shape, Check("task", None, said), _judge_order(attempt, ())], findings
+        known = self._tasks.get(task) is not None
+        misfits = self._tasks.take(event, delivery.at, Source.PUSH) if delivery.taken else ()
+        name, _, _, state, label = describe(event)
+        pointer = event_pointer(reading.value, event)
+        findings += of_push(reading.value, reading.shape)
+        odd = [misfit for misfit in misfits if misfit not in _ORDER]
+        findings += judge.of_misfits(odd, label or short(state) or name, pointer)
+        whose, foreign = _judge_task(task, hook, known=known)
+        return [shape, whose, _judge_order(attempt, misfits)], findings + foreign
+
+    def _append(
+        self,
+        delivery: Delivery,
+        reading: Reading,
+        hook: Hook | None,
+        attempt: Attempt,
+        checks: list[Check],
+        findings: tuple[Finding, ...],
+    ) -> Record:
+        name, task, context, state, label = describe(reading.event)
+        if delivery.challenge:
+            name, label = "challenge", "the agent asks whether this webhook is ours"
         redactor = self._journal.redactor
         refused = redactor.text(delivery.refused)
-        self._journal.append(
+        return self._journal.append(
             Kind.DELIVERY,
             delivery.at,
             event=name,
@@ -121,54 +175,100 @@ class PushDesk:
                 "peer": delivery.peer,
                 "status": delivery.status,
                 "refused": refused,
+                "dialled": delivery.dialled,
+                "delay": delivery.delay,
+                "taken": delivery.taken,
+                "challenge": delivery.challenge,
                 "seconds": round(delivery.seconds, 6),
                 "registration": delivery.registration.number if delivery.registration else 0,
+                "asked": delivery.registration.demand.words if delivery.registration else "",
+                "attempt": attempt.number,
+                "first": attempt.first,
+                "gap": round(attempt.gap, 6),
+                "latency": self._latency(reading.event, delivery.at),
                 "checks": [[check.name, check.good, redactor.text(check.said)] for check in checks],
             },
             findings=findings,
         )
-        self._journal.touch()
 
-    def _place(
-        self, event: Event | Unreadable, value: Json, hook: Hook | None, at: float
-    ) -> tuple[Check, tuple[Finding, ...]]:
-        """Fold an accepted event into its task, and judge whether the registration is for that task.
-
-        The first delivery may overtake the answer that names the task, so a registration belongs to the first task
-        that it hears of.
-        """
-        if isinstance(event, Unreadable):
-            return Check("task", None, "no task can be read"), (broken("PUSH-003", event.why),)
-        task = task_of(event)
-        if not task:
-            return Check("task", None, "a message outside of any task"), ()
-        known = self._tasks.get(task) is not None
-        misfits = [misfit for misfit in self._tasks.take(event, at, Source.PUSH) if misfit not in _ORDER]
-        name, _, _, state, label = describe(event)
-        pointer = event_pointer(value, event)
-        findings = judge.of_state(state, pointer)
-        findings += judge.of_misfits(misfits, label or short(state) or name, pointer)
-        if hook is None or task == hook.task_id:
-            return Check("task", True, "task known"), findings
-        if not hook.task_id:
-            hook.task_id = task
-            return Check("task", True, "task known" if known else "first word of this task"), findings
-        seen = f"registered for {hook.task_id}, this is {task}"
-        return Check("task", False, "another task" if known else "unknown task"), (*findings, broken("PUSH-002", seen))
+    def _latency(self, event: Event | Unreadable, at: float) -> float | None:
+        """Return the seconds since what a delivery reports: by the agent's clock, else since the stream told it."""
+        if isinstance(event, Unreadable) or not (state := state_of(event)):
+            return None
+        stamp = seconds_of(event.status.timestamp) if isinstance(event, Task | TaskStatusUpdateEvent) else None
+        tracked = self._tasks.get(task_of(event))
+        heard = [move.at for move in tracked.answered.moves if move.state == state] if tracked else []
+        lates = (at - since for since in (stamp, *heard[-1:]) if since is not None)
+        return next((round(late, 6) for late in lates if 0 <= late < _A_DAY), None)
 
 
-def _read(value: Json | Unreadable) -> tuple[Event | Unreadable, str]:
+def _count(hook: Hook | None, delivery: Delivery) -> None:
+    if hook is None or delivery.challenge:
+        return
+    hook.refused += bool(delivery.refused)
+    hook.accepted += delivery.taken
+    hook.failing += not (delivery.refused or delivery.taken)
+
+
+def _read(body: bytes) -> Reading:
     """Read a webhook's body in whichever generation shaped it: agents push another than they answer in."""
+    value = parse(body)
     if isinstance(value, Unreadable):
-        return value, ""
+        return Reading(value, value, "")
     first: Unreadable | None = None
     for dialect in ALL:
         event = dialect.decode_push(value)
         if not isinstance(event, Unreadable):
-            return event, dialect.generation
+            return Reading(event, value, dialect.generation)
         first = first or event
-    return first or Unreadable(value, "no dialect reads it"), ""
+    return Reading(first or Unreadable(value, "no dialect reads it"), value, "")
 
 
-def _why(event: Event | Unreadable) -> str:
-    return event.why if isinstance(event, Unreadable) else ""
+def _judge_shape(reading: Reading, hook: Hook | None) -> tuple[Check, tuple[Finding, ...]]:
+    """Judge whether the body can be read, and is what the generation sends in which the webhook was registered."""
+    if isinstance(reading.event, Unreadable):
+        why = reading.event.why
+        return Check("shape", False, why), (broken("PUSH-003", why),)
+    told = hook.generation if hook else ""
+    if told in V1 and reading.shape not in V1:
+        said = f"shaped like {reading.shape}, registered in {told}"
+        return Check("shape", False, said), (broken("PUSH-006", said),)
+    return Check("shape", True, f"shaped like {reading.shape}"), ()
+
+
+def _judge_head(delivery: Delivery, reading: Reading, hook: Hook | None) -> tuple[Finding, ...]:
+    """Name what a head lacks that was accepted all the same."""
+    findings: tuple[Finding, ...] = ()
+    checks = {check.name: check for check in delivery.checks}
+    kind, authorization = checks["content-type"], checks["authorization"]
+    if not kind.good:
+        findings += (broken("PUSH-005", kind.said),)
+    asked = hook is not None and hook.registration.demand.proof is not Proof.TOKEN
+    if asked and reading.shape in V1 and authorization.good is None and "signature" not in checks:
+        findings += (broken("PUSH-004", authorization.said),)
+    return findings
+
+
+def _judge_task(task: str, hook: Hook | None, *, known: bool) -> tuple[Check, tuple[Finding, ...]]:
+    """Judge whether the registration is for the task.
+
+    The first delivery may overtake the answer that names the task, so a registration belongs to the first task that it
+    hears of.
+    """
+    if hook is None or task == hook.task_id:
+        return Check("task", True, "task known"), ()
+    if not hook.task_id:
+        hook.task_id = task
+        return Check("task", True, "task known" if known else "first word of this task"), ()
+    seen = f"registered for {hook.task_id}, this is {task}"
+    return Check("task", False, "another task" if known else "unknown task"), (broken("PUSH-002", seen),)
+
+
+def _judge_order(attempt: Attempt, misfits: tuple[Misfit, ...]) -> Check:
+    if attempt.number > 1:
+        said = f"attempt {attempt.number} at #{attempt.first}, {attempt.gap:.1f} s after the one before"
+        return Check("order", None, said)
+    if attempt.again:
+        return Check("order", None, f"the same bytes came as #{attempt.again}")
+    late = next((_ORDER[misfit] for misfit in misfits if misfit in _ORDER), "")
+    return Check("order", None, late) if late else Check("order", True, "in order")

@@ -29,14 +29,23 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
-from inspector.session.connection import Connection, look_for_card, read_card_file
+from inspector.session.connection import (
+    Connection,
+    chosen_again,
+    fetch_again,
+    look_for_card,
+    read_card_file,
+    renewed,
+)
 from inspector.session.draft import Draft
+from inspector.session.drift import CardHistory
 from inspector.session.exchange import Call, Exchange
+from inspector.session.hooks import Hook
 from inspector.session.journal import Journal
 from inspector.session.lens import sent
 from inspector.session.outcome import fault_of
 from inspector.session.possible import missing, why_not
-from inspector.session.push import Hook, PushDesk
+from inspector.session.push import PushDesk
 from inspector.session.reading import payload_json
 from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks, text_of
@@ -45,6 +54,8 @@ from inspector.wire.discovery import normalise
 from inspector.wire.grpc import GrpcClient
 from inspector.wire.http import Client
 from inspector.wire.observations import Observation
+
+NOT_CONNECTED = Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first.")
 
 
 class Turn:
@@ -75,6 +86,7 @@ class Turn:
                         yield record
         finally:
             exchange.stop(time.time())
+            session.push.hooks.learn(self.request, exchange.answer, self.fault, self.hook, exchange.task_id)
             session.journal.touch()
 
     async def finish(self) -> Fault | None:
@@ -92,7 +104,8 @@ class Turn:
 class Session:
     """Joins agent, receiver and capture; the only one that writes records.
 
-    `connection` is None until `connect` has found a card. Everything here runs on one event loop.
+    `connection` is None until `connect` has found a card; `history` holds the versions of it, as far as they were shown
+    to it. Everything here runs on one event loop.
     """
 
     def __init__(self, capture: Path, settings: Settings | None = None) -> None:
@@ -108,19 +121,21 @@ class Session:
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
         self.credentials = self._credentials()
         self.connection: Connection | None = None
+        self.history = CardHistory()
         self.push = PushDesk(
             self.journal,
             self.tasks,
             host=self.settings.receiver_host,
             port=self.settings.receiver_port,
             public_url=self.settings.public_url,
+            tls=self.settings.receiver_tls,
         )
 
     @property
     def choice(self) -> Choice:
         """Return the interface in use; raises `FaultError` where there is none."""
         if self.connection is None:
-            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first."))
+            raise FaultError(NOT_CONNECTED)
         if self.connection.choice is None:
             reasons = "; ".join(option.reason for option in options(self.connection.card))
             raise FaultError(
@@ -145,19 +160,44 @@ class Session:
         if local is not None:
             found, findings = local
             self._note_file(reference, found.raw, findings)
-            self.connection = Connection(reference, "", found, self._select(found.card), (), findings)
+            choice = self._select(found.card)
+            self.connection = Connection(reference, "", found, choice, (), findings, at=time.time())
         else:
             url, userinfo = split_userinfo(normalise(reference))
             self.learn(url, userinfo)
             self.credentials = self._credentials(origin(url), userinfo)
             reference = url if userinfo else reference
             fetch, found, tries = await look_for_card(self.journal, self.client, self.credentials, reference)
-            headers = fetch.head.headers if fetch.head else ()
+            headers, at = (fetch.head.headers, fetch.head.at) if fetch.head else ((), 0.0)
             choice = self._select(found.card)
-            self.connection = Connection(reference, fetch.url, found, choice, tries, fetch.findings, headers)
+            self.connection = Connection(reference, fetch.url, found, choice, tries, fetch.findings, headers, at)
         self.credentials = self.credentials.with_key(self.settings.api_key, *key_place(self.connection.card))
         self._note_connection(self.connection)
         return self.connection
+
+    async def refresh(self) -> Connection:
+        """Fetch the card again, the interface in use staying in use where the card still has it.
+
+        Raises `FaultError` where no agent is connected, or has no card any more.
+        """
+        before = self.connection
+        if before is None:
+            raise FaultError(NOT_CONNECTED)
+        local = None if before.url else read_card_file(before.reference)
+        if local is None:
+            after = await fetch_again(self.journal, self.client, self.credentials, before)
+        else:
+            found, findings = local
+            self._note_file(before.reference, found.raw, findings)
+            after = renewed(before, found, findings, time.time())
+        if after.found is before.found:
+            self.note("the card is unchanged")
+        else:
+            choice = chosen_again(before.choice, after.card) or self._select(after.card)
+            after = replace(after, choice=choice)
+            self._note_connection(after)
+        self.connection = after
+        return after
 
     def credentials_for(self, reference: str) -> Credentials:
         """Return the credentials as they go to the origin of a reference."""
@@ -213,7 +253,7 @@ class Session:
     def use(self, choice: Choice) -> None:
         """Talk to another interface of the same agent from now on; calls under way stay where they are."""
         if self.connection is None:
-            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first."))
+            raise FaultError(NOT_CONNECTED)
         self.connection = replace(self.connection, choice=choice)
         self._note_connection(self.connection)
 
@@ -224,7 +264,7 @@ class Session:
         """
         choice = self.choice
         operation = Operation.STREAM if stream else Operation.SEND
-        hook = self.push.hook_for(draft.task_id) if self.push.on else None
+        hook = self.push.hook_for(draft.task_id, choice.dialect.generation) if self.push.on else None
         request = draft.request(tenant=choice.interface.tenant, push=hook.config if hook else None)
         label = text_of(request.message) or ", ".join(part.filename or part.content for part in draft.parts)
         turn = self._turn(operation, request, draft.task_id, draft.context_id, label)
@@ -323,7 +363,7 @@ class Session:
         """Prepare any operation on any interface, in use or not; raises `FaultError` where it does not exist there."""
         if not choice.binding.offers(choice.dialect, operation):
             raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{missing(operation, choice)}."))
-        call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label)
+        call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label, request)
         return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request, self._address(choice))
 
     def observe(self, request: WireRequest) -> AsyncGenerator[Observation, None]:
@@ -347,7 +387,7 @@ class Session:
 
     async def close(self) -> None:
         """Stop the receiver, end what is under way, close every connection and write the capture to its end."""
-        await self.push.receiver.stop()
+        await self.push.close()
         for stop in tuple(self.journal.running.values()):
             stop(time.time())
         await self.client.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inspector.options import Options
 from inspector.wire.http import Limits
+from inspector.wire.place import tls_context
 
 _PLAIN_HEADERS = frozenset(
     {
@@ -41,6 +43,7 @@ class Settings:
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
     public_url: str | None = None
+    receiver_tls: ssl.SSLContext | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -55,7 +58,10 @@ class Settings:
 
 
 def settings_of(options: Options) -> Settings:
-    """Make the settings of a session; a header that is given more than once has all its values (RFC 9110 5.3)."""
+    """Make the settings of a session; a header that is given more than once has all its values (RFC 9110 5.3).
+
+    Raises `FaultError` for a certificate that is none.
+    """
     bearer = [("Authorization", f"Bearer {options.bearer}")] if options.bearer else []
     headers = _joined((*options.svc_params, *options.headers))
     if not any(name.lower() == "authorization" for name in headers):
@@ -70,6 +76,7 @@ def settings_of(options: Options) -> Settings:
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,
         public_url=options.public_url,
+        receiver_tls=tls_context(options.receiver_cert, options.receiver_key) if options.receiver_cert else None,
         limits=Limits(read_seconds=options.timeout),
     )
 

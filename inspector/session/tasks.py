@@ -82,6 +82,15 @@ class Tasks:
         tracked.teller = stream
         return tracked.answered.apply(event, at)
 
+    def go_on(self, task_id: str, artifact_id: str, text: str, at: float) -> None:
+        """Take in a chunk of a task that its stream alone tells, which differs from the last event in its text."""
+        self._by_id[task_id].answered.go_on(artifact_id, text, at)
+
+    def told_by(self, stream: int, task_id: str) -> AssembledTask | None:
+        """Return the account of a task that a stream tells alone, None where it does not."""
+        tracked = self._by_id.get(task_id)
+        return tracked.answered if tracked is not None and tracked.teller == stream else None
+
     def let_go(self, task_id: str, stream: int) -> None:
         """Note that a stream is over: the next one that speaks of the task tells it."""
         tracked = self._by_id.get(task_id)

@@ -14,7 +14,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.diagnosis import PUSH, STREAMING, Step
 from inspector.session.draft import text_draft
-from inspector.session.push import Hook
+from inspector.session.hooks import Hook
 from inspector.session.session import Session, Turn
 
 _BURST = 0.005

@@ -54,6 +54,7 @@ class InspectorApp(App[int]):
         self._connecting = asyncio.Lock()
         self._stop_demo: Callable[[], None] | None = None
         self._demo_url = ""
+        self._tour_due = options.tour
         self.error_console.push_render_hook(CleanOutput())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -132,6 +133,7 @@ class InspectorApp(App[int]):
             await self._connect_to(workbench, reference)
 
     async def _connect_to(self, workbench: WorkbenchScreen, reference: str) -> None:
+        await workbench.complete()
         await asyncio.to_thread(engine.load)
         from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - likewise
@@ -151,7 +153,11 @@ class InspectorApp(App[int]):
             workbench.show_fault(error.fault)
             return
         workbench.show_connection(connection)
-        if reference != self._demo_url:
+        workbench.compare(keep=reference != self._demo_url)
+        if reference == self._demo_url:
+            due, self._tour_due = self._tour_due, False
+            await workbench.offer_tour(begin=due)
+        else:
             problem = engine.remember(self.session, connection)
             if problem:
                 self.notify(plain(problem).plain, severity="warning", markup=False)
@@ -207,13 +213,28 @@ class InspectorApp(App[int]):
             self.push_screen(HelpScreen(self.screen, self.glyphs))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Put every key's action and every place into the palette."""
+        """Put every place into the palette, and what each key does where the focus is."""
         yield from super().get_system_commands(screen)
         if isinstance(screen, WorkbenchScreen):
             for place, name in PLACES:
                 yield SystemCommand(f"Go to {name}", f"The place {name}", lambda place=place: screen.action_go(place))
-            yield SystemCommand("Push on or off", "Register a webhook with every message", screen.action_push)
-            yield SystemCommand("Copy", "Copy what is selected", screen.action_copy)
+            yield from self._commands_of_keys(screen)
         yield SystemCommand(
             "Connect", "Connect to another agent", lambda: self.push_screen(ConnectScreen(can_go_back=True))
         )
+
+    def _commands_of_keys(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Offer what the keys do that can do something now; those that only move the cursor are none to choose."""
+        offered: set[str] = set()
+        for active in screen.active_bindings.values():
+            binding, node = active.binding, active.node
+            if not active.enabled or binding.system or not binding.description or binding.action in offered:
+                continue
+            if not binding.tooltip or (binding.id or "").startswith(("lines.", "place.")):
+                continue
+            offered.add(binding.action)
+            key = f"{binding.description.capitalize()}, the key {self.get_key_display(binding)}"
+            action = binding.action
+            yield SystemCommand(
+                binding.tooltip, key, lambda action=action, node=node: self.call_later(self.run_action, action, node)
+            )

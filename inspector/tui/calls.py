@@ -29,6 +29,8 @@ async def turns_for(session: Session, operation: str, task_id: str) -> list[Turn
             return [session.list_tasks()]
         case Operation.EXTENDED_CARD:
             return [session.extended_card()]
+        case Operation.GET_PUSH:
+            return [session.get_push(task_id, _config_id(session, task_id))]
         case Operation.LIST_PUSH:
             return [session.list_push(task_id)]
         case Operation.DELETE_PUSH:
@@ -39,11 +41,17 @@ async def turns_for(session: Session, operation: str, task_id: str) -> list[Turn
             raise ValueError(f"{wanted} is not asked for by a key")
 
 
+def _config_id(session: Session, task_id: str) -> str:
+    """Return what the agent calls the last webhook of a task; generations without such ids take that of the task."""
+    return next((hook.config_id for hook in reversed(session.push.hooks.of_task(task_id)) if hook.config_id), task_id)
+
+
 async def _webhook(session: Session, task_id: str) -> PushConfig:
     """Register a webhook of our own for a task, starting the receiver if need be."""
     if not session.push.receiver.running:
         await session.push.receiver.start()
-    return session.push.register(task_id).config.model_copy(update={"task_id": task_id})
+    hook = session.push.register(task_id, generation=session.choice.dialect.generation)
+    return hook.config.model_copy(update={"task_id": task_id})
 
 
 async def _webhooks(session: Session, task_id: str) -> list[PushConfig]:

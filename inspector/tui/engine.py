@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from inspector.capture import places, recent
+from inspector.capture import cards, places, recent
+from inspector.capture.files import CaptureError
 
 if TYPE_CHECKING:
     from inspector.options import Options
     from inspector.session.connection import Connection
+    from inspector.session.drift import Earlier
     from inspector.session.session import Session
 
 
@@ -22,6 +26,8 @@ def load() -> None:
     """Import what a session needs; takes a good part of a second, so it is done in a thread, behind the first paint."""
     import_module("inspector.session.session")
     import_module("inspector.session.settings")
+    # What is loaded stays. To look through all of it again and again for garbage holds up keys for a tenth of a second.
+    gc.freeze()
 
 
 def open_session(options: Options, reference: str) -> Session:
@@ -39,6 +45,27 @@ def remember(session: Session, connection: Connection) -> str:
     generation = connection.choice.dialect.generation if connection.choice else ""
     agent = recent.RecentAgent(connection.reference, connection.card.name, generation, time.time())
     return recent.remember(agent, session.journal.redactor)
+
+
+def see_card(session: Session, *, keep: bool) -> tuple[list[Earlier], str]:
+    """Compare the card with those that were seen of its agent before, and `keep` it for the next time.
+
+    Returns the comparisons, and a sentence where cards could not be read or kept, else `""`.
+    """
+    connection, redactor, problem = session.connection, session.journal.redactor, ""
+    if connection is None:
+        return [], ""
+    url = redactor.url(connection.url) if connection.url else str(Path(connection.reference).absolute())
+    raw = redactor.body(connection.found.raw)
+    if keep:
+        try:
+            if not session.history:
+                session.history.load(cards.seen_cards(url))
+            cards.keep_card(url, raw, connection.at)
+        except CaptureError as error:
+            problem = str(error)
+    session.history.see(raw, connection.at)
+    return session.history.earlier(), problem
 
 
 def tidy_captures() -> None:

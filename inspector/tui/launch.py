@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+
+SWITCH_SECONDS = 0.001
+"""How long a thread waits for the interpreter: the one that reads keys asks for it several times a key."""
 
 
 def run(options: Options) -> int:
@@ -20,6 +24,7 @@ def run(options: Options) -> int:
     from inspector.tui.app import InspectorApp  # noqa: PLC0415 - Textual is loaded when a screen is wanted
     from inspector.tui.keys import read_alt_with_digits  # noqa: PLC0415 - likewise
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     read_alt_with_digits()
     app = InspectorApp(options)
     result = app.run()

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from textual.widget import Widget
 
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
 
-REST = 2
+REST = 3
 """After a wake-up, the loop belongs to others for so many times as long as it took until the screen was drawn."""
 
 
-class Pacer:
-    """Turns any number of `poke`s into few calls of `wake`, on the loop of the widget that it is given."""
+LOST = 0.5
+"""After so many seconds nobody will say any more that the screen is drawn: what was on top of it has been closed."""
 
-    def __init__(self, owner: Widget, wake: Callable[[], None]) -> None:
-        self._owner = owner
+
+class Pacer:
+    """Turns any number of `poke`s into few calls of `wake`, on the loop of a widget that every wake-up changes."""
+
+    def __init__(self, changed: Widget, wake: Callable[[], None]) -> None:
+        # It has to be one that is drawn anew: Textual tells any other that the screen is drawn before it is.
+        self._changed = changed
         self._wake = wake
         self._next = 0.0
         self._poked = False
         self._drawing = False
+        self._began = 0.0
 
     @property
     def idle(self) -> bool:
@@ -36,21 +43,25 @@ class Pacer:
         self._poked = True
         if not self._drawing:
             self._schedule()
+        else:
+            self._changed.set_timer(LOST, partial(self._drawn, self._began))
 
     def _schedule(self) -> None:
         wait = self._next - time.monotonic()
         if wait > 0:
-            self._owner.set_timer(wait, self._run)
+            self._changed.set_timer(wait, self._run)
         else:
-            self._owner.call_later(self._run)
+            self._changed.call_later(self._run)
 
     def _run(self) -> None:
-        began = time.monotonic()
+        self._began = began = time.monotonic()
         self._poked, self._drawing = False, True
         self._wake()
-        self._owner.call_after_refresh(self._drawn, began)
+        self._changed.call_after_refresh(self._drawn, began)
 
     def _drawn(self, began: float) -> None:
+        if not self._drawing or began != self._began:
+            return
         now = time.monotonic()
         self._drawing = False
         self._next = max(began + FRAME, now + REST * (now - began))

@@ -131,8 +131,17 @@ def misread(outcome: str) -> str:
 
 def read_file(path: Path) -> FoundCard:
     """Read a card from a file; raises `FaultError` with the reason where that fails."""
+    found = read_bytes(read_raw(path))
+    if isinstance(found, str):
+        seen = f"The file {path} holds no card: {found}."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, "A card is one JSON object in UTF-8."))
+    return found
+
+
+def read_raw(path: Path) -> bytes:
+    """Return the bytes of a card file; raises `FaultError` with the reason where that fails."""
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise FaultError(
             Fault(
@@ -142,11 +151,6 @@ def read_file(path: Path) -> FoundCard:
                 "Give the path of a JSON file, or a url that starts with http:// or https://.",
             )
         ) from error
-    found = read_bytes(raw)
-    if isinstance(found, str):
-        seen = f"The file {path} holds no card: {found}."
-        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, "A card is one JSON object in UTF-8."))
-    return found
 
 
 def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:

@@ -1,1 +1,1 @@
-"""What the mock agent can do: one behaviour a file."""
+"""What a behaviour is, and behaviours that are written in code."""

@@ -1,4 +1,4 @@
-"""The behaviours together: found by the first word of a message, and again by the skill when a task goes on."""
+"""Behaviours in code together: found by the first word of a message, and again by the skill when a task goes on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message
 
 from ..work import first_word
-from . import ask, echo, fail, file, long, push, report
 from .base import Behaviour, Working
 
 
@@ -34,8 +33,3 @@ class Behaviours:
         if not isinstance(behaviour, Working):
             raise KeyError(skill_id)
         return behaviour
-
-
-BUILT_IN = Behaviours(
-    (module.BEHAVIOUR for module in (echo, report, file, ask, fail, long, push)), default=echo.BEHAVIOUR
-)

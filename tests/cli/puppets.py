@@ -15,6 +15,7 @@ from aiohttp import web
 SECONDS = 20
 CARD_PATH = "/.well-known/agent-card.json"
 RPC_PATH = "/rpc"
+KEPT = {"Cache-Control": "max-age=60", "ETag": '"1"'}
 CARD = {
     "name": "Puppet",
     "description": "Answers as a test wants",
@@ -155,7 +156,7 @@ class Puppet:
         if request.path == CARD_PATH:
             if isinstance(self.card, web.Response):  # each can be sent once
                 return web.Response(status=self.card.status, headers=self.card.headers, body=self.card.body)
-            return web.json_response(self.whole_card())
+            return web.json_response(self.whole_card(), headers=KEPT)
         return await self.answer(call) if request.path == RPC_PATH else web.Response(status=404)
 
     def whole_card(self) -> Any:

@@ -6,6 +6,8 @@ from pathlib import Path
 from aiohttp import web
 from puppets import CARD, CARD_PATH, Call, MakePuppet, RunCli
 
+from inspector.findings.rules import RULES
+
 
 def card_file(folder: Path, card: object) -> str:
     path = folder / "card.json"
@@ -27,7 +29,7 @@ def test_the_card_is_shown_as_fields(cli: RunCli, mock: str):
     assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: first on the card)"
     assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (usable)"
     assert "report 20" in [value for label, value in fields if label == "Example"]
-    assert "bearer token" in named["Security"]
+    assert named["Security"] == "nothing is demanded"
 
 
 def test_json_is_the_card_as_served(cli: RunCli, puppet: MakePuppet):
@@ -75,7 +77,8 @@ def test_validation_lists_what_is_wrong_and_fails(cli: RunCli, puppet: MakePuppe
     agent = puppet(card={"description": None})
     ran = cli("card", "get", "-a", agent.url, "--validate")
     assert ran.code == 1
-    assert "Finding: error CARD-001 /description: description is missing\n" in ran.out
+    said = "A required member of the card is missing: description is missing"
+    assert f"Finding: error CARD-001 /description: {said}\n" in ran.out
     assert "CARD-001" in ran.err
 
 
@@ -86,10 +89,12 @@ def test_validation_in_json_keeps_findings_and_card_apart(cli: RunCli, puppet: M
     assert ran.json["name"] == "Puppet"
     finding, failure = [json.loads(line) for line in ran.err.splitlines()]
     assert finding == {
-        "rule": "CARD-001",
+        "id": "CARD-001",
         "severity": "error",
         "pointer": "/description",
-        "seen": "description is missing",
+        "section": RULES["CARD-001"].section,
+        "message": "A required member of the card is missing: description is missing",
+        "remedy": RULES["CARD-001"].remedy,
     }
     assert failure["error"]["code"] == "A2ACLI_ERR_CARD_INVALID"
 
@@ -101,11 +106,12 @@ def test_a_valid_card_passes_validation(cli: RunCli, mock: str):
 
 
 def test_a_warning_does_not_fail_validation(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": []}), content_type="text/plain"))
+    odd = {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
+    agent = puppet(card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": [odd]}), content_type="text/plain"))
     ran = cli("card", "get", "-a", agent.url, "--validate")
     assert ran.code == 0
     assert "Finding: warning CARD-003" in ran.out
-    assert "Finding: warning CARD-005" in ran.out
+    assert "Finding: hint CARD-005" in ran.out
 
 
 def test_verbose_shows_what_the_short_form_leaves_out(cli: RunCli, mock: str):

@@ -7,11 +7,16 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
 
 
@@ -143,3 +148,108 @@ def test_a_signal_ends_a_wait_with_what_is_known(slow_mock: str, number: signal.
     assert err.startswith(f"Interrupted: task {task_id}, context ")
     assert f"Follow: a2a-inspect task get {task_id} --wait" in err
     assert all(json.loads(line) for line in out.splitlines())
+
+
+# What is asked for, dialled in and handed on
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_answers_are_dialled_in_and_retries_measured():
+    with running("listen", "-o", "json", "--count", "3", "--fail", "500:1", "--fail", "429/7:1") as program:
+        where = json.loads(read(program))["listening"]
+        assert where["dialled"] == "500, 1 more; 429, retry after 7 s, 1 more"
+        statuses = [deliver(where["url"], where["token"], status("WORKING")) for _ in range(3)]
+        out, err = program.communicate(timeout=SECONDS)
+    assert (statuses, program.returncode, err) == ([500, 429, 204], 0, "")
+    *came, retries = lines(out)
+    assert [one["delivery"]["attempt"] for one in came] == [1, 2, 3]
+    assert [one["delivery"]["accepted"] for one in came] == [False, False, True]
+    first = came[0]["delivery"]["number"]
+    assert [one["delivery"]["retryOf"] for one in came] == [None, first, first]
+    assert retries["retries"]["answers"] == ["500", "429, retry after 7 s", "204"]
+    assert (retries["retries"]["of"], retries["retries"]["accepted"]) == (first, True)
+
+
+def test_retries_are_told_in_words():
+    with running("listen", "--count", "2", "--fail", "503:1") as program:
+        url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
+        for _ in range(2):
+            deliver(url, token, status("WORKING"))
+        out, _ = program.communicate(timeout=SECONDS)
+    assert "answered 503, retry after 1 s (dialled in)" in out
+    assert "Attempt: 2 at #" in out
+    assert "tried again 1 time, after 0." in out
+
+
+@pytest.mark.parametrize(
+    ("words", "headers", "code"),
+    [
+        (["--token", "my-token"], {"X-A2A-Notification-Token": "my-token"}, 204),
+        (["--auth", "Basic:me:secret"], {"Authorization": "Basic bWU6c2VjcmV0"}, 204),
+        (["--auth", "Basic:me:secret"], {"Authorization": "Basic x"}, 401),
+        (["--auth", "ApiKey:my-key"], {"X-API-Key": "my-key"}, 204),
+        (["--auth", "HMAC:my-secret"], {"X-Signature": "0" * 64}, 401),
+    ],
+)
+def test_what_is_asked_for_decides(words: list[str], headers: dict[str, str], code: int):
+    with running("listen", "-o", "json", "--count", "1", *words) as program:
+        where = json.loads(read(program))["listening"]
+        sent = {"Content-Type": "application/json", **headers}
+        answer = httpx.post(where["url"], content=json.dumps(status("WORKING")), headers=sent, timeout=SECONDS)
+        out, _ = program.communicate(timeout=SECONDS)
+    assert answer.status_code == code
+    assert not any(secret in out for secret in ("me:secret", "bWU6c2VjcmV0", "my-key", "my-secret"))
+
+
+def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
+    key = ECKey.generate_key("P-256", {"kid": "k"})
+    (tmp_path / "jwks.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
+    words = ("--jwks", str(tmp_path / "jwks.json"), "--issuer", "agent", "--audience", "me")
+    with running("listen", "-o", "json", "--count", "2", *words) as program:
+        where = json.loads(read(program))["listening"]
+        assert where["asked"] == "token, Bearer JWT from agent for me"
+        claims = {"iss": "agent", "aud": "me", "exp": int(time.time()) + 60}
+        codes = []
+        for audience in ("me", "you"):
+            made = jwt.encode({"alg": "ES256", "kid": "k"}, claims | {"aud": audience}, key)
+            sent = {"Content-Type": "application/json", "Authorization": f"Bearer {made}"}
+            codes.append(httpx.post(where["url"], content=b"{}", headers=sent, timeout=SECONDS).status_code)
+        out, _ = program.communicate(timeout=SECONDS)
+    assert codes == [204, 401]
+    bad = {one["name"]: one["said"] for one in lines(out)[1]["delivery"]["checks"] if one["good"] is False}
+    assert bad == {"audience": "aud 'you', 'me' is due"}
+
+
+def test_accepted_deliveries_are_handed_on_before_the_end():
+    with running("listen", "-o", "json", "--count", "1") as handler:
+        mine = json.loads(read(handler))["listening"]
+        words = ("--forward", mine["url"], "--token", mine["token"])
+        with running("listen", "-o", "json", "--count", "1", *words) as program:
+            where = json.loads(read(program))["listening"]
+            assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
+            out, _ = program.communicate(timeout=SECONDS)
+        came, _ = handler.communicate(timeout=SECONDS)
+    assert lines(out)[-1]["forwarded"]["status"] == 204
+    assert lines(came)[0]["delivery"]["body"] == status("WORKING", "on it")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--fail", "sometimes"],
+        ["--fail", "700"],
+        ["--issuer", "me"],
+        ["--jwks", "nowhere.json"],
+        ["--auth", "Bearer"],
+        ["--auth", "Bearer:a", "--jwks", "nowhere.json"],
+        ["--forward", "ftp://me"],
+        ["--cert", "nowhere.pem"],
+    ],
+)
+def test_options_that_make_no_sense_are_refused(cli: RunCli, words: list[str]):
+    ran = cli("listen", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("Error: ")

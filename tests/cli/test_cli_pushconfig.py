@@ -100,3 +100,46 @@ def test_more_pages_are_named(cli: RunCli, puppet: MakePuppet):
     ran = cli("task", "push-config", "list", "task-1", "-a", puppet(answer, CAN).url)
     assert ran.out.startswith("Push configs: 0\nNext page token: more")
     assert len(ran.out.splitlines()) == 2
+
+
+def test_the_short_words_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
+    agent = ("-a", slow_mock, "-o", "json")
+    made = cli("push", "set", task_id, "--url", HOOK, "--id", "mine", *agent)
+    assert (made.code, made.json["id"]) == (0, "mine")
+    assert cli("push", "get", task_id, "--id", "mine", *agent).json == made.json
+    assert cli("push", "list", task_id, *agent).json["configs"] == [made.json]
+    assert cli("push", "delete", task_id, "--id", "mine", *agent).json == {}
+
+
+# Why nothing comes
+
+
+def test_the_doctor_finds_no_webhook(cli: RunCli, slow_mock: str, task_id: str):
+    ran = cli("doctor", slow_mock, "--push", task_id)
+    assert ran.code != 0
+    assert ran.out.startswith("Certain: not registered: no webhook for this task")
+    assert ran.err.startswith("Error: Not registered: ")
+
+
+def test_the_doctor_finds_that_the_agent_may_refuse_loopback_and_that_the_task_goes_on(
+    cli: RunCli, slow_mock: str, task_id: str
+):
+    cli("push", "set", task_id, "--url", HOOK, "-a", slow_mock)
+    ran = cli("doctor", slow_mock, "--push", task_id, "-o", "json")
+    causes = {one["name"]: one["likely"] for one in ran.json["causes"]}
+    assert causes["the agent refuses the address"] == "possible"
+    assert causes["the agent pushes only at the end"] == "possible"
+    assert causes["the agent does not do push"] == "ruled_out"
+    assert ran.code == 0
+
+
+def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "GetTask":
+            return call.result({"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}})
+        return call.result({"configs": [{"id": "c", "taskId": "t", "url": "https://me.example.org/hook"}]})
+
+    agent = puppet(answer, {"capabilities": {"pushNotifications": False}})
+    ran = cli("doctor", agent.url, "--push", "t")
+    assert ran.code != 0
+    assert ran.out.startswith("Likely: the agent does not do push: the card declares pushNotifications: false")

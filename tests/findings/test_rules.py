@@ -9,50 +9,22 @@ from typing import Any
 import pytest
 
 from inspector.findings import events
-from inspector.findings.card import check_card
 from inspector.findings.exchange import Payload, of_payload
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES, broken
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.dialects import v1_0
-from inspector.protocol.dialects.registry import DIALECTS, read_card
+from inspector.protocol.errors import BY_NAME
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import Operation
 
-CARD: dict[str, Any] = {
-    "name": "Agent",
-    "description": "An agent",
-    "supportedInterfaces": [{"url": "https://h.example/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
-    "version": "1",
-    "capabilities": {},
-    "defaultInputModes": [],
-    "defaultOutputModes": [],
-    "skills": [{"id": "a", "name": "A", "description": "a", "tags": []}],
-}
-OLD_CARD: dict[str, Any] = {
-    **{name: member for name, member in CARD.items() if name != "supportedInterfaces"},
-    "url": "https://h.example/",
-    "protocolVersion": "0.3.0",
-}
-SERVED = {"url": "https://h.example/.well-known/agent-card.json", "content_type": "application/json"}
 ID = "the-id"
-
-
-def card(value: dict[str, Any], **served: Any) -> tuple[Finding, ...]:
-    """Check a card as it is read."""
-    read, dialect = read_card(value)
-    return check_card(value, read, dialect.generation, **(SERVED | served))
 
 
 def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: member for name, member in value.items() if name not in names}
-
-
-def at(*urls: str) -> dict[str, Any]:
-    """Return a card whose interfaces are at these urls."""
-    return CARD | {"supportedInterfaces": [CARD["supportedInterfaces"][0] | {"url": url} for url in urls]}
 
 
 def order(*values: dict[str, Any]) -> tuple[Finding, ...]:
@@ -61,7 +33,7 @@ def order(*values: dict[str, Any]) -> tuple[Finding, ...]:
     for value in values:
         event = v1_0.decode_event(value)
         assert not isinstance(event, Unreadable)
-        findings += events.of_misfits(told.check(event), "seen")
+        findings += events.of_misfits(told.check(event), "seen", "1.0")
     return tuple(findings)
 
 
@@ -75,8 +47,7 @@ def chunk(**members: Any) -> dict[str, Any]:
 
 def rpc(value: Any, **members: Any) -> tuple[Finding, ...]:
     """Judge an answer over JSON-RPC."""
-    streaming = members.get("streaming", False)
-    operation = Operation.STREAM if streaming else Operation.SEND
+    operation = members.get("operation", Operation.SEND)
     answer = (
         value if isinstance(value, Unreadable) else jsonrpc.BINDING.decode_answer(v1_0.DIALECT, operation, 200, value)
     )
@@ -93,7 +64,7 @@ def http(status: int, value: Any, **members: Any) -> tuple[Finding, ...]:
 
 def payload(value: Any, answer: Any, **members: Any) -> Payload:
     usual = {"generation": "1.0", "request_id": ID, "status": 200, "content_type": "application/json"}
-    return Payload(value=value, answer=answer, **(usual | {"framed": False, "streaming": False} | members))
+    return Payload(value=value, answer=answer, **(usual | {"framed": False, "operation": Operation.SEND} | members))
 
 
 MESSAGE = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]}}
@@ -103,7 +74,7 @@ NOT_FOUND: dict[str, Any] = {
         "code": 404,
         "status": "NOT_FOUND",
         "message": "no such task",
-        "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND"}],
+        "details": [BY_NAME["TaskNotFoundError"].info()],
     }
 }
 
@@ -112,28 +83,11 @@ def changed(**members: Any) -> dict[str, Any]:
     return {"error": NOT_FOUND["error"] | members}
 
 
-FRAMED = {"framed": True, "streaming": True, "content_type": "text/event-stream"}
+FRAMED = {"framed": True, "operation": Operation.STREAM, "content_type": "text/event-stream"}
+SEQUENCE = {f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 21)}
 Check = Callable[[], tuple[Finding, ...]]
 
 BREACHES: dict[str, list[Check]] = {
-    "CARD-001": [
-        lambda: card(without(CARD, "name")),
-        lambda: card(CARD | {"skills": [{"id": "a", "name": "A", "description": "a"}]}),
-        lambda: card(without(OLD_CARD, "defaultInputModes")),
-    ],
-    "CARD-002": [lambda: card(CARD | {"skills": "many"}), lambda: card(CARD | {"version": 1})],
-    "CARD-003": [lambda: card(CARD, content_type="text/plain"), lambda: card(CARD, content_type="")],
-    "CARD-004": [
-        lambda: card(at("http://0.0.0.0:8000/")),
-        lambda: card(at("http://localhost/")),
-        lambda: card(at("https://h.example/", "http://127.0.0.1:1/")),
-        lambda: card(at("http://[::1]/")),
-        lambda: card(at("http://0.0.0.0/"), url="http://127.0.0.1:9/x"),
-    ],
-    "CARD-005": [
-        lambda: card(CARD | {"supportedInterfaces": [{"url": "x", "protocolBinding": "u", "protocolVersion": "1.0"}]}),
-        lambda: card(CARD | {"supportedInterfaces": []}),
-    ],
     "STREAM-001": [
         lambda: events.of_ending(State.WORKING, whole=True, events=3, message_only=False),
         lambda: events.of_ending("", whole=True, events=0, message_only=False),
@@ -144,15 +98,13 @@ BREACHES: dict[str, list[Check]] = {
     "STREAM-005": [lambda: order(chunk(lastChunk=True), chunk(append=True))],
     "STREAM-006": [
         lambda: order(status(State.WORKING), status(State.WORKING, "d")),
-        lambda: events.of_other_task("t", "u"),
+        lambda: events.of_other_task("t", "u", "1.0", whole=False),
     ],
     "STREAM-007": [
-        lambda: rpc({"jsonrpc": "2.0", "id": ID, "result": {"kind": "task"}}, **FRAMED),
         lambda: rpc(Unreadable("{", "breaks off"), **FRAMED),
-        lambda: http(200, {"kind": "task"}, **FRAMED),
+        lambda: http(200, Unreadable("", "HTML"), **FRAMED),
     ],
     "STREAM-008": [lambda: events.of_ending(State.COMPLETED, whole=False, events=3, message_only=False)],
-    "STREAM-009": [lambda: events.of_state("busy")],
     "STREAM-010": [lambda: events.of_mixture(2, 1), lambda: events.of_mixture(2, 2)],
     "RPC-001": [
         lambda: rpc(RESULT | {"id": "other"}),
@@ -167,8 +119,8 @@ BREACHES: dict[str, list[Check]] = {
         lambda: rpc(without(RESULT, "jsonrpc")),
         lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": "1", "message": "x"}}),
     ],
-    "RPC-003": [lambda: rpc(RESULT | {"result": {"kind": "message"}}), lambda: rpc(RESULT | {"result": None})],
-    "RPC-004": [lambda: rpc(RESULT, streaming=True)],
+    "RPC-003": [lambda: rpc(RESULT | {"result": None})],
+    "RPC-004": [lambda: rpc(RESULT, operation=Operation.STREAM)],
     "RPC-005": [lambda: rpc(RESULT, content_type="text/plain"), lambda: rpc(RESULT, content_type="")],
     "HTTP-001": [lambda: http(200, MESSAGE, content_type="text/plain"), lambda: http(404, NOT_FOUND, content_type="")],
     "HTTP-002": [lambda: http(404, changed(details=[]))],
@@ -178,22 +130,20 @@ BREACHES: dict[str, list[Check]] = {
         lambda: http(404, changed(status="INTERNAL")),
     ],
     "HTTP-004": [lambda: http(200, NOT_FOUND)],
-    "HTTP-005": [lambda: http(200, {"kind": "message"}), lambda: http(404, Unreadable("", "HTML"))],
-    "HTTP-006": [lambda: http(200, MESSAGE, streaming=True)],
+    "HTTP-005": [lambda: http(200, Unreadable("", "empty")), lambda: http(404, Unreadable("", "HTML"))],
+    "HTTP-007": [
+        lambda: rpc(RESULT, status=503),
+        lambda: rpc(RESULT, **(FRAMED | {"status": 500})),
+    ],
+    "DATA-023": [
+        lambda: rpc(RESULT, raw=b'{"id": 1, "result": {"a": 1, "a": 2}}'),
+        lambda: http(200, MESSAGE, raw=b'{"a": 1, "a": 1}'),
+    ],
+    "HTTP-006": [lambda: http(200, MESSAGE, operation=Operation.STREAM)],
 }
 """What breaks each rule, and only that one."""
 
 SOUND: dict[str, list[Check]] = {
-    "CARD": [
-        lambda: card(CARD),
-        lambda: card(OLD_CARD),
-        lambda: card(CARD, content_type="application/json; charset=utf-8"),
-        lambda: card(CARD, url="", content_type=""),
-        lambda: card(at("http://localhost:1/"), url="http://127.0.0.1:9/x"),
-        lambda: card(at("http://localhost:1/"), url="", content_type=""),
-        lambda: card(at("https://h.example/", "http://[", "host:50051")),
-        lambda: card(CARD | {"additionalInterfaces": "odd", "url": "https://h.example/old"}),
-    ],
     "STREAM": [
         lambda: order(
             status(State.SUBMITTED), status(State.WORKING), chunk(), chunk(append=True), status(State.COMPLETED)
@@ -201,8 +151,6 @@ SOUND: dict[str, list[Check]] = {
         lambda: events.of_ending(State.COMPLETED, whole=True, events=3, message_only=False),
         lambda: events.of_ending(State.INPUT_REQUIRED, whole=True, events=3, message_only=False),
         lambda: events.of_ending("", whole=True, events=1, message_only=True),
-        lambda: events.of_state(State.WORKING),
-        lambda: events.of_state(""),
         lambda: events.of_mixture(1, 1),
         lambda: events.of_mixture(9, 0),
     ],
@@ -211,7 +159,7 @@ SOUND: dict[str, list[Check]] = {
         lambda: rpc(RESULT, **FRAMED),
         lambda: rpc(RESULT, content_type="application/a2a+json"),
         lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "x"}}),
-        lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": -32001, "message": "x"}}, streaming=True),
+        lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": 1, "message": "x"}}, operation=Operation.STREAM),
         lambda: rpc(RESULT | {"error": None}),
         lambda: rpc({"jsonrpc": "2.0", "id": ID, "result": None, "error": {"code": 1, "message": "x"}}),
     ],
@@ -242,18 +190,22 @@ def test_what_is_sound_is_not_found(family: str, check: Check):
 
 
 def test_every_rule_has_an_example():
-    pushes = {rule for rule in RULES if rule.startswith("PUSH")}  # tests/session/test_session_push.py breaks these
-    assert set(RULES) - pushes == set(BREACHES)
-    assert {rule.partition("-")[0] for rule in BREACHES} == set(SOUND)
+    # tests/session/test_session_push.py breaks those of pushes, test_sequence.py those of the order of events,
+    # test_result.py those of answers to requests, tests/session/test_second.py the one about httpx-sse.
+    # Those with an example of their own are broken by it, in test_card_rules.py and test_payload_rules.py.
+    elsewhere = {rule for rule in RULES if rule.startswith("PUSH") or RULES[rule].failing is not None}
+    elsewhere |= SEQUENCE | {rule for rule in RULES if rule.startswith(("RESULT", "GRPC"))}
+    assert set(RULES) - elsewhere == set(BREACHES)
+    assert {rule.partition("-")[0] for rule in BREACHES} - {"DATA"} == set(SOUND)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_every_rule_says_on_what_ground_it_stands_and_what_to_do(rule: Any):
     assert RULES[rule.id] is rule
     assert re.fullmatch(r"[A-Z]+-\d{3}", rule.id)
-    assert "§" in rule.section
+    assert "§" in rule.section or "Appendix" in rule.section or rule.section.startswith(("OpenAPI", "RFC"))
     for sentence in (rule.demand, rule.remedy):
-        assert sentence[0].isupper() or sentence.startswith(("id ", "append", "lastChunk"))
+        assert len(sentence.split()) > 2 or sentence in ("Say it.", "Take it away.", "Write type/subtype.")
         assert sentence.endswith((".", "?"))
     assert not rule.title.endswith(".")
     assert isinstance(rule.severity, Severity)
@@ -267,24 +219,6 @@ def test_a_finding_has_the_severity_of_its_rule():
 
 def test_every_misfit_is_a_rule():
     for misfit in Misfit:
-        [found] = events.of_misfits([misfit], "seen", "/result")
+        [found] = events.of_misfits([misfit], "seen", "1.0")
         assert found.rule in RULES
-        assert found.pointer.startswith("/result")
-
-
-@pytest.mark.parametrize("generation", list(DIALECTS))
-def test_every_generation_has_its_required_members(generation: str):
-    read, _ = read_card(CARD)
-    assert "CARD-001" in {one.rule for one in check_card({}, read, generation)}
-
-
-def test_a_finding_points_to_the_place_in_the_card():
-    def pointers(value: dict[str, Any]) -> list[str]:
-        return [one.pointer for one in card(value)]
-
-    assert pointers(at("https://h.example/", "http://0.0.0.0/")) == ["/supportedInterfaces/1/url"]
-    assert pointers(OLD_CARD | {"url": "http://0.0.0.0/"}) == ["/url"]
-    extra = [{"url": "http://0.0.0.0/", "transport": "JSONRPC"}]
-    assert pointers(OLD_CARD | {"additionalInterfaces": extra}) == ["/additionalInterfaces/0/url"]
-    assert pointers(CARD | {"skills": [{"id": "a", "name": "A", "description": "a"}]}) == ["/skills/0/tags"]
-    assert pointers(without(CARD, "version")) == ["/version"]
+        assert found.pointer == "" or found.pointer.startswith("/")

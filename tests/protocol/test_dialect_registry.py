@@ -109,7 +109,10 @@ HYBRID = {
         ({"url": "http://h", "protocolVersion": "0.9"}, "0.3"),
         ({"url": "http://h", "protocolVersion": "0.2.6"}, "0.2"),
         ({"url": "http://h", "protocolVersion": "0.2.6", "authentication": {"schemes": []}}, "0.2"),
-        ({"url": "http://h"}, "0.2"),
+        ({"url": "http://h"}, "0.1"),
+        ({"url": "http://h", "description": "", "defaultInputModes": ["text"], "defaultOutputModes": []}, "0.1"),
+        ({"url": "http://h", "description": "", "defaultInputModes": [], "defaultOutputModes": []}, "0.2"),
+        ({"url": "http://h", "iconUrl": "http://h/i.png"}, "0.2"),
         ({"url": "http://h", "securitySchemes": {}, "authentication": {"schemes": []}}, "0.2"),
         ({"name": "without url", "preferredTransport": "GRPC"}, "0.2"),
         ({"url": "http://h", "authentication": {"schemes": ["Bearer"]}}, "0.1"),
@@ -125,11 +128,11 @@ def test_a_card_is_read_in_the_generation_that_shaped_it(value: Any, generation:
     assert dialect.generation == generation
 
 
-def test_a_card_without_a_version_says_none_of_its_interfaces() -> None:
-    card, _ = read_card({"url": "http://h"})
+def test_a_card_without_a_version_is_of_the_generation_that_shaped_it() -> None:
+    card, _ = read_card({"url": "http://h", "iconUrl": "http://h/i.png"})
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == [""]
-    assert select(card) is None
+    assert [one.protocol_version for one in card.supported_interfaces] == ["0.2"]
+    assert select(card) is not None
     assert (choice := select(card, generation="0.1")) is not None
     assert choice.dialect is v0_1.DIALECT
 

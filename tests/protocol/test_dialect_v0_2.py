@@ -45,7 +45,7 @@ def test_a_card_keeps_its_version(version: str) -> None:
 def test_a_card_from_before_0_2_5_is_written_without_a_version() -> None:
     card = AgentCard(supported_interfaces=[AgentInterface(url="u", protocol_binding="JSONRPC")])
     assert "protocolVersion" not in v0_2.DIALECT.encode_card(card)
-    assert v0_2.DIALECT.decode_card(v0_2.DIALECT.encode_card(card)).supported_interfaces[0].protocol_version == ""
+    assert v0_2.DIALECT.decode_card(v0_2.DIALECT.encode_card(card)).supported_interfaces[0].protocol_version == "0.2"
 
 
 def test_proto_json_calls_the_message_of_a_send_a_request() -> None:

@@ -22,7 +22,7 @@ from inspector.protocol.bindings import grpc, protobuf
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, for_interface
-from inspector.protocol.errors import FaultError, ProtocolError, Whose
+from inspector.protocol.errors import BY_NAME, ErrorKind, FaultError, ProtocolError, Whose
 from inspector.protocol.jsonvalue import MOST_CONTAINERS
 from inspector.protocol.model import (
     Deleted,
@@ -400,6 +400,31 @@ def test_a_message_of_countless_empty_ones_is_refused_before_it_takes_memory(nes
 def test_a_large_file_is_not_taken_for_countless_fields():
     raw = protobuf.write("v1_0", "Part", {"raw": b64encode(b"\x22\x00" * (MOST_CONTAINERS + 10)).decode()})
     assert set(protobuf.read("v1_0", "Part", raw)) == {"raw"}
+
+
+# ── a server's side ──
+
+
+def test_a_request_is_read_as_it_was_written():
+    request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(data={"n": 1.0})]))
+    raw = grpc.encode("a:1", v1(), Operation.SEND, request, "1").body
+    assert v1().decode_request(Operation.SEND, grpc.read_request(v1(), Operation.SEND, raw)) == request
+    assert isinstance(grpc.read_request(v1(), Operation.SEND, b"\xff\xff"), Unreadable)
+
+
+def test_an_answer_is_written_without_what_its_message_has_no_place_for():
+    raw = grpc.write_answer(v1(), Operation.GET, {"id": "t", "invented": {"x": 1}})
+    assert grpc.read(v1(), Operation.GET, raw) == {"id": "t"}
+    assert grpc.write_answer(v1(), Operation.DELETE_PUSH, None) == b""
+    with pytest.raises(ValueError, match="id"):
+        grpc.write_answer(v1(), Operation.GET, {"id": 5})
+
+
+@pytest.mark.parametrize("kind", BY_NAME.values(), ids=list(BY_NAME))
+def test_an_error_is_read_as_it_was_written(kind: ErrorKind):
+    code, details = grpc.encode_error(kind, "why", kind.grpc)
+    assert grpc.STATUSES[code] == kind.grpc
+    assert grpc.decode_error(code, "why", details) == ProtocolError(kind.code, "why", [kind.info()])
 
 
 # ── secrets ──

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from recordings import Exchange, dialect_of, exchanges, name_of, recordings
 from strategies import json_values
 
 from inspector.protocol.bindings import registry, rest
+from inspector.protocol.bindings.rest_serving import Found, find
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect, Route
@@ -365,22 +365,15 @@ RESULTS: dict[Operation, type[Any] | tuple[type[Any], ...]] = {
 }
 
 
-NAMES = dict.fromkeys((Operation.GET_PUSH, Operation.DELETE_PUSH), "tasks/[^/:]+/pushNotificationConfigs/[^/:]+")
-"""What stands for the name of a resource in a path of 0.3."""
-
-
 def calls(path: Path) -> list[tuple[Operation, Exchange]]:
     """List the exchanges of a recording that are calls of an operation."""
     dialect = DIALECTS[dialect_of(path).generation]
     found = []
     for exchange in exchanges(path):
         verb, target, _ = exchange.request.start.split(" ", 2)
-        for operation, route in dialect.routes.items():
-            pattern = re.sub(r"\\{\w+\\}", "[^/:]+", re.escape(route.path))
-            pattern = re.sub(r"\\{\\\+\w+\\}", NAMES.get(operation, "tasks/[^/:]+"), pattern)
-            if verb == route.verb and re.fullmatch(f"(/a2a/rest|/acme)*{pattern}", urlsplit(target).path):
-                found.append((operation, exchange))
-                break
+        asked = find(dialect, verb, urlsplit(target).path.removeprefix("/a2a/rest"))
+        if isinstance(asked, Found):
+            found.append((asked.operation, exchange))
     return found
 
 

@@ -7,14 +7,19 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 from aiohttp import web
+from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import MockAgent
 from mock_peer import Peer, Webhook, peer_for
+
+from inspector.protocol.bindings.registry import BINDINGS
+
+SERVED = Profile(generations=("1.0", "0.3", "0.2", "0.1", "opvs"))
 
 
 @pytest.fixture
 async def agent() -> AsyncIterator[MockAgent]:
     """An agent whose behaviours make no pauses."""
-    agent = MockAgent(pace=0, push_pause=0)
+    agent = MockAgent(SERVED, pace=0, push_pause=0)
     await agent.start()
     yield agent
     await agent.stop()
@@ -23,7 +28,7 @@ async def agent() -> AsyncIterator[MockAgent]:
 @pytest.fixture
 async def slow_agent() -> AsyncIterator[MockAgent]:
     """An agent that takes its time."""
-    agent = MockAgent(pace=0.2, push_pause=0)
+    agent = MockAgent(SERVED, pace=0.2, push_pause=0)
     await agent.start()
     yield agent
     await agent.stop()
@@ -36,22 +41,28 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-@pytest.fixture(params=["1.0", "0.3"])
-def generation(request: pytest.FixtureRequest) -> str:
-    """Each generation that the agent serves."""
-    return str(request.param)
+WAYS = [(generation, binding) for generation in ("1.0", "0.3") for binding in BINDINGS] + [
+    ("0.2", "JSONRPC"),
+    ("0.2", "GRPC"),
+]
+
+
+@pytest.fixture(params=WAYS, ids=" ".join)
+def way(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Each generation over each of its bindings, where a client wants nothing that one of them has not."""
+    return request.param  # type: ignore[no-any-return]
 
 
 @pytest.fixture
-def peer(agent: MockAgent, session: aiohttp.ClientSession, generation: str) -> Peer:
+def peer(agent: MockAgent, session: aiohttp.ClientSession, way: tuple[str, str]) -> Peer:
     """A client of the quick agent."""
-    return peer_for(session, agent.url, generation)
+    return peer_for(session, agent, *way)
 
 
 @pytest.fixture
-def slow_peer(slow_agent: MockAgent, session: aiohttp.ClientSession, generation: str) -> Peer:
+def slow_peer(slow_agent: MockAgent, session: aiohttp.ClientSession, way: tuple[str, str]) -> Peer:
     """A client of the agent that takes its time."""
-    return peer_for(session, slow_agent.url, generation)
+    return peer_for(session, slow_agent, *way)
 
 
 @pytest.fixture

@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+import grpc.aio
 from aiohttp import web
+from inspector.sample_agents.server import MockAgent
 
-from inspector.protocol.bindings.base import Answer, Item
-from inspector.protocol.bindings.jsonrpc import BINDING
+from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.bindings.base import Answer, Binding, GrpcRequest, Item
+from inspector.protocol.bindings.grpc import DETAILS, decode_error
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.dialects import v0_2, v0_3_proto
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.dialects.registry import for_interface
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import (
     Event,
@@ -69,24 +74,56 @@ def text_of(parts: list[Part]) -> str:
 
 @dataclass
 class Peer:
-    """A client of one generation, made of the product's own dialect and binding."""
+    """A client of one generation over one binding, made of the product's own dialects and bindings."""
 
     session: aiohttp.ClientSession
-    base: str
+    agent: MockAgent
     dialect: Dialect
+    binding: Binding = jsonrpc.BINDING
     headers: dict[str, str] = field(default_factory=dict)
+    home: str | None = None
+    """The path of the generation, where it is not the usual one."""
 
     @property
     def url(self) -> str:
         """Return where the agent serves the generation."""
-        return self.base + {"1.0": "/", "0.3": "/v0.3"}[self.dialect.generation]
+        if self.binding.name == "GRPC":
+            return self.agent.grpc_target
+        generation = self.dialect.generation
+        usual = {"1.0": "", "opvs": "/opvs"}.get(generation, f"/v{generation}")
+        return self.agent.url + (usual if self.home is None else self.home)
 
     async def call(self, operation: Operation, request: Request) -> Answer:
         """Call an operation that is answered once."""
-        call = BINDING.encode(self.url, self.dialect, operation, request, "1")
-        async with self.session.post(call.url, data=call.body, headers=dict(call.headers) | self.headers) as response:
-            assert response.status == 200
-            return BINDING.decode_answer(self.dialect, operation, 200, parse(await response.read()))
+        if isinstance(request, SendRequest) and self.dialect in (v0_3_proto.DIALECT, v0_2.PROTO_DIALECT):
+            request = _waiting(request)
+        call = self.binding.encode(self.url, self.dialect, operation, request, "1")
+        if isinstance(call, GrpcRequest):
+            answers = [answer async for answer in self._grpc(call, operation)]
+            return answers[0]
+        async with self.session.request(
+            call.method, call.url, data=call.body or None, headers=dict(call.headers) | self.headers
+        ) as response:
+            assert self.binding.name != "JSONRPC" or response.status == 200
+            value = self.binding.read(self.dialect, operation, await response.read())
+            return self.binding.decode_answer(self.dialect, operation, response.status, value)
+
+    async def _grpc(self, call: GrpcRequest, operation: Operation) -> AsyncIterator[Any]:
+        """Call a method and give its messages as answers or items, or the error that it ends with."""
+        metadata = tuple((call.metadata | {name.lower(): text for name, text in self.headers.items()}).items())
+        async with grpc.aio.insecure_channel(call.target) as channel:
+            make = channel.unary_stream if call.streaming else channel.unary_unary
+            running = make(call.path)(call.body, metadata=metadata)
+            try:
+                if not call.streaming:
+                    value = self.binding.read(self.dialect, operation, await running)
+                    yield self.binding.decode_answer(self.dialect, operation, 0, value)
+                    return
+                async for message in running:
+                    yield self.binding.decode_item(self.dialect, self.binding.read(self.dialect, operation, message))
+            except grpc.aio.AioRpcError as error:
+                details = dict(error.trailing_metadata() or ()).get(DETAILS, b"")
+                yield decode_error(error.code().value[0], error.details() or "", details)
 
     async def send(self, text: str, **members: Any) -> Any:
         """Send a text and return the answer."""
@@ -99,14 +136,21 @@ class Peer:
 
     async def stream(self, operation: Operation, request: Request) -> AsyncIterator[Item]:
         """Call an operation that is answered with a stream."""
-        call = BINDING.encode(self.url, self.dialect, operation, request, "1")
-        async with self.session.post(call.url, data=call.body, headers=dict(call.headers) | self.headers) as response:
+        call = self.binding.encode(self.url, self.dialect, operation, request, "1")
+        if isinstance(call, GrpcRequest):
+            async for item in self._grpc(call, operation):
+                yield item
+            return
+        async with self.session.request(
+            call.method, call.url, data=call.body or None, headers=dict(call.headers) | self.headers
+        ) as response:
             if response.content_type != "text/event-stream":
-                yield BINDING.decode_item(self.dialect, parse(await response.read()))
+                value = self.binding.read(self.dialect, operation, await response.read())
+                yield self.binding.decode_answer(self.dialect, operation, response.status, value)
                 return
             async for line in response.content:
                 if line.startswith(b"data: "):
-                    yield BINDING.decode_item(self.dialect, parse(line.removeprefix(b"data: ")))
+                    yield self.binding.decode_item(self.dialect, parse(line.removeprefix(b"data: ")))
 
     async def events(self, text: str, **members: Any) -> list[Any]:
         """Send a text and return the whole stream."""
@@ -119,9 +163,19 @@ class Peer:
             into.append(item)  # noqa: PERF401 - others watch the list grow
 
 
-def peer_for(session: aiohttp.ClientSession, base: str, generation: str) -> Peer:
-    """Return a client of a generation."""
-    return Peer(session, base, DIALECTS[generation])
+def _waiting(request: SendRequest) -> SendRequest:
+    """Return a send that waits unless it says that it does not: in the protobuf of 0.3, silence is not to wait."""
+    configuration = request.configuration or SendConfiguration()
+    if configuration.return_immediately is not None:
+        return request
+    return request.model_copy(update={"configuration": configuration.model_copy(update={"return_immediately": False})})
+
+
+def peer_for(session: aiohttp.ClientSession, agent: MockAgent, generation: str, binding: str = "JSONRPC") -> Peer:
+    """Return a client of a generation over a binding."""
+    dialect = for_interface(generation, binding)
+    assert dialect is not None
+    return Peer(session, agent, dialect, BINDINGS[binding])
 
 
 @dataclass
@@ -131,12 +185,14 @@ class Webhook:
     url: str = ""
     status: int = 200
     bodies: list[Any] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
     async def handle(self, request: web.Request) -> web.Response:
         """Take a delivery."""
         self.headers.append(dict(request.headers))
-        self.bodies.append(json.loads(await request.read()))
+        self.raw.append(await request.read())
+        self.bodies.append(json.loads(self.raw[-1]))
         return web.Response(status=self.status)
 
     def config(self, **members: Any) -> PushConfig:

@@ -1,18 +1,26 @@
-"""Every behaviour, over real sockets, in both generations."""
+"""Every behaviour, over real sockets, in every generation and over every binding."""
 
 from __future__ import annotations
 
 import base64
 import struct
+import tomllib
 import zlib
 
 import pytest
-from inspector.sample_agents.behaviours.file import draw_png
-from inspector.sample_agents.behaviours.report import REPORT, pieces
+from inspector.sample_agents.scenario.choosing import SHIPPED
+from inspector.sample_agents.scenario.running import cut
 from mock_peer import Peer, say, state_of, text_of
 
 from inspector.protocol.model import Message, Part, SendRequest, Task, TaskArtifactUpdateEvent
 from inspector.protocol.operations import Operation
+
+_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+REPORT = next(step["text"] for step in _STEPS if "text" in step)
+
+
+def pieces(chunks: int) -> list[Part]:
+    return cut(Part(text=REPORT), chunks)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +78,9 @@ async def test_report_streams_a_document_in_so_many_chunks(peer: Peer, chunks: i
 
 
 async def test_report_as_a_firehose_loses_nothing(peer: Peer) -> None:
-    events = await peer.events("report 20000")
+    events = await peer.events("report 5000")
     updates = [event for event in events if isinstance(event, TaskArtifactUpdateEvent)]
-    assert [text_of(update.artifact.parts) for update in updates] == [part.text for part in pieces(20000)]
+    assert [text_of(update.artifact.parts) for update in updates] == [part.text for part in pieces(5000)]
     assert state_of(events[-1]) == "completed"
 
 
@@ -102,7 +110,7 @@ async def test_file_gives_a_picture_its_facts_and_a_sentence(peer: Peer) -> None
 
 
 def test_the_picture_is_a_whole_png() -> None:
-    png, chunks, at = draw_png(16), [], 8
+    png, chunks, at = (SHIPPED / "sunrise.png").read_bytes(), [], 8
     while at < len(png):
         (length,) = struct.unpack_from(">I", png, at)
         name, body = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
@@ -110,7 +118,7 @@ def test_the_picture_is_a_whole_png() -> None:
         chunks.append((name, body))
         at += 12 + length
     assert [name for name, _ in chunks] == [b"IHDR", b"IDAT", b"IEND"]
-    assert len(zlib.decompress(chunks[1][1])) == 16 * (1 + 3 * 16)
+    assert len(zlib.decompress(chunks[1][1])) == 64 * (1 + 3 * 64)
 
 
 async def test_ask_stops_for_an_answer_and_goes_on_with_it(peer: Peer) -> None:

@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import aiohttp
 import pytest
+from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import MockAgent
+from mock_peer import peer_for
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.registry import read_card
+from inspector.protocol.model import ExtendedCardRequest
+from inspector.protocol.operations import Operation
 
 PATH = "/.well-known/agent-card.json"
 
 
-async def test_the_card_is_a_pure_1_0_card_with_both_interfaces(
+INTERFACES = [
+    ("{url}/", "JSONRPC", "1.0"),
+    ("{url}/v0.3", "JSONRPC", "0.3"),
+    ("{url}/v0.2", "JSONRPC", "0.2"),
+    ("{url}/v0.1", "JSONRPC", "0.1"),
+    ("{url}", "HTTP+JSON", "1.0"),
+    ("{url}/v0.3", "HTTP+JSON", "0.3"),
+    ("{url}/v0.2", "HTTP+JSON", "0.2"),
+    ("{grpc}", "GRPC", "1.0"),
+    ("http://{grpc}", "GRPC", "0.3"),
+    ("http://{grpc}", "GRPC", "0.2"),
+]
+"""What the card lists, the preferred one first; OPVS, which declares 1.0, is on its own card alone."""
+
+
+def told(value: Any) -> list[tuple[str, str, str]]:
+    return [(one["url"], one["protocolBinding"], one["protocolVersion"]) for one in value["supportedInterfaces"]]
+
+
+async def card(session: aiohttp.ClientSession, url: str, **headers: str) -> Any:
+    async with session.get(url, headers={name.replace("_", "-"): text for name, text in headers.items()}) as response:
+        assert response.status == 200, await response.text()
+        return await response.json()
+
+
+async def test_the_card_is_a_pure_1_0_card_with_every_interface(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     async with session.get(agent.url + PATH) as response:
         assert (response.status, response.content_type) == (200, "application/json")
         value = await response.json()
     assert {"url", "protocolVersion", "preferredTransport", "additionalInterfaces", "security"}.isdisjoint(value)
-    assert value["supportedInterfaces"] == [
-        {"url": f"{agent.url}/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
-        {"url": f"{agent.url}/v0.3", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
-    ]
+    listed = [(url.format(url=agent.url, grpc=agent.grpc_target), *rest) for url, *rest in INTERFACES]
+    assert told(value) == listed
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
     assert (dialect.generation, card.name) == ("1.0", "Mock Agent")
     assert (card.capabilities.streaming, card.capabilities.push_notifications) == (True, True)
     assert card.capabilities.extensions is not None
     assert [one.required for one in card.capabilities.extensions] == [False]
-    assert card.security_schemes
+    assert not card.security_schemes
     assert not card.security_requirements
     assert card.provider is not None
     assert card.documentation_url
-    assert [skill.id for skill in card.skills] == ["echo", "report", "file", "ask", "fail", "long", "push"]
+    assert {"echo", "report", "file", "ask", "fail", "long", "push"} <= {skill.id for skill in card.skills}
     assert all(skill.description and skill.tags and skill.examples for skill in card.skills)
 
 
@@ -45,12 +74,16 @@ async def test_who_asks_for_0_3_gets_a_card_in_its_shape(
     agent: MockAgent, session: aiohttp.ClientSession, path: str, headers: dict[str, str]
 ) -> None:
     async with session.get(agent.url + path, headers=headers) as response:
-        assert response.headers["Vary"] == "A2A-Version"
+        assert response.headers["Vary"] == "A2A-Version, OPVS-Version"
         value = await response.json()
     assert "supportedInterfaces" not in value
     assert (value["url"], value["protocolVersion"]) == (f"{agent.url}/v0.3", "0.3.0")
+    assert value["additionalInterfaces"] == [
+        {"url": f"{agent.url}/v0.3", "transport": "JSONRPC"},
+        {"url": f"{agent.url}/v0.3", "transport": "HTTP+JSON"},
+        {"url": f"http://{agent.grpc_target}", "transport": "GRPC"},
+    ]
     assert value["preferredTransport"] == "JSONRPC"
-    assert value["securitySchemes"]["bearer"]["type"] == "http"
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
     assert dialect.generation == "0.3"
@@ -106,3 +139,88 @@ async def test_head_of_the_card_has_no_body(agent: MockAgent, session: aiohttp.C
     async with session.head(agent.url + PATH) as response:
         assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
         assert int(response.headers["Content-Length"]) > 1000
+
+
+@pytest.mark.parametrize(("path", "generation"), [("v0.3", "0.3"), ("v0.2", "0.2"), ("v0.1", "0.1"), ("opvs", "1.0")])
+@pytest.mark.parametrize("well_known", [PATH, "/.well-known/agent.json"])
+async def test_a_generation_has_its_own_card_below_its_path(
+    agent: MockAgent, session: aiohttp.ClientSession, path: str, generation: str, well_known: str
+) -> None:
+    read, dialect = read_card(await card(session, f"{agent.url}/{path}{well_known}"))
+    assert isinstance(read, AgentCard)
+    assert dialect.generation == generation
+    assert read.supported_interfaces[0].url == f"{agent.url}/{path}"
+    assert all(f"/{path}" in one.url or one.protocol_binding == "GRPC" for one in read.supported_interfaces)
+
+
+async def started(profile: Profile) -> MockAgent:
+    agent = MockAgent(profile, pace=0)
+    await agent.start()
+    return agent
+
+
+async def test_an_agent_of_1_0_alone_has_no_card_at_the_old_path(session: aiohttp.ClientSession) -> None:
+    agent = await started(Profile(generations=("1.0",)))
+    try:
+        value = await card(session, agent.url + PATH)
+        assert {version for _, _, version in told(value)} == {"1.0"}
+        async with session.get(agent.url + "/.well-known/agent.json") as response:
+            assert response.status == 404
+    finally:
+        await agent.stop()
+
+
+async def test_an_older_main_generation_beside_1_0_has_a_card_in_both_shapes_and_each_by_itself(
+    session: aiohttp.ClientSession,
+) -> None:
+    agent = await started(Profile(generations=("0.3", "1.0"), capabilities=ALL))
+    try:
+        both = await card(session, agent.url + PATH)
+        new = await card(session, agent.url + PATH, A2A_Version="1.0")
+        old = await card(session, agent.url + PATH, A2A_Version="0.3")
+    finally:
+        await agent.stop()
+    assert both.items() >= {name: new[name] for name in ("supportedInterfaces", "skills", "name")}.items()
+    assert both.items() >= {name: old[name] for name in ("url", "protocolVersion", "additionalInterfaces")}.items()
+    assert both["url"] == f"{agent.url}/"
+    assert both["capabilities"]["extendedAgentCard"] is both["supportsAuthenticatedExtendedCard"] is True
+    assert "supportedInterfaces" not in old
+    assert "url" not in new
+
+
+async def test_a_card_of_the_users_own_is_served_as_it_is(session: aiohttp.ClientSession) -> None:
+    own = b'{ "name": "Mine",  "skills": [] }'
+    agent = await started(Profile(card=own))
+    try:
+        async with session.get(agent.url + PATH) as response:
+            assert await response.read() == own
+            assert response.headers["ETag"]
+    finally:
+        await agent.stop()
+
+
+@pytest.mark.parametrize("way", [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("1.0", "GRPC"), ("0.3", "JSONRPC")])
+async def test_the_extended_card_has_more_skills_where_it_is_declared(
+    session: aiohttp.ClientSession, way: tuple[str, str]
+) -> None:
+    agent = await started(Profile(generations=("1.0", "0.3"), capabilities=ALL))
+    try:
+        public = await card(session, agent.url + PATH)
+        assert public["capabilities"]["extendedAgentCard"] is True
+        extended = await peer_for(session, agent, *way).call(Operation.EXTENDED_CARD, ExtendedCardRequest())
+    finally:
+        await agent.stop()
+    assert isinstance(extended, AgentCard), extended
+    more = {skill.id for skill in extended.skills} - {skill["id"] for skill in public["skills"]}
+    assert more == {"tck"}
+    assert extended.supported_interfaces[0].url.endswith(("/", "/v0.3"))
+
+
+async def test_the_extended_card_of_0_2_is_beside_its_path(session: aiohttp.ClientSession) -> None:
+    for capabilities, status in ((ALL, 200), (frozenset[Any](), 404)):
+        agent = await started(Profile(generations=("0.2",), capabilities=capabilities))
+        try:
+            async with session.get(agent.url + "/agent/authenticatedExtendedCard") as response:
+                assert response.status == status
+        finally:
+            await agent.stop()

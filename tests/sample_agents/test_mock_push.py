@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import aiohttp
+import pytest
 from aiohttp import web
 from inspector.sample_agents.server import MockAgent
 from mock_peer import Peer, Webhook, eventually, now_please, peer_for, say, state_of
@@ -24,8 +25,18 @@ from inspector.protocol.operations import Operation
 STATES = ["submitted", *["working"] * 4, "artifact", "completed"]
 
 
+@pytest.fixture(params=["1.0", "0.3", "0.2", "opvs"])
+def way(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Each generation with webhooks; what is pushed says nothing of the binding over which it was asked for."""
+    return str(request.param), "JSONRPC"
+
+
 def inline(config: PushConfig, **members: Any) -> SendConfiguration:
     return SendConfiguration(task_push_notification_config=config, **members)
+
+
+def token_header(peer: Peer) -> str:
+    return f"X-{'OPVS' if peer.dialect.generation == 'opvs' else 'A2A'}-Notification-Token"
 
 
 def decoded(peer: Peer, bodies: list[Any]) -> list[Any]:
@@ -42,7 +53,7 @@ async def test_every_event_is_pushed_in_order_with_its_token(
     task = await slow_peer.send("push", configuration=inline(config))
     await eventually(lambda: len(webhook.bodies) == len(STATES))
     events = decoded(slow_peer, webhook.bodies)
-    if slow_peer.dialect.generation == "1.0":
+    if slow_peer.dialect.generation in ("1.0", "opvs"):
         assert [state_of(event) for event in events] == STATES
         assert [next(iter(body)) for body in webhook.bodies][:2] == ["task", "statusUpdate"]
     else:
@@ -53,9 +64,9 @@ async def test_every_event_is_pushed_in_order_with_its_token(
         assert events[-1] == task
     for headers in webhook.headers:
         assert headers["Content-Type"] == "application/json"
-        assert headers["X-A2A-Notification-Token"] == "t-1"
+        assert headers[token_header(slow_peer)] == "t-1"
         assert headers["Authorization"] == "Bearer s3cret"
-    assert slow_agent.push_counts.delivered == len(STATES)
+    assert await eventually(lambda: slow_agent.push_counts.delivered == len(STATES))
 
 
 async def test_a_webhook_without_secrets_gets_no_headers_for_them(peer: Peer, webhook: Webhook) -> None:
@@ -86,7 +97,7 @@ async def test_every_webhook_of_a_task_gets_every_event(peer: Peer, webhook: Web
     await eventually(lambda: len(webhook.bodies) == 8)
     for name in ("one", "two"):
         pairs = zip(webhook.headers, webhook.bodies, strict=True)
-        mine = [body for headers, body in pairs if headers["X-A2A-Notification-Token"] == name]
+        mine = [body for headers, body in pairs if headers[token_header(peer)] == name]
         assert state_of(decoded(peer, mine)[-1]) == "completed"
         assert len(mine) == 4
 
@@ -94,7 +105,7 @@ async def test_every_webhook_of_a_task_gets_every_event(peer: Peer, webhook: Web
 async def test_a_task_with_webhooks_of_both_generations_writes_to_each_in_its_form(
     agent: MockAgent, session: aiohttp.ClientSession, webhook: Webhook
 ) -> None:
-    new, old = peer_for(session, agent.url, "1.0"), peer_for(session, agent.url, "0.3")
+    new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")
     asked = await new.send("ask")
     await new.call(Operation.SET_PUSH, webhook.config(task_id=asked.id, id="new", token="1.0"))
     await old.call(Operation.SET_PUSH, webhook.config(task_id=asked.id, id="old", token="0.3"))
@@ -165,7 +176,7 @@ async def test_a_firehose_is_pushed_whole_in_1_0_and_as_its_latest_state_in_0_3(
         lambda: webhook.bodies and state_of(peer.dialect.decode_push(webhook.bodies[-1])) == "completed"
     )
     assert final
-    if peer.dialect.generation == "1.0":
+    if peer.dialect.generation in ("1.0", "opvs"):
         assert len(webhook.bodies) == 1003
     else:
         events = decoded(peer, webhook.bodies)
@@ -196,7 +207,8 @@ async def test_stopping_drops_what_is_still_to_be_pushed(session: aiohttp.Client
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     agent = MockAgent(pace=0)
-    peer = peer_for(session, await agent.start(), "1.0")
+    await agent.start()
+    peer = peer_for(session, agent, "1.0")
     config = PushConfig(url=f"http://127.0.0.1:{runner.addresses[0][1]}/")
     await peer.call(Operation.SEND, say("push", configuration=inline(config, return_immediately=True)))
     await asyncio.wait_for(reached.wait(), 10)
@@ -212,3 +224,12 @@ async def test_the_configuration_of_a_send_that_does_not_wait_is_kept(slow_peer:
     config = await slow_peer.call(Operation.GET_PUSH, PushConfigRequest(task_id=started.id, id=started.id))
     assert isinstance(config, PushConfig)
     assert config.url == webhook.url
+
+
+async def test_whatever_the_binding_a_webhook_of_0_3_gets_a_bare_task(
+    agent: MockAgent, session: aiohttp.ClientSession, webhook: Webhook
+) -> None:
+    peer = peer_for(session, agent, "0.3", "GRPC")
+    task = await peer.send("push", configuration=inline(webhook.config()))
+    await eventually(lambda: len(webhook.bodies) == len(STATES))
+    assert {(body["kind"], body["id"]) for body in webhook.bodies} == {("task", task.id)}

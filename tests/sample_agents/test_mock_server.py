@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from typing import Any
 
 import pytest
 from inspector.sample_agents.server import MockAgent, serve_in_thread
@@ -17,9 +19,13 @@ from inspector.sample_agents.server import MockAgent, serve_in_thread
 CARD = "/.well-known/agent-card.json"
 
 
-def card_name(url: str) -> str:
+def card_of(url: str) -> Any:
     with urllib.request.urlopen(url + CARD, timeout=5) as response:
-        return str(json.load(response)["name"])
+        return json.load(response)
+
+
+def card_name(url: str) -> str:
+    return str(card_of(url)["name"])
 
 
 def test_in_a_thread_it_serves_while_the_context_lasts() -> None:
@@ -50,6 +56,25 @@ def test_a_taken_port_is_an_os_error_for_the_caller() -> None:
         raise AssertionError("served on a taken port")
 
 
+async def test_a_taken_port_for_grpc_is_an_os_error_too_and_frees_the_other() -> None:
+    agent = MockAgent()
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="gRPC"):
+        await agent.start(grpc_port=taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", int(agent.url.rpartition(":")[2]))):
+        pass
+
+
+async def test_without_a_port_for_grpc_it_is_not_served_and_not_on_the_card() -> None:
+    agent = MockAgent()
+    await agent.start(grpc_port=None)
+    try:
+        assert agent.grpc_target == ""
+        card = await asyncio.to_thread(card_of, agent.url)
+        assert {one["protocolBinding"] for one in card["supportedInterfaces"]} == {"JSONRPC", "HTTP+JSON"}
+    finally:
+        await agent.stop()
+
+
 async def test_it_starts_again_after_a_failed_start() -> None:
     agent = MockAgent()
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
@@ -68,7 +93,8 @@ async def test_a_wildcard_address_is_shown_as_one_that_works() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_as_a_program_it_says_where_it_is_and_ends_with_a_signal(number: signal.Signals) -> None:
     program = (
-        "import sys; from inspector.sample_agents.server import run; run(on_ready=lambda url: print(url, flush=True))"
+        "from inspector.sample_agents.server import Listening, MockAgent, run;"
+        "run(Listening(), MockAgent(), on_ready=lambda agent: print(agent.url, flush=True))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -98,7 +98,7 @@ async def test_a_late_subscriber_starts_with_the_task_and_misses_nothing(
 async def test_a_subscription_of_1_0_outlives_a_question_and_one_of_0_3_ends_with_it(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
-    new, old = peer_for(session, agent.url, "1.0"), peer_for(session, agent.url, "0.3")
+    new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")
     asked = await new.send("ask")
     both: tuple[list[Any], list[Any]] = ([], [])
     waiting = asyncio.gather(new.subscribe(asked.id, both[0]), old.subscribe(asked.id, both[1]))
@@ -125,7 +125,7 @@ async def test_cancel_in_the_middle_ends_the_task_and_every_stream(slow_agent: M
 
 
 async def test_cancel_stops_a_firehose(agent: MockAgent, session: aiohttp.ClientSession) -> None:
-    peer = peer_for(session, agent.url, "1.0")
+    peer = peer_for(session, agent, "1.0")
     seen: list[Any] = []
     async for event in peer.stream(Operation.STREAM, say("report 200000")):
         seen.append(event)
@@ -222,7 +222,7 @@ async def test_the_extension_numbers_the_events_of_a_stream_for_those_who_ask(
 
 
 async def test_a_hundred_streams_at_once_lose_nothing(agent: MockAgent, session: aiohttp.ClientSession) -> None:
-    peer = peer_for(session, agent.url, "1.0")
+    peer = peer_for(session, agent, "1.0")
     streams = await asyncio.gather(*(peer.events("report 10") for _ in range(100)))
     expected = ["submitted", "working", *["artifact"] * 10, "completed"]
     assert all([state_of(event) for event in events] == expected for events in streams)
@@ -233,8 +233,8 @@ async def test_a_hundred_streams_at_once_lose_nothing(agent: MockAgent, session:
 
 async def test_stopping_ends_open_streams_and_running_tasks(session: aiohttp.ClientSession) -> None:
     agent = MockAgent()
-    base = await agent.start()
-    peer = peer_for(session, base, "1.0")
+    await agent.start()
+    peer = peer_for(session, agent, "1.0")
     stream = asyncio.create_task(peer.events("long 3600"))
     waiting = asyncio.create_task(peer.send("long 3600"))
     await eventually(lambda: len(agent.store) == 2 and readers(agent) == 1)
@@ -264,7 +264,8 @@ async def test_a_behaviour_that_breaks_fails_its_task_and_tells_nobody_why(sessi
     working = [Working(AgentSkill(id=name), code) for name, code in skills.items()]
     behaviours = Behaviours(working, default=Replying(AgentSkill(id="mute"), reply))
     agent = MockAgent(behaviours=behaviours)
-    peer = peer_for(session, await agent.start(), "1.0")
+    await agent.start()
+    peer = peer_for(session, agent, "1.0")
     try:
         failed = await peer.send("break it")
         assert state_of(failed) == "failed"

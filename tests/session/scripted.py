@@ -19,6 +19,8 @@ from inspector.session.session import Session, Turn
 PATIENCE = 10.0
 CARD_PATH = "/.well-known/agent-card.json"
 OLD_CARD_PATH = "/.well-known/agent.json"
+KEPT = {"Cache-Control": "max-age=60", "ETag": '"1"'}
+"""The headers of a card as 1.0 wants it served."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Agent:
 
     def serve_card(self, path: str = CARD_PATH, **members: Any) -> None:
         """Serve a card that names this agent's own interface, or what `members` say instead."""
-        self.routes[path] = giving(card_of(f"{self.url}/rpc", **members))
+        self.routes[path] = giving(card_of(f"{self.url}/rpc", **members), headers=KEPT)
 
     def answer(self, handle: Handle) -> None:
         """Answer calls with this handler, and serve a card that leads to them."""

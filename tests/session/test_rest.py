@@ -19,6 +19,7 @@ from inspector.protocol.model import (
     Deleted,
     ListTasksRequest,
     Message,
+    Part,
     PushConfig,
     PushConfigList,
     Task,
@@ -123,8 +124,8 @@ CALLS: list[tuple[Callable[[Session], Turn], str, Reply, Any]] = [
     (
         lambda session: session.send(text_draft("hi"), stream=False),
         "POST /rest/message:send",
-        Reply({"message": {"messageId": "m"}}, 201),
-        Message(message_id="m"),
+        Reply({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}]}}, 201),
+        Message(message_id="m", role="ROLE_AGENT", parts=[Part(text="x")]),
     ),
     (
         lambda session: session.send(text_draft("hi"), stream=True),
@@ -259,18 +260,18 @@ WRONG: list[tuple[str, Reply, list[str]]] = [
     (GET, Reply({"error": MISSING | {"status": "INTERNAL"}}, 404), ["HTTP-003"]),
     (GET, Reply({"error": {"code": 500, "status": "INTERNAL", "message": "?"}}, 500), []),
     (GET, Reply({"error": MISSING}, 200), ["HTTP-004"]),
-    (GET, Reply({"id": 7}), ["HTTP-005"]),
+    (GET, Reply({"id": 7}), ["DATA-001", "DATA-002"]),
     (GET, Reply(b"Not Found", 404, "text/plain"), ["HTTP-005"]),
     (GET, Reply(b"<html>Bad Gateway</html>", 502, "text/html"), ["HTTP-005"]),
     (GET, Reply(b"", 200, ""), ["HTTP-005"]),
-    (GET, Reply({"jsonrpc": "2.0", "id": 1, "result": TASK}), ["HTTP-005"]),
+    (GET, Reply({"jsonrpc": "2.0", "id": 1, "result": TASK}), ["DATA-001", "DATA-002", "DATA-014", "DATA-014"]),
     (GET, Reply({"detail": "Unauthorized"}, 401, "text/plain"), []),
     (GET, Reply(b"", 307, ""), []),
     (STREAM, Reply({"task": TASK}), ["HTTP-006"]),
     (STREAM, Reply({"error": MISSING}, 404), []),
     (STREAM, stream({"task": TASK}, {"error": MISSING}), []),
     (STREAM, stream({"task": TASK}, {"error": PLAIN}), ["HTTP-002"]),
-    (STREAM, stream({"nothing": 1}, {"task": TASK}), ["STREAM-007"]),
+    (STREAM, stream({"nothing": 1}, {"task": TASK}), ["DATA-004", "DATA-014"]),
 ]
 
 

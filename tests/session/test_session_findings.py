@@ -108,10 +108,33 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
         "/result/statusUpdate/contextId",
         "working",
     ),
-    "the shape of 0.3": ("STREAM-007", [WORKING, OLD_TASK, DONE], "", "'task'"),
-    "only the shape of 0.3": ("STREAM-007", [OLD_TASK], "", "'task'"),
-    "two members of a one-of": ("STREAM-007", [WORKING, DONE | artifact("x"), DONE], "", "more than one member"),
-    "a member of the wrong type": ("STREAM-007", [WORKING, {"task": {"id": 5}}, DONE], "", "Task/id"),
+    "the shape of 0.3": ("DATA-006", [WORKING, OLD_TASK, DONE], "/result/kind", "the member kind"),
+    "only the shape of 0.3": ("DATA-006", [OLD_TASK], "/result/kind", "the member kind"),
+    "two members of a one-of": (
+        "DATA-005",
+        [WORKING, DONE | artifact("x"), DONE],
+        "/result/artifactUpdate",
+        "statusUpdate and artifactUpdate",
+    ),
+    "a member of the wrong type": (
+        "DATA-002",
+        [WORKING, {"task": {"id": 5}}, DONE],
+        "/result/task/id",
+        "a string is due",
+    ),
+    "no word of a context": (
+        "DATA-001",
+        [WORKING, {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}],
+        "/result/statusUpdate/contextId",
+        "contextId",
+    ),
+    "an unspecified state": (
+        "STREAM-009",
+        [WORKING, status("UNSPECIFIED"), DONE],
+        "/result/statusUpdate/status/state",
+        "UNSPECIFIED",
+    ),
+    "an update first": ("STREAM-011", [status("WORKING"), DONE], "/result/statusUpdate", "a status update"),
     "no JSON": ("STREAM-007", [WORKING, b"data: {oops\n\n", DONE], "", "not JSON"),
     "a list": ("STREAM-007", [WORKING, b"data: []\n\n", DONE], "", "an array"),
     "nested too deep": ("STREAM-007", [WORKING, b"data: " + b"[" * 200_000 + b"\n\n", DONE], "", "nested deeper"),
@@ -147,13 +170,24 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
 }
 
 
+ALSO = {
+    "the end twice": {"STREAM-019"},
+    "the shape of 0.3": {"DATA-004", "DATA-014"},
+    "only the shape of 0.3": {"DATA-004", "DATA-014"},
+    "a member of the wrong type": {"DATA-001"},
+    "a result that cannot be read": {"DATA-001"},
+    "a result in the shape of 0.3": {"DATA-004", "DATA-014"},
+}
+"""What is wrong as well where a slip breaks more than one rule."""
+
+
 @pytest.mark.parametrize("case", STREAMS)
 async def test_a_slip_in_a_stream_has_its_rule(agent: Agent, open_session: OpenSession, case: str):
     rule, events, pointer, seen = STREAMS[case]
     agent.answer(streaming(*events))
     session = await open_session(agent.url)
     await say(session)
-    assert rules(session) == {rule}
+    assert rules(session) - ALSO.get(case, set()) == {rule}
     assert finding_of(session, rule)[0] == pointer
     assert seen in finding_of(session, rule)[1]
 
@@ -164,13 +198,10 @@ SOUND_STREAMS: dict[str, list[Any]] = {
     "a task that has ended": [{"task": task("COMPLETED")}],
     "the task again, as a whole": [WORKING, DONE, {"task": task("COMPLETED")}],
     "a question": [WORKING, status("INPUT_REQUIRED", "which one?")],
-    "a login": [WORKING, status("AUTH_REQUIRED")],
+    "a login": [WORKING, status("AUTH_REQUIRED", "log in")],
     "the same state twice": [WORKING, status("WORKING", "still"), DONE],
-    "no word of a context": [WORKING, {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}],
     "an artifact that is replaced": [WORKING, artifact("x", lastChunk=True), artifact("y"), DONE],
-    "an unspecified state": [WORKING, status("UNSPECIFIED"), DONE],
     "only keep-alives between": [WORKING, b": ping\n\n", b"\n\n", DONE],
-    "an update first": [status("WORKING"), DONE],
 }
 
 
@@ -247,7 +278,12 @@ ANSWERS: dict[str, tuple[str, Handle, str, str]] = {
     "neither result nor error": ("RPC-002", giving({"jsonrpc": "2.0", "id": 1}), "", "neither result nor error"),
     "a batch": ("RPC-002", giving([{"jsonrpc": "2.0"}]), "", "an array"),
     "no envelope": ("RPC-002", giving({"task": task("COMPLETED")}), "", "neither result nor error"),
-    "an error that is a string": ("RPC-002", giving({"jsonrpc": "2.0", "id": None, "error": "oops"}), "", "an object"),
+    "an error that is a string": (
+        "RPC-002",
+        giving({"jsonrpc": "2.0", "id": None, "error": "oops"}),
+        "/error",
+        "an object",
+    ),
     "result and error": (
         "RPC-002",
         answering({"task": task("COMPLETED")}, error={"code": -32000, "message": "both"}),
@@ -261,8 +297,8 @@ ANSWERS: dict[str, tuple[str, Handle, str, str]] = {
     "a number for an id": ("RPC-001", answering(message("hi"), id=7), "/id", "7 instead of"),
     "a huge id": ("RPC-001", answering(message("hi"), id="x" * 100_000), "/id", "'xxx"),
     "no id": ("RPC-001", answering(message("hi"), id=...), "/id", "missing instead of"),
-    "a result that cannot be read": ("RPC-003", answering({"task": {"id": 5}}), "", "Task/id"),
-    "a result in the shape of 0.3": ("RPC-003", answering(OLD_TASK), "", "'task'"),
+    "a result that cannot be read": ("DATA-002", answering({"task": {"id": 5}}), "/result/task/id", "a string is due"),
+    "a result in the shape of 0.3": ("DATA-006", answering(OLD_TASK), "/result/kind", "the member kind"),
     "the wrong media type": ("RPC-005", lambda r, h: _typed(r, h, "text/plain"), "", "text/plain"),
     "an unknown state": (
         "STREAM-009",
@@ -284,7 +320,7 @@ async def test_a_slip_in_an_answer_has_its_rule(agent: Agent, open_session: Open
     agent.answer(handle)
     session = await open_session(agent.url)
     await say(session, stream=False)
-    assert rules(session) == {rule}
+    assert rules(session) - ALSO.get(case, set()) == {rule}
     found = finding_of(session, rule)
     assert found[0] == pointer
     assert seen in found[1]
@@ -329,7 +365,8 @@ async def test_a_wrapped_task_where_a_bare_one_is_due_is_found(agent: Agent, ope
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
     await drive(session.get("t"))
-    assert rules(session) == {"RPC-003"}
+    assert rules(session) == {"DATA-001", "DATA-014"}
+    assert finding_of(session, "DATA-014")[0] == "/result/task"
 
 
 # Several exchanges about one task
@@ -374,14 +411,14 @@ async def test_a_task_that_had_ended_before_the_call_must_not_go_on(agent: Agent
     await say(session)
     agent.routes["/rpc"] = streaming(status("WORKING"), DONE)
     await say(session, task_id="t")
-    assert rules(session) == {"STREAM-003"}
+    assert rules(session) == {"STREAM-003", "STREAM-013"}
 
 
 async def test_a_second_turn_may_append_to_what_the_first_began(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(WORKING, artifact("one "), status("INPUT_REQUIRED")))
     session = await open_session(agent.url)
     await say(session)
-    agent.routes["/rpc"] = streaming(status("WORKING"), artifact("two", append=True, lastChunk=True), DONE)
+    agent.routes["/rpc"] = streaming(WORKING, artifact("two", append=True, lastChunk=True), DONE)
     await say(session, task_id="t")
     assert rules(session) == set()
     assert str(session.tasks.get("t").now.artifacts["a"].text) == "one two"
@@ -401,8 +438,8 @@ async def test_the_shape_of_1_0_on_an_interface_of_0_3_is_named(agent: Agent, op
     agent.routes[CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
     session = await open_session(agent.url)
     await say(session)
-    assert rules(session) == {"STREAM-007"}
-    assert "1.0" in finding_of(session, "STREAM-007")[1]
+    assert rules(session) == {"DATA-001", "DATA-006"}
+    assert finding_of(session, "DATA-006") == ("/result", "it looks like 1.0, where 0.3 is spoken")
 
 
 # What a call came to

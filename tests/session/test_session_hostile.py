@@ -212,6 +212,8 @@ def test_json_that_breaks_parsers_is_a_record(journal: Journal, data: bytes, ope
 def test_duplicate_members_are_read_as_the_last_and_kept_as_they_came(journal: Journal):
     exchange = call(journal, "1.0", "JSONRPC", Operation.SEND, Tasks())
     begun(exchange, 200, "application/json")
-    raw = b'{"jsonrpc": "2.0", "id": "x", "id": "the-id", "result": {"message": {"messageId": "m"}}}'
+    said = b'{"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}]}}'
+    raw = b'{"jsonrpc": "2.0", "id": "x", "id": "the-id", "result": ' + said + b"}"
     [body] = exchange.take(Body(2.0, raw))
-    assert (body.event, body.findings, body.size) == ("message", (), len(raw))
+    assert (body.event, body.size) == ("message", len(raw))
+    assert [(one.rule, one.pointer) for one in body.findings] == [("DATA-023", "/id")]

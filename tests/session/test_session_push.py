@@ -32,6 +32,8 @@ from scripted import (
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
+from inspector.findings.rule import Rule
+from inspector.findings.rules import RULES
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.session.draft import text_draft
@@ -63,7 +65,7 @@ async def pushed(agent: Agent, open_session: OpenSession) -> Session:
     agent.answer(answering({"task": task("WORKING")}))
     session = await open_session(agent.url)
     await session.push.turn_on()
-    await say(session, stream=False)
+    await say(session, stream=False, blocking=False)
     return session
 
 
@@ -130,7 +132,7 @@ async def test_a_delivery_about_its_task_is_folded_in(pushed: Session):
     assert (record.meta["status"], record.meta["refused"], record.meta["registration"]) == (204, "", 1)
     assert json.loads(record.raw) == status("COMPLETED", "done")
     verdict = checks(record)
-    assert verdict["token"][0] is True
+    assert (verdict["token"][0], verdict["authorization"][0]) == (None, True)
     assert verdict["shape"] == (True, "shaped like 1.0")
     assert verdict["task"] == (True, "task known")
     tracked = pushed.tasks.get("t")
@@ -158,6 +160,7 @@ async def test_a_delivery_may_overtake_the_answer_that_names_its_task(agent: Age
 
 
 async def test_a_bare_task_of_0_3_is_labelled_so(pushed: Session):
+    pushed.push.hooks[0].generation = "0.3"
     assert await post(pushed, OLD_TASK) == 204
     [record] = deliveries(pushed)
     assert (record.event, record.state) == ("task", State.COMPLETED)
@@ -169,9 +172,28 @@ async def test_a_bare_task_of_0_3_is_labelled_so(pushed: Session):
 
 
 async def test_a_task_without_kind_is_read_too(pushed: Session):
+    pushed.push.hooks[0].generation = "0.3"
     await post(pushed, {name: member for name, member in OLD_TASK.items() if name != "kind"})
     assert deliveries(pushed)[0].event == "task"
-    assert rules(pushed) == set()
+    assert rules(pushed) == {"DATA-001"}
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES.values() if rule.id.startswith("PUSH-")], ids=lambda one: one.id
+)
+@pytest.mark.parametrize("side", ["passing", "failing"])
+async def test_the_examples_of_every_push_rule_break_it_or_do_not(open_session: OpenSession, rule: Rule, side: str):
+    example: Any = getattr(rule, side)
+    session = await open_session()
+    await session.push.receiver.start()
+    hook = session.push.register(example["registration"]["task"], generation=example["registration"]["generation"])
+    token = hook.registration.token
+    headers = {name: value.replace("{token}", token) for name, value in example["delivery"]["headers"].items()}
+    async with aiohttp.ClientSession() as client:
+        raw = json.dumps(example["delivery"]["body"]).encode()
+        async with client.post(hook.registration.url, data=raw, headers=headers):
+            pass
+    assert rules(session) == ({rule.id} if side == "failing" else set())
 
 
 async def test_a_message_is_about_no_task(pushed: Session):

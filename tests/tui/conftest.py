@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
@@ -26,6 +27,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def snapshots(request: pytest.FixtureRequest) -> Snapshots:
     return Snapshots(update=request.config.getoption("update_snapshots", default=False))
+
+
+@pytest.fixture(autouse=True)
+def swept() -> Iterator[None]:
+    """Keep the collector away from what earlier tests and imports left: it took a third of the time."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
@@ -66,22 +67,23 @@ class Driver:
     async def until(self, what: str | Callable[[], Any], seconds: float = PATIENCE) -> Any:
         """Wait until a text is on the screen or a condition gives something, and return that."""
         deadline = time.monotonic() + seconds
-        while True:
-            await self.pilot.pause(0.01)
-            outcome = what in self.screen if isinstance(what, str) else what()
-            if outcome:
-                return outcome
+        while not (outcome := what in self.screen if isinstance(what, str) else what()):
             assert time.monotonic() < deadline, f"not seen within {seconds} s: {what!r}\n{self.screen}"
+            await asyncio.sleep(0.02)  # the pilot's own pause makes work for every widget
+        await self.pilot.pause()
+        return outcome
 
     async def settled(self) -> None:
         """Wait until the screen does not change any more."""
         workbench = next((one for one in self.app.screen_stack if isinstance(one, WorkbenchScreen)), None)
-        before = ""
+        before, now = "", "not looked at"
         deadline = time.monotonic() + PATIENCE
-        while (now := self.screen) != before or not (workbench is None or workbench._pacer.idle):
-            assert time.monotonic() < deadline, f"the screen does not come to rest\n{now}"
-            before = now
-            await self.pilot.pause(0.04)
+        while before != now:
+            assert time.monotonic() < deadline, f"the screen does not come to rest\n{self.screen}"
+            await asyncio.sleep(0.02)
+            if workbench is None or workbench._pacer.idle:
+                await self.pilot.pause()
+                before, now = now, self.screen
 
     async def snap(self, snapshots: Snapshots, name: str, *, coloured: bool = True) -> None:
         """Compare the screen with the picture of a name."""

@@ -52,7 +52,8 @@ def webhook_of(call: Call) -> dict[str, Any] | None:
 
 async def deliver(webhook: dict[str, Any], event: Any, **headers: str) -> int:
     """Post an event to a webhook, and return how it was answered."""
-    head = {"X-A2A-Notification-Token": webhook["token"]} | headers
+    both = {"X-A2A-Notification-Token": webhook["token"], "Authorization": f"Bearer {webhook['token']}"}
+    head = both | headers
     async with aiohttp.ClientSession() as session, session.post(webhook["url"], json=event, headers=head) as answer:
         return answer.status
 
@@ -63,10 +64,7 @@ def reporting(gate: Gate) -> Answer:
     events = [
         {"task": task("SUBMITTED")},
         status("WORKING", "Reading the records."),
-        *(
-            chunk(word, append=number > 0, lastChunk=number == len(words) - 1, index=number)
-            for number, word in enumerate(words)
-        ),
+        *(chunk(word, append=number > 0, lastChunk=number == len(words) - 1) for number, word in enumerate(words)),
         status("COMPLETED", "The report is written."),
     ]
 

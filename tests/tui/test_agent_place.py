@@ -6,9 +6,11 @@ import json
 import socket
 
 import pytest
+from aiohttp import web
 from driving import Open
 from inspector.sample_agents.server import MockAgent
 from players import playing
+from puppets import Call, task
 
 from inspector.capture.files import CaptureError
 from inspector.capture.records import Kind
@@ -26,14 +28,13 @@ async def test_the_card_is_shown_as_a_person_reads_it_and_as_it_was_served(open_
             "Mock Agent  1.0.0   by a2a-inspect",
             "✓ sound",
             "A small agent for trying things out.",
-            f"1.0 · JSONRPC    {mock}/   in use",
-            f"0.3 · JSONRPC    {mock}/v0.3",
-            "nothing is demanded; the card declares a bearer token",
-            "✓ streaming   ✓ push notifications   ✕ extended card",
+            f"● 1.0 · JSONRPC    {mock}/   in use, first on the card",
+            "nothing is demanded",
+            "✓ streaming             declared      not tried yet",
+            "✕ extended card         declined      not tried yet",
             "urn:a2a-inspect:extension:numbered-events:1",
             f"{mock}/.well-known/agent-card.json",
-            "#input-required  #multi-turn",
-            "▸ report 20000",
+            "▸ Ask back",
         ):
             assert words in screen, words
         assert "Mock Agent   1.0 · JSONRPC" in driver.lines[0]
@@ -44,28 +45,39 @@ async def test_the_card_is_shown_as_a_person_reads_it_and_as_it_was_served(open_
         assert isinstance(driver.app.focused, CardView)
 
 
-async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
+async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open):
+    async def finish(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("COMPLETED")})
+
+    skills = [
+        {"id": name, "name": name, "description": "Does it", "tags": ["any"], "examples": [f"{name} 1", f"{name} 2"]}
+        for name in ("echo", "report")
+    ]
+    async with playing(finish, card={"skills": skills}) as agent, open_app(agent.url) as driver:
         await driver.connected()
-        await driver.press("tab", "tab", "shift+tab", "enter")
+        await driver.press("tab", "tab", "shift+tab")
+        assert driver.line("enter try the example")
+        await driver.press("enter")
         assert driver.workbench.place == "talk"
-        assert driver.composer.text == "echo Hello, agent!"
+        assert driver.composer.text == "echo 1"
         await driver.press("enter")
         await driver.done(1)
-        assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo Hello, agent!"}]
+        assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo 1"}]
         await driver.go(1)
-        await driver.click("#markdown", times=2)
+        await driver.click("▾ report", times=2)
         assert driver.workbench.place == "agent"
-        await driver.click("▸ report 20", times=2)
-        assert driver.composer.text == "report 20"
+        assert "→ report 2" not in driver.screen, "the skill is folded"
+        await driver.click("▸ report", times=2)
+        await driver.click("→ report 2", times=2)
+        assert driver.composer.text == "report 2"
 
 
 async def test_what_the_card_lacks_stands_on_it(open_app: Open):
     lacking = {"version": None, "skills": [{"id": "x", "name": "X", "description": "d"}]}
     async with playing(card=lacking) as agent, open_app(agent.url) as driver:
         await driver.connected()
-        assert "CARD-001" in driver.screen
-        assert "errors" in driver.lines[3]
+        assert "! CARD-001" in driver.screen
+        assert "error" in driver.lines[4]
 
 
 async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talked_to(open_app: Open):
@@ -82,7 +94,7 @@ async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talk
         assert driver.composer.text == "hello?"
 
 
-async def test_the_card_is_fetched_again_on_a_session_of_its_own(open_app: Open, tmp_path):
+async def test_another_connection_is_a_session_of_its_own(open_app: Open, tmp_path):
     agent = MockAgent(pace=0)
     url = await agent.start()
     try:
@@ -91,7 +103,9 @@ async def test_the_card_is_fetched_again_on_a_session_of_its_own(open_app: Open,
             await driver.ask("report 3")
             first = driver.session
             await driver.go(1)
-            await driver.press("R")
+            await driver.press("o")
+            await driver.type(url)
+            await driver.press("enter")
             await driver.until(lambda: driver.app.session is not first)
             await driver.connected()
             with pytest.raises(CaptureError):
@@ -175,8 +189,6 @@ async def test_an_agent_that_is_not_there_yet_is_found_when_it_is_tried_again(op
 
 
 async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
-    from aiohttp import web
-
     page = web.Response(text="<html>Welcome</html>", content_type="text/html")
     async with playing(card=page) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.until("to do")

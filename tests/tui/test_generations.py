@@ -138,7 +138,7 @@ async def test_webhooks_of_a_task_are_registered_listed_and_deleted(open_app: Op
         await driver.until(lambda: len(driver.session.tasks) == 1)
         await driver.press("escape")
         await driver.go(4)
-        await driver.press("s")
+        await driver.press("s", "enter")
         await driver.until(lambda: driver.records(Kind.BODY) and "PushConfig" in driver.screen)
         assert '"token": "****"' in driver.screen
         await driver.go(4)

@@ -88,9 +88,23 @@ async def test_the_line_of_keys_is_clicked(open_app: Open, mock: str):
         await driver.click("c cancel")
         assert driver.sent() == [], "a key that can do nothing now does nothing when it is clicked"
         await driver.go(1)
-        await driver.press("r", "tab")
+        await driver.press("r", "tab", "enter", "tab")
         await driver.click("enter try the example", aside=2)
         assert driver.composer.text == "echo Hello, agent!"
+
+
+async def test_the_palette_offers_what_the_keys_do_where_the_focus_is(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.press("ctrl+p")
+        await driver.type("as it was served")
+        await driver.until("Raw, the key r")
+        await driver.press("enter")
+        await driver.until('"supportedInterfaces": [')
+        await driver.press("ctrl+p")
+        await driver.type("one line up")
+        await driver.settled()
+        assert "the key up" not in driver.screen, "what moves the cursor is not to be chosen from a list"
 
 
 async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: Open, mock: str):
@@ -98,9 +112,10 @@ async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: 
         await driver.connected()
         await driver.press("ctrl+p")
         assert isinstance(driver.app.screen, CommandPalette)
+        await driver.type("go to")
         for _, name in PLACES:
             await driver.until(f"Go to {name}")
-        await driver.type("find")
+        await driver.type(" find")
         await driver.until(lambda: "Go to Agent" not in driver.screen and "Go to Findings" in driver.screen)
         await driver.press("enter")
         await driver.until(lambda: getattr(driver.app.screen, "place", "") == "findings")

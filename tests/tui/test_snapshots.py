@@ -140,6 +140,7 @@ def test_every_picture_belongs_to_a_test():
     named = {f"{name}-{size}" for name in normal for size in ("120x40", "80x24")}
     named |= {f"{name}-paper-120x40" for name in ("agent", "talk-asking")}
     plain = {f"{name}-{size}" for name in ("agent", "talk-asking") for size in ("40x12", "200x60")}
+    named |= {"tour-message-80x24", "tour-finding-120x40"}
     kept = {path.name for path in PICTURES.iterdir()}
     assert kept == {f"{name}.txt" for name in named | plain} | {f"{name}.svg" for name in named}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import tomllib
 
 from driving import Driver, Open
-from inspector.sample_agents.behaviours.report import REPORT
+from inspector.sample_agents.scenario.choosing import SHIPPED
 from players import begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
 from textual import events
@@ -18,6 +19,9 @@ from inspector.tui.widgets.detailpane import DetailPane
 from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.jsonview import JsonView
+
+_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+REPORT = next(step["text"] for step in _STEPS if "text" in step)
 
 
 def artifact_text(driver: Driver) -> str:

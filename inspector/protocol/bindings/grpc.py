@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from inspector.protocol.bindings import protobuf
 from inspector.protocol.bindings.base import Answer, Binding, GrpcRequest, Hide, Item
 from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService
-from inspector.protocol.errors import BY_REASON, Fault, FaultCode, FaultError, ProtocolError, Whose, named_in
+from inspector.protocol.errors import BY_REASON, ErrorKind, Fault, FaultCode, FaultError, ProtocolError, Whose, named_in
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -213,6 +213,27 @@ def _detail(type_url: str, raw: bytes) -> dict[str, Json]:
     if isinstance(value, dict):
         return {"@type": type_url, **value}
     return {"@type": type_url, "value": b64encode(raw).decode("ascii")}
+
+
+# ── a server's side ──
+
+
+def read_request(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
+    """Read the message of a request as JSON."""
+    return _read(dialect, operation, raw, asked=True)
+
+
+def write_answer(dialect: Dialect, operation: Operation, value: Json) -> bytes:
+    """Write a message of an answer, without what its type has no place for; raises `ValueError` on a wrong type."""
+    service, method = _method(dialect, operation)
+    return protobuf.write(service.descriptors, method.response, {} if value is None else value, whole=False)
+
+
+def encode_error(error: ErrorKind, message: str, word: str) -> tuple[int, bytes]:
+    """Return the code of a status by its word, and the `grpc-status-details-bin` that says which error it is."""
+    code = STATUSES.index(word)
+    status = {"code": code, "message": message, "details": [error.info()]}
+    return code, protobuf.write("status", "Status", status)
 
 
 # ── the records ──

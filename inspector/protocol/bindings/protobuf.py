@@ -69,13 +69,16 @@ def read(descriptors: str, name: str, raw: bytes) -> Json | Unreadable:
         return Unreadable(quoted, f"{kind.DESCRIPTOR.full_name} with what JSON cannot hold: {error}")
 
 
-def write(descriptors: str, name: str, value: Json) -> bytes:
-    """Write JSON as a message; raises `ValueError` that names the member where the type has no place for it."""
+def write(descriptors: str, name: str, value: Json, *, whole: bool = True) -> bytes:
+    """Write JSON as a message; raises `ValueError` that names the member where the type has no place for it.
+
+    Where it need not be `whole`, members that the type does not know are left out.
+    """
     from google.protobuf import json_format  # noqa: PLC0415 - likewise
 
     message = message_class(descriptors, name)()
     try:
-        json_format.ParseDict(value, message, descriptor_pool=_pool(descriptors)[0])
+        json_format.ParseDict(value, message, ignore_unknown_fields=not whole, descriptor_pool=_pool(descriptors)[0])
     except (json_format.Error, OverflowError, TypeError) as error:
         raise ValueError(str(error)) from error
     return bytes(message.SerializeToString(deterministic=True))

@@ -19,7 +19,9 @@ EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 A2A_JSON = "application/a2a+json"
 
-_MEMBER = re.compile(r"\{(\+?)(\w+)\}")
+MEMBER = re.compile(r"\{(\+?)(\w+)(?:=([^}]*))?\}")
+"""A member in the path of a route: `+` where it keeps its slashes, its name, and what it looks like."""
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _FLAT = frozenset({"code", "message", "data", "details", "status", "error"})
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
@@ -70,9 +72,9 @@ def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
     def place(found: re.Match[str]) -> str:
         used.add(found[2])
         value = str(members.get(found[2], ""))
-        return "/".join(map(_segment, value.split("/"))) if found[1] else _segment(value)
+        return "/".join(map(_segment, value.split("/"))) if found[1] or found[3] else _segment(value)
 
-    filled = _MEMBER.sub(place, path)
+    filled = MEMBER.sub(place, path)
     return filled, {name: member for name, member in members.items() if name not in used}
 
 

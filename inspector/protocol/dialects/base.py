@@ -34,8 +34,9 @@ Result: TypeAlias = Event | TaskList | PushConfig | PushConfigList | Deleted | A
 class Route:
     """How an operation stands in an HTTP url: the verb, and a path in which `{member}` is a member of the parameters.
 
-    A member written `{+member}` keeps its slashes. What the path does not take goes into the body of a POST, or into
-    the query of any other verb; with `whole_body`, a body repeats what the path has taken.
+    A member written `{+member}` keeps its slashes, and so does `{member=tasks/*}`, which says what it looks like, with
+    `*` for one segment. What the path does not take goes into the body of a POST, or into the query of any other verb;
+    with `whole_body`, a body repeats what the path has taken.
     """
 
     verb: str

@@ -59,8 +59,8 @@ def read_card(value: Json) -> tuple[AgentCard | Unreadable, Dialect]:
     """Read a card in whichever generation shaped it, and say which: 1.0 is known by its `supportedInterfaces`.
 
     A hybrid, which has both shapes, is read as 1.0; so is a card in neither, so that what it lacks can be named.
-    Older cards say their version from 0.2.5 on. Before that only `authentication` tells 0.1 from 0.2; a card without
-    it is read as 0.2, and its interfaces say no version.
+    Older cards say their version from 0.2.5 on. Before that 0.1 is told by `authentication`, by modes that are words
+    ("text"), and by the absence of what 0.2 requires.
     """
     dialect = _shape(value) if isinstance(value, dict) else v1_0.DIALECT
     return dialect.decode_card(value), dialect
@@ -71,7 +71,20 @@ def _shape(card: dict[str, Json]) -> Dialect:
         return v1_0.DIALECT
     version = card.get("protocolVersion")
     if version is None:
-        return v0_1.DIALECT if "authentication" in card and "securitySchemes" not in card else v0_2.DIALECT
+        return v0_1.DIALECT if _is_of_0_1(card) else v0_2.DIALECT
     legacy = (v0_3.DIALECT, v0_2.DIALECT, v0_1.DIALECT)
     declared = generation_of(version) if isinstance(version, str) else ""
     return next((one for one in legacy if one.generation == declared), v0_3.DIALECT)
+
+
+def _is_of_0_1(card: dict[str, Json]) -> bool:
+    if any(name in card for name in _SINCE_0_2):
+        return False
+    modes = [card.get(name) for name in _MODES]
+    words = any(isinstance(one, list) and any(word in _WORDS for word in one if isinstance(word, str)) for one in modes)
+    return "authentication" in card or words or any(name not in card for name in ("description", *_MODES))
+
+
+_SINCE_0_2 = ("securitySchemes", "security", "preferredTransport", "additionalInterfaces", "iconUrl")
+_MODES = ("defaultInputModes", "defaultOutputModes")
+_WORDS = frozenset({"text", "file", "data"})

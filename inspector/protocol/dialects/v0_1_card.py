@@ -40,7 +40,10 @@ def _up_authentication(card: dict[str, Json]) -> dict[str, Json]:
 
 
 def encode_card(card: AgentCard) -> Json:
-    """Write a card as 0.1 shapes it: the first interface's url, and the HTTP schemes alone."""
+    """Write a card as 0.1 shapes it: the first interface's url, and the HTTP schemes alone.
+
+    It says its authentication even where there is none: nothing else tells it from a card of 0.2 without a version.
+    """
     value = card.to_json()
     written = without(value, *_UNKNOWN)
     if card.supported_interfaces:
@@ -49,9 +52,8 @@ def encode_card(card: AgentCard) -> Json:
     if "skills" in value:
         written["skills"] = [without(skill, "securityRequirements") for skill in value["skills"]]
     schemes = [str(one[_WRAPPER].get("scheme", "")) for one in _http_schemes(card)]
-    if "securitySchemes" in value:
-        rest = written.get("authentication")
-        written["authentication"] = {"schemes": schemes} | (rest if isinstance(rest, dict) else {})
+    rest = written.get("authentication")
+    written["authentication"] = {"schemes": schemes} | (rest if isinstance(rest, dict) else {})
     return written
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3, v0_3_card, v0_3_proto
 from inspector.protocol.dialects.base import Result
-from inspector.protocol.model import Json, Request
+from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import Operation
 
 LATEST = "0.2.6"
@@ -23,11 +23,20 @@ METHODS: Mapping[Operation, str] = {
 }
 
 
+_UNSAID = "0.2"
+"""What the interfaces of a card that does not say its version are read as."""
+
+
+def decode_card(value: Json) -> AgentCard | Unreadable:
+    """Read a card; one from before 0.2.5 does not say its version."""
+    return v0_3_card.decode_card(value, _UNSAID)
+
+
 def encode_card(card: AgentCard) -> Json:
     """Write a card; without a version where its main interface says none, as before 0.2.5."""
     value = v0_3_card.encode_card(card, LATEST)
     interfaces = card.supported_interfaces
-    if interfaces and not interfaces[0].protocol_version:
+    if interfaces and interfaces[0].protocol_version in ("", _UNSAID):
         del value["protocolVersion"]
     return value
 
@@ -57,6 +66,7 @@ DIALECT = replace(
     generation="0.2",
     methods=METHODS,
     encode_result=encode_result,
+    decode_card=decode_card,
     encode_card=encode_card,
     extended_card_path=EXTENDED_CARD_PATH,
 )
@@ -66,5 +76,6 @@ PROTO_DIALECT = replace(
     generation="0.2",
     encode_request=encode_proto_request,
     encode_result=encode_proto_result,
+    decode_card=decode_card,
     encode_card=encode_card,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.jsonvalue import read
@@ -23,17 +24,20 @@ DEFAULT_TRANSPORT = "JSONRPC"
 DEFAULT_VERSION = "0.3.0"
 
 
-def decode_card(value: Json) -> AgentCard | Unreadable:
-    """Read a 0.3 card into the shape of 1.0; the main url comes first, as the preferred interface."""
-    return read(AgentCard, value, _up_card)
+def decode_card(value: Json, unsaid: str = "") -> AgentCard | Unreadable:
+    """Read a 0.3 card into the shape of 1.0; the main url comes first, as the preferred interface.
+
+    `unsaid` is the version of the interfaces of a card that says none, `""` for none.
+    """
+    return read(AgentCard, value, partial(_up_card, unsaid=unsaid))
 
 
-def _up_card(value: Json) -> Json:
+def _up_card(value: Json, unsaid: str = "") -> Json:
     if not isinstance(value, dict):
         return value
     moved = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
     card = {name: member for name, member in _up_security(value).items() if name not in moved}
-    card["supportedInterfaces"] = _interfaces(value)
+    card["supportedInterfaces"] = _interfaces(value, unsaid)
     if "supportsAuthenticatedExtendedCard" in card and isinstance(card.get("capabilities"), dict | None):
         extended = {"extendedAgentCard": card.pop("supportsAuthenticatedExtendedCard")}
         card["capabilities"] = (card.get("capabilities") or {}) | extended
@@ -44,12 +48,13 @@ def _up_card(value: Json) -> Json:
     return card
 
 
-def _interfaces(value: dict[str, Json]) -> Json:
+def _interfaces(value: dict[str, Json], unsaid: str) -> Json:
     """List the main interface, then the additional ones, among which an agent may repeat the main one."""
     others = value.get("additionalInterfaces") or []
     if not isinstance(others, list):
         return others
-    version = {} if value.get("protocolVersion") is None else {"protocolVersion": value["protocolVersion"]}
+    said = unsaid if value.get("protocolVersion") is None else value["protocolVersion"]
+    version = {"protocolVersion": said} if said != "" else {}
     interfaces = [version | _spelled(one, _INTERFACE) if isinstance(one, dict) else one for one in others]
     if value.get("url") is None:
         return interfaces

@@ -275,16 +275,16 @@ def encode_result(operation: Operation, result: Result) -> Json:
 ROUTES: Mapping[Operation, Route] = {
     Operation.SEND: Route("POST", "/v1/message:send"),
     Operation.STREAM: Route("POST", "/v1/message:stream"),
-    Operation.GET: Route("GET", "/v1/{+name}"),
+    Operation.GET: Route("GET", "/v1/{name=tasks/*}"),
     Operation.LIST: Route("GET", "/v1/tasks"),
-    Operation.CANCEL: Route("POST", "/v1/{+name}:cancel"),
+    Operation.CANCEL: Route("POST", "/v1/{name=tasks/*}:cancel"),
     # The table of section 3.5.6 says POST, the proto GET; the official SDK for Python has GET alone.
-    Operation.SUBSCRIBE: Route("GET", "/v1/{+name}:subscribe"),
+    Operation.SUBSCRIBE: Route("GET", "/v1/{name=tasks/*}:subscribe"),
     # That SDK reads the parent from the body, whatever the path says.
-    Operation.SET_PUSH: Route("POST", "/v1/{+parent}/pushNotificationConfigs", whole_body=True),
-    Operation.GET_PUSH: Route("GET", "/v1/{+name}"),
-    Operation.LIST_PUSH: Route("GET", "/v1/{+parent}/pushNotificationConfigs"),
-    Operation.DELETE_PUSH: Route("DELETE", "/v1/{+name}"),
+    Operation.SET_PUSH: Route("POST", "/v1/{parent=tasks/*}/pushNotificationConfigs", whole_body=True),
+    Operation.GET_PUSH: Route("GET", "/v1/{name=tasks/*/pushNotificationConfigs/*}"),
+    Operation.LIST_PUSH: Route("GET", "/v1/{parent=tasks/*}/pushNotificationConfigs"),
+    Operation.DELETE_PUSH: Route("DELETE", "/v1/{name=tasks/*/pushNotificationConfigs/*}"),
     Operation.EXTENDED_CARD: Route("GET", "/v1/card"),
 }
 

@@ -62,6 +62,9 @@ class Place(Container):
                 self.screen.set_focus(widget)
                 return
 
+    def show_seq(self, seq: int) -> None:
+        """Select a record where the place lists it."""
+
     def selected_record(self) -> Record | None:
         """Return the record that is selected, None where none is."""
         return None

@@ -207,7 +207,7 @@ class Talk(Place):
         unseen = self.query_one("#timeline", Feed).unseen
         if unseen:
             pieces += [(f"   {unseen:,} new below, end follows", "$wire-received")]
-        title.update(Content.assemble(*pieces))
+        title.update(Content.assemble(*pieces), layout=False)
 
     def _sign(self, state: str, *, moving: bool) -> str:
         """Return the glyph of a state; a task at work has the only one on the screen that moves."""
@@ -215,6 +215,13 @@ class Talk(Place):
         if state == State.WORKING and moving and self.app.animation_level != "none":
             return phases[int(time.monotonic() / PHASE) % len(phases)]
         return self.glyphs.state_glyph(state)
+
+    def show_seq(self, seq: int) -> None:
+        """Select the row of a record."""
+        index = self._list.index_of(seq) if self._list else None
+        if index is not None:
+            self.remove_class("-second")
+            self.query_one("#timeline", Feed).cursor = index
 
     def focus_first(self) -> None:
         """Go to the composer."""

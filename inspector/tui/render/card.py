@@ -1,164 +1,339 @@
-"""A card as lines: who is this, how do I talk to it, what do I need to get in, what can it do, is it sound."""
+"""A card as a person reads it: who is this, is it sound, how do I talk to it, what do I need, what can it do."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from inspector.findings.finding import Severity
-from inspector.findings.rules import RULES
+from rich.cells import cell_len
+
+from inspector.findings.finding import Finding, Severity
+from inspector.protocol.pointer import pointer
 from inspector.text.sanitise import clean
+from inspector.tui.render.cardlines import Act, Beside, CardLine, More, Try, Writer
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph, hang
+from inspector.tui.render.skills import FEW, SkillLines
 from inspector.tui.render.source import Line, Piece
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.protocol.card import AgentCard, AgentSkill
+    from inspector.findings.signatures import Verdict
+    from inspector.protocol.selection import Option
     from inspector.session.connection import Connection
+    from inspector.session.observed import Observed
 
-LABEL = 14
-"""The width of the column of labels."""
+_CAPABILITY = 22
+"""The width of the column of capabilities."""
+_DESCRIPTION_ROWS = 8
+"""How many lines of the description are shown until more is asked for."""
+_MOST_ROWS = 40
+"""How many interfaces, schemes or extensions are listed at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class CardLine:
-    """One line, and the message that enter writes there, `""` on a line that is only to be read."""
+class Signed:
+    """What came of verifying the signatures of a card, and notes on how the keys for that were come by."""
 
-    pieces: Line
-    example: str = ""
+    verdicts: Sequence[Verdict] = ()
+    notes: Sequence[str] = ()
 
 
 class CardLines:
-    """The lines of a card, laid out for a width; a `LineSource`."""
+    """The lines of a card, laid out for a width; a `LineSource`. A search leaves the skills that it finds, alone."""
 
-    def __init__(self, connection: Connection, glyphs: Glyphs) -> None:
+    def __init__(self, connection: Connection, observed: Observed, glyphs: Glyphs) -> None:
         self._connection = connection
+        self._observed = observed
         self._glyphs = glyphs
-        self._lines: list[CardLine] = []
+        self._head: list[CardLine] = []
         self._width = 0
+        self.words = ""
+        self.signed = Signed()
+        self.whole = False
+        """Whether all of a long description is shown."""
+        self.skills = SkillLines(connection.card, Beside(connection.findings), glyphs)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._head) + len(self.skills)
 
     def layout(self, width: int, keep: int) -> int:
         """Fit the lines to a width; `keep` stays where it is, as near as the new width allows."""
         if width != self._width:
             self._width = width
-            self._lines = _Layout(self._connection, self._glyphs, width).lines()
-        return min(keep, max(0, len(self._lines) - 1))
+            self.skills.layout(width)
+            self.renew()
+        return min(keep, max(0, len(self) - 1))
+
+    def renew(self) -> None:
+        """Lay out what stands above the skills again, because more was observed."""
+        writer = Writer(self._width, self._glyphs)
+        head = _Head(self._connection, self._observed, self.signed, writer, whole=self.whole)
+        head.write(searching=bool(self.words), found=self.skills.shown)
+        self._head = writer.lines
+
+    def search(self, words: str) -> None:
+        """Leave the skills that have all of these words; without any, show all of the card."""
+        self.words = words.strip()
+        self.skills.search(self.words)
+        self.renew()
 
     def line(self, index: int) -> Line:
         """Return one line."""
-        return self._lines[index].pieces
+        return self.card_line(index).pieces
+
+    def card_line(self, index: int) -> CardLine:
+        """Return one line with what it does."""
+        head = len(self._head)
+        return self._head[index] if index < head else self.skills.line(index - head)
+
+    def act(self, index: int) -> Act:
+        """Return what enter does on a line."""
+        return self.card_line(index).act if 0 <= index < len(self) else None
+
+    def pointer(self, index: int) -> str:
+        """Return the place in the served card that a line is about."""
+        return self.card_line(index).pointer if 0 <= index < len(self) else ""
 
     def example(self, index: int) -> str:
-        """Return the message that the line offers, `""` where it offers none."""
-        return self._lines[index].example if 0 <= index < len(self._lines) else ""
+        """Return the message that a line offers: itself, or the first of the skill that it belongs to."""
+        act = self.act(index)
+        if isinstance(act, Try):
+            return act.text
+        at = index - len(self._head)
+        return self.skills.example(self.skills.skill(at)) if 0 <= at < len(self.skills) else ""
 
-    def examples(self) -> list[int]:
-        """Return the lines that offer a message."""
-        return [number for number, line in enumerate(self._lines) if line.example]
+    def stops(self) -> list[int]:
+        """Return the lines that offer something: examples, and skills whose examples are folded away."""
+        return [len(self._head) + at for at in self.skills.stops()]
+
+    def skill_lines(self) -> list[int]:
+        """Return the lines where skills begin."""
+        return [len(self._head) + at for at in self.skills.heads()]
+
+    def toggle(self, skill: int) -> tuple[int, int]:
+        """Show all of a skill, or only its line; returns its first line and its last."""
+        first, last = self.skills.toggle(skill)
+        return len(self._head) + first, len(self._head) + last
 
 
-class _Layout:
-    def __init__(self, connection: Connection, glyphs: Glyphs, width: int) -> None:
+def verdict(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
+    """Say whether a card is sound, or how many errors and warnings it has."""
+    count = Counter(finding.severity for finding in findings)
+    said = [
+        f"{count[severity]:,} {severity.value}{'s' * (count[severity] > 1)}" for severity in Severity if count[severity]
+    ]
+    if count[Severity.ERROR]:
+        return f"{glyphs.cross} {', '.join(said)}", "card--bad"
+    if count[Severity.WARNING]:
+        return f"{glyphs.severities[Severity.WARNING]} {', '.join(said)}", "card--warning"
+    return ", ".join([f"{glyphs.check} sound", *said]), "card--good"
+
+
+class _Head:
+    """Writes all of a card but its skills, every finding beside the row that it concerns."""
+
+    def __init__(
+        self, connection: Connection, observed: Observed, signed: Signed, writer: Writer, *, whole: bool
+    ) -> None:
         self._connection = connection
-        self._glyphs = glyphs
-        self._width = max(LABEL + 12, width)
-        self._lines: list[CardLine] = []
+        self._observed = observed
+        self._signed = signed
+        self._card = connection.card
+        self._beside = Beside(connection.findings)
+        self._write = writer
+        self._whole = whole
+        self._glyphs = writer.glyphs
 
-    def lines(self) -> list[CardLine]:
-        from inspector.protocol.security import requirements_in_words  # noqa: PLC0415 - loaded with the session
+    def write(self, *, searching: bool, found: int) -> None:
+        if not searching:
+            self._who()
+            self._interfaces()
+            self._get_in()
+            self._capabilities()
+            self._extensions()
+            self._modes()
+            self._addresses()
+            self._signatures()
+            self._origin()
+        heading = self._beside.take("skills")
+        if not searching:
+            self._write.findings(self._beside.rest(), "findings")
+            self._write.blank()
+        self._heading(searching=searching, found=found)
+        self._write.findings(heading)
 
-        card = self._connection.card
-        self._title(card)
-        if card.description:
-            self._blank()
-            self._text("", card.description, "card--text", indent=0)
-        self._blank()
-        self._interfaces(card)
-        self._text("get in", requirements_in_words(card), "card--text")
-        self._capabilities(card)
-        self._text("accepts", ", ".join(card.default_input_modes) or "not said", "card--text")
-        self._text("gives", ", ".join(card.default_output_modes) or "not said", "card--text")
-        if card.documentation_url:
-            self._text("documentation", card.documentation_url, "card--text")
-        self._text("signed by", self._signatures(card), "card--muted")
-        self._origin()
-        self._findings()
-        self._skills(card)
-        return self._lines
+    def _take(self, *members: str) -> None:
+        self._write.findings(self._beside.take(*members))
 
-    def _add(self, *pieces: Piece, example: str = "") -> None:
-        self._lines.append(CardLine(pieces, example))
-
-    def _blank(self) -> None:
-        self._add(("", "card--text"))
-
-    def _text(self, label: str, text: str, style: str, *, indent: int = LABEL, example: str = "") -> None:
-        """Add a labelled text, wrapped beside its label."""
-        paragraph = Paragraph((f"{label:<{indent}}"[: indent or None], "card--label"), text, style)
-        for number, line in enumerate(hang(paragraph, self._width)):
-            self._add(*line, example=example if number == 0 else "")
-
-    def _title(self, card: AgentCard) -> None:
+    def _who(self) -> None:
+        card, write = self._card, self._write
         version = f"  {clean(card.version, limit=30)}" if card.version else ""
         provider = f"   by {clean(card.provider.organization, limit=60)}" if card.provider else ""
-        verdict, style = self._verdict()
+        if card.provider and card.provider.url:
+            provider += f", {clean(shown_url(card.provider.url), limit=80)}"
+        said, style = verdict(self._connection.findings, self._glyphs)
         name = clean(card.name, limit=120) or "an agent without a name"
-        used = len(name) + len(version) + len(provider)
-        gap = " " * max(3, self._width - used - len(verdict))
-        self._add((name, "card--title"), (version + provider, "card--muted"), (gap, "card--text"), (verdict, style))
+        room = write.width - cell_len(name) - cell_len(said) - 3
+        about = version + provider if cell_len(version + provider) <= room else version
+        gap = " " * max(3, write.width - cell_len(name + about + said))
+        write.add((name, "card--title"), (about, "card--muted"), (gap, "card--text"), (said, style))
+        if about != version + provider:
+            write.text("", provider.strip(), "card--muted", indent=0)
+        self._take("name", "version", "provider")
+        if card.description:
+            write.blank()
+            self._description(card.description)
+        self._take("description")
+        write.blank()
 
-    def _verdict(self) -> tuple[str, str]:
-        findings = self._connection.findings
-        errors = sum(finding.severity is Severity.ERROR for finding in findings)
-        if errors:
-            return f"{self._glyphs.cross} {errors} error{'s' * (errors > 1)}", "card--bad"
-        if findings:
-            return f"{len(findings)} warning{'s' * (len(findings) > 1)}", "card--warning"
-        return f"{self._glyphs.check} sound", "card--good"
+    def _description(self, text: str) -> None:
+        """Write the description, or its beginning where it would push all else out of sight."""
+        write, first = self._write, len(self._write.lines)
+        write.markdown(text, at="/description")
+        more = len(write.lines) - first - _DESCRIPTION_ROWS
+        if more <= 1:
+            return
+        if not self._whole:
+            del write.lines[first + _DESCRIPTION_ROWS :]
+        said = "enter here hides most of it" if self._whole else f"… {more} more lines, enter shows them"
+        write.add((said, "card--label"), act=More(), pointer="/description")
 
-    def _interfaces(self, card: AgentCard) -> None:
+    def _interfaces(self) -> None:
         from inspector.protocol.selection import options  # noqa: PLC0415 - loaded with the session
 
-        choice = self._connection.choice
-        judged = options(card)
+        judged = options(self._card)
         if not judged:
-            self._text("talk to it", "the card declares no interface", "card--bad")
-        for number, option in enumerate(judged):
-            interface = option.interface
-            used = choice is not None and interface is choice.interface
-            what = clean(f"{interface.protocol_version or '?'} · {interface.protocol_binding or '?'}", limit=40)
-            tenant = f"  tenant {clean(interface.tenant, limit=40)}" if interface.tenant else ""
-            reason = (f"in use, {choice.reason}" if choice else "") if used else "" if option.usable else option.reason
-            style = "card--good" if used else "card--text" if option.usable else "card--muted"
-            self._add(
-                (f"{'talk to it' if number == 0 else '':<{LABEL}}", "card--label"),
-                (f"{what:<16} ", style),
-                (clean(interface.url, limit=200) + tenant, style),
-                (f"   {clean(reason, limit=120)}" if reason else "", "card--muted"),
+            self._write.text("talk to it", "the card declares no interface", "card--bad")
+        for number, option in enumerate(judged[:_MOST_ROWS]):
+            self._interface(number, option)
+        self._more("interfaces", len(judged))
+        self._take("supportedInterfaces", "url", "preferredTransport", "protocolVersion")
+        self._take("additionalInterfaces", *(f"additionalInterfaces/{number}" for number in range(len(judged))))
+
+    def _interface(self, number: int, option: Option) -> None:
+        interface, choice = option.interface, self._connection.choice
+        used = choice is not None and interface is choice.interface
+        declared = f"{interface.protocol_version or '?'} · {interface.protocol_binding or '?'}"
+        style = "card--good" if used else "card--text" if option.usable else "card--muted"
+        sign = self._glyphs.light if used else self._glyphs.quiet if option.usable else self._glyphs.cross
+        tenant = f"   tenant {clean(interface.tenant, limit=40)}" if interface.tenant else ""
+        if used and choice is not None:
+            spoken = choice.dialect.generation
+            other = "" if interface.protocol_version.startswith(spoken) else f"spoken as {spoken}, "
+            reason = f"in use, {other}{choice.reason}"
+        else:
+            reason = "spoken too" if option.usable else option.reason
+        self._write.row(
+            "talk to it" if number == 0 else "",
+            (f"{sign} {clean(declared, limit=40):<16} ", style),
+            (clean(shown_url(interface.url), limit=200), style),
+            (tenant, "card--text"),
+            (f"   {clean(reason, limit=160)}", "card--muted"),
+            at=f"/supportedInterfaces/{number}",
+        )
+        self._take(f"supportedInterfaces/{number}")
+
+    def _more(self, what: str, count: int) -> None:
+        if count > _MOST_ROWS:
+            self._write.text("", f"and {count - _MOST_ROWS:,} more {what}", "card--muted")
+
+    def _get_in(self) -> None:
+        from inspector.protocol.security import requirements_in_words, scheme_in_words  # noqa: PLC0415 - as above
+
+        self._write.text("get in", requirements_in_words(self._card), at="/securityRequirements")
+        schemes = self._card.security_schemes or {}
+        for name, scheme in list(schemes.items())[:_MOST_ROWS]:
+            about = "".join(f". {said}" for said in _details(scheme))
+            said = f"{clean(name, limit=60)}: {scheme_in_words(scheme)}{about}"
+            self._write.text("", said, "card--muted", at="/securitySchemes" + pointer(name))
+        self._more("schemes", len(schemes))
+        self._take("securityRequirements", "securitySchemes", "security", "authentication")
+        self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
+
+    def _capabilities(self) -> None:
+        from inspector.session.observed import calls_in_words, verdicts  # noqa: PLC0415 - as above
+
+        for number, one in enumerate(verdicts(self._card, self._observed)):
+            declared = {True: "declared", False: "declined", None: "not declared"}[one.declared]
+            sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[one.declared]
+            style = "card--good" if one.declared else "card--muted"
+            seen_style = "card--warning" if one.odd else "card--text" if one.seen else "card--label"
+            self._write.row(
+                "can" if number == 0 else "",
+                (f"{sign} {one.name:<{_CAPABILITY}}", style),
+                (f"{declared:<14}", "card--muted"),
+                (one.seen or "not tried yet", seen_style),
+                at="/capabilities",
             )
+        said = calls_in_words(self._observed)
+        if said:
+            self._write.text("observed", said, "card--muted")
 
-    def _capabilities(self, card: AgentCard) -> None:
-        can = card.capabilities
-        pieces: list[Piece] = [(f"{'can':<{LABEL}}", "card--label")]
-        for name, declared in (
-            ("streaming", can.streaming),
-            ("push notifications", can.push_notifications),
-            ("extended card", can.extended_agent_card),
+    def _extensions(self) -> None:
+        from inspector.session.observed import extension_in_words  # noqa: PLC0415 - as above
+
+        extensions = self._card.capabilities.extensions or []
+        for number, extension in enumerate(extensions[:_MOST_ROWS]):
+            seen, odd = extension_in_words(extension.uri, self._observed)
+            self._write.row(
+                "extensions" if number == 0 else "",
+                (extension.uri, "card--text"),
+                ("   required" if extension.required else "", "card--warning"),
+                (f"   {seen}" if seen else "", "card--warning" if odd else "card--good"),
+                (f"   {extension.description}" if extension.description else "", "card--muted"),
+                at=f"/capabilities/extensions/{number}",
+            )
+        self._more("extensions", len(extensions))
+        self._take("capabilities", "supportsAuthenticatedExtendedCard")
+
+    def _modes(self) -> None:
+        for label, modes, member in (
+            ("accepts", self._card.default_input_modes, "defaultInputModes"),
+            ("gives", self._card.default_output_modes, "defaultOutputModes"),
         ):
-            mark = self._glyphs.check if declared else self._glyphs.cross if declared is False else self._glyphs.quiet
-            pieces.append((f"{mark} {name}   ", "card--good" if declared else "card--muted"))
-        self._add(*pieces)
-        for number, extension in enumerate(can.extensions or ()):
-            need = "  required" if extension.required else ""
-            said = f"{extension.uri}{need}  {extension.description or ''}"
-            self._text("extensions" if number == 0 else "", said, "card--text")
+            self._write.text(label, ", ".join(modes) or "not said", at=f"/{member}")
+            self._take(member, *(f"{member}/{number}" for number in range(len(modes))))
 
-    def _signatures(self, card: AgentCard) -> str:
-        count = len(card.signatures or ())
-        return f"{count} signature{'s' * (count > 1)}, not verified yet" if count else "nobody"
+    def _addresses(self) -> None:
+        for label, url, member in (
+            ("documentation", self._card.documentation_url, "documentationUrl"),
+            ("icon", self._card.icon_url, "iconUrl"),
+        ):
+            if url:
+                self._write.row(
+                    label, (shown_url(url), "card--text"), ("   not fetched", "card--label"), at=f"/{member}"
+                )
+            self._take(member)
+
+    def _signatures(self) -> None:
+        from inspector.findings.signatures import Outcome  # noqa: PLC0415 - loaded with the session
+
+        count = len(self._card.signatures or ())
+        if not count:
+            self._write.text("signed by", "nobody", "card--muted")
+        elif not self._signed.verdicts:
+            self._write.text("signed by", f"{count} signature{'s' * (count > 1)}, not verified yet", "card--muted")
+        for number, one in enumerate(self._signed.verdicts[:_MOST_ROWS]):
+            good, unknown = one.outcome is Outcome.VALID, one.outcome is Outcome.NO_KEY
+            style = "card--good" if good else "card--muted" if unknown else "card--bad"
+            sign = self._glyphs.check if good else self._glyphs.quiet if unknown else self._glyphs.cross
+            who = " ".join(filter(None, (clean(one.algorithm, limit=20), clean(one.kid, limit=60))))
+            self._write.row(
+                "signed by" if number == 0 else "",
+                (f"{sign} {one.outcome.value:<9}", style),
+                (f"{who}   " if who else "", "card--text"),
+                (one.reason, "card--muted"),
+                at=one.pointer,
+            )
+            self._take(f"signatures/{number}")
+        self._more("signatures", len(self._signed.verdicts))
+        for note in self._signed.notes[:_MOST_ROWS]:
+            self._write.text("", note, "card--warning")
+        if any(one.jku and one.outcome is Outcome.NO_KEY for one in self._signed.verdicts):
+            self._write.text("", "S fetches the keys that they name, from the card's own origin alone", "card--label")
+        self._take("signatures", *(f"signatures/{number}" for number in range(count)))
 
     def _origin(self) -> None:
         connection = self._connection
@@ -166,32 +341,40 @@ class _Layout:
         after = f" at the {tries}. try" if tries > 1 else ""
         shape = connection.found.dialect.generation
         where = connection.url or connection.reference
-        self._text("found at", f"{where}{after}, in the shape of {shape}", "card--muted")
+        self._write.text("found at", f"{where}{after}, in the shape of {shape}", "card--muted")
 
-    def _findings(self) -> None:
-        for number, finding in enumerate(self._connection.findings):
-            label = "findings" if number == 0 else ""
-            style = "card--bad" if finding.severity is Severity.ERROR else "card--warning"
-            mark = self._glyphs.severities[finding.severity]
-            title = RULES[finding.rule].title
-            where = f" at {finding.pointer}" if finding.pointer else ""
-            self._text(label, f"{mark} {finding.rule}  {title}: {finding.seen}{where}", style)
-
-    def _skills(self, card: AgentCard) -> None:
-        if not card.skills:
-            self._text("skills", "none declared", "card--muted")
+    def _heading(self, *, searching: bool, found: int) -> None:
+        count = len(self._card.skills)
+        if not count:
+            self._write.text("skills", "none declared", "card--muted", at="/skills")
             return
-        self._blank()
-        self._add(("SKILLS", "card--heading"), ("   enter tries an example", "card--muted"))
-        for skill in card.skills:
-            self._skill(skill)
+        said = f"   {found:,} of {count:,}" if searching else f"   {count:,}"
+        keys = "   enter tries an example" if count <= FEW else "   / finds, enter unfolds, t tries the first example"
+        self._write.add(("SKILLS", "card--heading"), (said, "card--text"), (keys, "card--muted"), pointer="/skills")
+        if searching and not found:
+            self._write.text("", "no skill has these words; escape shows all of the card", "card--muted", indent=0)
 
-    def _skill(self, skill: AgentSkill) -> None:
-        self._blank()
-        name = clean(skill.name or skill.id, limit=LABEL * 3)
-        tags = clean("  ".join(f"#{tag}" for tag in skill.tags), limit=80)
-        self._add((f"{name:<{LABEL - 2}}  ", "card--title"), (tags, "card--muted"))
-        if skill.description:
-            self._text("", skill.description, "card--text")
-        for example in skill.examples or ():
-            self._text("", f"{self._glyphs.folded} {example}", "card--example", example=example)
+
+def _details(scheme: object) -> Iterator[str]:
+    """Give what a scheme says of itself, and the addresses that it names: where to authorize, where to get tokens."""
+    waiting = [scheme]
+    while waiting:
+        members = waiting.pop()
+        for name, value in members.items() if isinstance(members, dict) else ():
+            if isinstance(value, str) and name == "description":
+                yield value
+            elif isinstance(value, str) and name.endswith("Url"):
+                yield f"{name} {shown_url(value)}"
+            elif isinstance(value, dict) and name != "scopes":
+                waiting.append(value)
+
+
+def shown_url(url: str) -> str:
+    """Return a url with the name that is looked up behind it, where its host has letters that may imitate others."""
+    if url.isascii():
+        return url
+    try:
+        host = urlsplit(url).hostname or ""
+        return url if host.isascii() else f"{url} (the host is {host.encode('idna').decode('ascii')})"
+    except ValueError:
+        return f"{url} (its host is no name)"

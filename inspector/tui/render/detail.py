@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
-from inspector.findings.rules import RULES
 from inspector.protocol.lifecycle import short
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import clock
+from inspector.tui.render.rows import clock, relative
+from inspector.tui.render.rulebook import rule_of
 
 _LABEL = 13
 _TEXT = "line--text"
@@ -29,7 +29,7 @@ _FACTS = (
     ("seconds", "seconds"),
 )
 """What the head of a record says, by its label, and the member of `meta` that holds it."""
-_TELLING = frozenset({"token", "shape", "task"})
+_TELLING = frozenset({"token", "authorization", "signature", "dates", "body-hash", "shape", "task", "order"})
 """The checks of a delivery that have something to say when they are good, too."""
 
 
@@ -45,7 +45,7 @@ def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
     """Return what stands above the payload: findings with remedy, the verdict of a delivery, how an exchange ended."""
     paragraphs: list[Paragraph] = []
     for finding in record.findings:
-        rule = RULES[finding.rule]
+        rule = rule_of(finding.rule)
         style = "line--bad" if finding.severity is Severity.ERROR else "line--warning"
         mark = (f"{glyphs.severities[finding.severity]} ", style)
         paragraphs.append(Paragraph(mark, f"{finding.rule}  {rule.title}: {finding.seen}", "line--text"))
@@ -59,18 +59,32 @@ def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> list[Paragraph]:
-    """Return a line for each check that matters or failed, and one for all the others."""
-    paragraphs: list[Paragraph] = []
+    """Return a line for each check that failed, what was asked and answered, the checks that tell, all the others."""
+    failed: list[Paragraph] = []
+    telling: list[Paragraph] = []
     passed: list[str] = []
     signs = {True: (f"{glyphs.check} ", "line--good"), False: (f"{glyphs.cross} ", "line--bad")}
     for name, good, said in record.meta.get("checks", []):
-        if good and name not in _TELLING:
-            passed.append(str(name))
+        line = Paragraph(signs.get(good, (f"{glyphs.quiet} ", "line--quiet")), f"{name}: {said}", _TEXT)
+        if good is False:
+            failed.append(line)
+        elif good is None or name in _TELLING:
+            telling.append(line)
         else:
-            paragraphs.append(Paragraph(signs.get(good, (f"{glyphs.quiet} ", "line--quiet")), f"{name}: {said}", _TEXT))
-    if passed:
-        paragraphs.append(Paragraph(signs[True], ", ".join(passed), "line--soft"))
-    return paragraphs
+            passed.append(str(name))
+    rest = [Paragraph(signs[True], ", ".join(passed), "line--soft")] if passed else []
+    return [*failed, *(_row(label, said) for label, said in _circumstances(record) if said), *telling, *rest]
+
+
+def _circumstances(record: Record) -> list[tuple[str, str]]:
+    """Return what was asked of a delivery, what it was answered and how it stands to others."""
+    meta = record.meta
+    latency, dialled = meta.get("latency"), meta.get("dialled")
+    return [
+        ("asked for", str(meta.get("asked", ""))),
+        ("answered", f"{dialled}, as dialled in" if dialled else ""),
+        ("latency", f"{relative(latency)} s after what it reports" if latency is not None else ""),
+    ]
 
 
 def facts(record: Record) -> list[Paragraph]:

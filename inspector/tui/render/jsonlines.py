@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
+from inspector.protocol.pointer import pointer as pointer_over
+from inspector.protocol.pointer import steps_of
 from inspector.text.units import size
 from inspector.tui.render.source import Line, Piece
 
@@ -22,6 +24,9 @@ LONGEST = 200
 
 _BLOB = 48
 """How many characters are shown of a longer string without spaces, which is for machines (base64, tokens)."""
+
+MOST_HITS = 10_000
+"""How many lines a search finds at most."""
 
 _DEEPEST = 40
 """The deepest level that is still indented further."""
@@ -56,6 +61,14 @@ def read(raw: bytes) -> Value:
         raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from error
     except RecursionError as error:
         raise NotJsonError("nested too deeply to be laid out") from error
+
+
+def laid_out(raw: bytes) -> str:
+    """Return a JSON text with a line for each of its members, numbers and members as they were written.
+
+    Raises `NotJsonError`.
+    """
+    return _dump(read(raw)) + "\n"
 
 
 def _refuse(name: str) -> NoReturn:
@@ -102,6 +115,12 @@ class JsonLines:
             self._nodes.append(node)
         self._folded: set[int] = set()
         self._visible: list[int] | range = range(len(self._nodes))
+        self._text = ""
+        self._starts: list[int] = []
+        self._words = ""
+        self._hits: list[int] = []
+        self._notes: dict[int, Piece] = {}
+        self._children: dict[int, dict[str, int]] = {}
 
     def __len__(self) -> int:
         return len(self._visible) + self._cut
@@ -127,16 +146,24 @@ class JsonLines:
             pieces += _bracket(node, folded)
         if node.more and (folded or not opens):
             pieces.append((",", "json--punct"))
-        return pieces
+        if self._words:
+            pieces = list(_marked(pieces, self._words))
+        return [*pieces, ("   ", "json--punct"), self._notes[at]] if at in self._notes else pieces
 
     def pointer(self, index: int) -> str:
         """Return the JSON pointer (RFC 6901) of the value that a line begins or ends."""
-        steps: list[str] = []
-        at = self._beginning(index)
+        return self._pointer_to(self._beginning(index))
+
+    def _pointer_to(self, at: int) -> str:
+        steps: list[str | int] = []
         while at >= 0 and (step := self._nodes[at].step) is not None:
-            steps.append(str(step).replace("~", "~0").replace("/", "~1"))
+            steps.append(step)
             at = self._nodes[at].parent
-        return "".join(f"/{step}" for step in reversed(steps))
+        return pointer_over(*reversed(steps))
+
+    def nearest(self, pointer: str) -> str:
+        """Return the pointer of the value that a pointer leads to, or of the nearest around it."""
+        return self._pointer_to(self._node_at(pointer))
 
     def value(self, index: int) -> str:
         """Return the value that a line begins or ends in full: a string as it is, anything else as JSON."""
@@ -167,6 +194,80 @@ class JsonLines:
         at = self._nodes[self._visible[index]].parent
         return bisect_left(self._visible, at) if at >= 0 else index
 
+    def line_at(self, pointer: str) -> int:
+        """Return the line where the value of a pointer begins, or the nearest around it, unfolding what hides it."""
+        return self._reveal(self._node_at(pointer))
+
+    def _node_at(self, pointer: str) -> int:
+        at = 0
+        for step in steps_of(pointer):
+            child = self._within(at).get(step)
+            if child is None:
+                break
+            at = child
+        return at
+
+    def _within(self, at: int) -> Mapping[str, int]:
+        """Return where the members or items of a container begin, by their names; looked up once for each."""
+        if at not in self._children:
+            found: dict[str, int] = {}
+            child, end = at + 1, self._ends.get(at, at)
+            while child < end:
+                found[str(self._nodes[child].step)] = child
+                child = self._ends.get(child, child) + 1
+            self._children[at] = found
+        return self._children[at]
+
+    def note(self, notes: Mapping[str, Piece]) -> None:
+        """Write a note behind the line of each pointer."""
+        self._notes = {self._node_at(pointer): piece for pointer, piece in notes.items()}
+
+    def find(self, words: str) -> int:
+        """Look for a text in names and values, whatever its case, and return in how many lines it stands."""
+        self._words, self._hits = words.casefold(), []
+        if self._words and not self._starts:
+            self._index()
+        at = self._text.find(self._words) if self._words else -1
+        while at >= 0 and len(self._hits) < MOST_HITS:
+            node = bisect_right(self._starts, at) - 1
+            self._hits.append(node)
+            behind = self._starts[node + 1] if node + 1 < len(self._starts) else len(self._text)
+            at = self._text.find(self._words, behind)
+        return len(self._hits)
+
+    def next_hit(self, line: int, step: int, *, here: bool = False) -> tuple[int, int] | None:
+        """Return the next line with what was looked for, round the end, and its number, or None where there is none.
+
+        `here` lets the line itself count; what hides the line found is unfolded.
+        """
+        if not self._hits:
+            return None
+        at = self._visible[line] if 0 <= line < len(self._visible) else 0
+        number = bisect_left(self._hits, at + (0 if here else 1)) if step > 0 else bisect_left(self._hits, at) - 1
+        number %= len(self._hits)
+        return self._reveal(self._hits[number]), number + 1
+
+    def _index(self) -> None:
+        texts: list[str] = []
+        length = 0
+        for node in self._nodes:
+            self._starts.append(length)
+            text = _searched(node).casefold()
+            texts.append(text)
+            length += len(text) + 1
+        self._text = "\n".join(texts)
+
+    def _reveal(self, at: int) -> int:
+        """Unfold what hides a node, and return its line."""
+        around, hidden = self._nodes[at].parent, False
+        while around >= 0:
+            hidden |= around in self._folded
+            self._folded.discard(around)
+            around = self._nodes[around].parent
+        if hidden:
+            self._visible = list(self._unfolded())
+        return bisect_left(self._visible, at)
+
     def _is_open(self, index: int) -> bool:
         return 0 <= index < len(self._visible) and self._nodes[self._visible[index]].kind is _Kind.OPEN
 
@@ -182,6 +283,28 @@ class JsonLines:
         while at <= last:
             yield at
             at = (self._ends.get(at, last) if at in self._folded else at) + 1
+
+
+def _searched(node: _Node) -> str:
+    """Return what a search sees of a line: the name and the value, each in full."""
+    if node.kind is _Kind.CLOSE:
+        return ""
+    value = node.value if isinstance(node.value, str) else _write(node.value) if node.kind is _Kind.LEAF else ""
+    return f"{node.step} {value}" if isinstance(node.step, str) else value
+
+
+def _marked(pieces: list[Piece], words: str) -> Iterator[Piece]:
+    """Mark what was looked for in the pieces of a line."""
+    for text, style in pieces:
+        folded = text.casefold()
+        at = folded.find(words) if len(folded) == len(text) else -1
+        start = 0
+        while at >= 0:
+            yield text[start:at], style
+            start = at + len(words)
+            yield text[at:start], "json--hit"
+            at = folded.find(words, start)
+        yield text[start:], style
 
 
 def _walk(root: Value) -> Iterator[_Node]:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from inspector.tui.render.source import Line, Piece
 from inspector.tui.render.wrap import WrappedText
 
-_LONGEST = 4000
+LONGEST = 4000
 """How many characters of one text are shown; all of it stands in the raw view."""
 
 
@@ -26,7 +26,7 @@ def hang(paragraph: Paragraph, width: int) -> list[Line]:
     """Lay out one paragraph; the text keeps to the right of its head."""
     head, style = paragraph.head
     indent = cell_len(head)
-    wrapped = WrappedText(paragraph.text[:_LONGEST], style=paragraph.style)
+    wrapped = WrappedText(paragraph.text[:LONGEST], style=paragraph.style)
     wrapped.layout(max(8, width - indent), 0)
     return [
         [(head if number == 0 else " " * indent, style), *wrapped.line(number)] for number in range(len(wrapped))

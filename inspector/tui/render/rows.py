@@ -36,6 +36,19 @@ _VERBS = {
 
 _NOTHING: Cell = ("", "feed--text")
 
+_PROOF = 9
+"""How many characters of the name of a proof fit beside its mark."""
+
+_ORDER_MARK = ("order", "task", "replay")
+_MARKS = (
+    ("token", "path"),
+    ("authorization", "issuer", "audience", "dates"),
+    ("signature", "body-hash"),
+    _ORDER_MARK,
+    ("shape", "content-type", "json", "size", "encoding", "method"),
+)
+"""The checks behind each of the five marks of a delivery."""
+
 
 def relative(seconds: float) -> str:
     """Return a time since something: `0.041`, `8.211`, `93.4`, `12:07`."""
@@ -166,30 +179,56 @@ def _note(record: Record, row: Row, glyphs: Glyphs) -> Cell:
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> Cell:
-    """Return the verdict of a delivery in two words: the first check that failed, or that the token matched.
+    """Return the verdict of a delivery in two words: the first check that failed, or the proof that was good.
 
     What was no HTTP is refused before anything of it can be checked.
     """
-    checks: list[list[object]] = record.meta.get("checks", [])
-    bad = next(
-        (str(name) for name, good, _ in checks if good is False), "refused" if record.meta.get("refused") else ""
-    )
+    meta = record.meta
+    checks: dict[str, bool | None] = {name: good for name, good, _ in meta.get("checks", [])}
+    bad = next((name for name, good in checks.items() if good is False), "refused" if meta.get("refused") else "")
     if bad:
         return f"{bad} {glyphs.cross}", "feed--bad"
-    return f"token {glyphs.check}", "feed--good"
+    if meta.get("dialled") and not meta.get("taken"):
+        return f"failed {glyphs.cross}", "feed--warning"
+    proof = next((name for name in ("token", "signature", "authorization") if checks.get(name)), "")
+    return (f"{proof[:_PROOF]} {glyphs.check}", "feed--good") if proof else _NOTHING
 
 
 def delivery_row(record: Record, glyphs: Glyphs) -> Cells:
-    """Return the cells of a delivery: time, sender, task, what it reports, verdict, the answer given, mark."""
+    """Return the cells of a delivery: time, latency, attempt, task, what it reports, marks, the answer given, mark."""
+    meta = record.meta
+    latency, attempt = meta.get("latency"), meta.get("attempt", 1)
+    answer = "feed--bad" if meta.get("refused") else "feed--good" if meta.get("taken") else "feed--warning"
     return (
         (clock(record.at), "feed--muted"),
-        (str(record.meta.get("peer", "")), "feed--muted"),
+        (relative(latency) if latency is not None else "", "feed--muted"),
+        (f"x{attempt}" if attempt > 1 else "", "feed--warning"),
         (record.task[:SHORT_ID], "feed--text"),
         _what(record, glyphs),
-        _verdict(record, glyphs),
-        (str(record.meta.get("status") or "none"), "feed--bad" if record.meta.get("refused") else "feed--good"),
+        _marks(meta.get("checks", []), glyphs),
+        (str(meta.get("status") or "none"), answer),
         finding_cell(worst(record), glyphs),
     )
+
+
+def _marks(checks: list[tuple[str, bool | None, str]], glyphs: Glyphs) -> Cell:
+    """Return a verdict in five marks: token, authorization, signature, order, shape; each for the worst of its checks.
+
+    Order is nobody's fault, so what came late or again has a mark of its own.
+    """
+    found: dict[str, bool | None] = {name: good for name, good, _ in checks}
+    odd = found.get("order", True) is None
+    signs = {False: glyphs.cross, True: glyphs.check, None: glyphs.quiet}
+    marks = [_worst_of([found[name] for name in group if name in found]) for group in _MARKS]
+    text = "".join(
+        glyphs.severities[Severity.WARNING] if odd and group == _ORDER_MARK else signs[good]
+        for group, good in zip(_MARKS, marks, strict=True)
+    )
+    return text, "feed--bad" if False in found.values() else "feed--warning" if odd else "feed--good"
+
+
+def _worst_of(good: list[bool | None]) -> bool | None:
+    return False if False in good else True if True in good else None
 
 
 def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs) -> Cells:

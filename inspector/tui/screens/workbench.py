@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -9,8 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.widget import AwaitMount
 from textual.widgets import ContentSwitcher
 
+from inspector.capture.records import Kind
+from inspector.tui import engine
 from inspector.tui.pacer import Pacer
 from inspector.tui.places.agent import AgentPlace
 from inspector.tui.places.base import CallWanted, Place
@@ -19,9 +23,11 @@ from inspector.tui.places.talk import PHASE, Talk
 from inspector.tui.places.tasks import TasksPlace
 from inspector.tui.places.traffic import TrafficPlace
 from inspector.tui.places.webhooks import WebhooksPlace
+from inspector.tui.render.card import Signed
+from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.cardview import CardView
-from inspector.tui.widgets.composer import Composer
+from inspector.tui.widgets.composer import Aim, Composer
 from inspector.tui.widgets.keyline import KeyLine
 from inspector.tui.widgets.placetabs import PLACES, PlaceTabs
 from inspector.tui.widgets.statusbar import Status, StatusBar
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
     from inspector.protocol.selection import Choice
     from inspector.session.connection import Connection
     from inspector.session.session import Session, Turn
+    from inspector.tui.guide import Guide
+    from inspector.tui.widgets.tourstrip import TourStrip
 
 
 class WorkbenchScreen(Screen[None]):
@@ -56,6 +64,7 @@ class WorkbenchScreen(Screen[None]):
         Binding("x", "lens", "lens", id="lens", tooltip="The selected record in another generation", show=False),
         Binding("e", "again", "again", id="again", tooltip="Send the selected message again, elsewhere", show=False),
         Binding("d", "doctor", "doctor", id="doctor", tooltip="Which protocol does this agent really speak?"),
+        Binding("f2", "tour", "tour", id="tour", tooltip="The guided tour: begin it, or give it the keys", show=False),
         Binding("question_mark", "app.help", "help", id="help.short", tooltip="What the keys do here"),
         Binding("q", "app.quit", "quit", id="quit.short", tooltip="Leave the inspector", show=False),
     ]
@@ -66,23 +75,33 @@ class WorkbenchScreen(Screen[None]):
         super().__init__()
         self._glyphs = glyphs
         self.session: Session | None = None
-        self._pacer = Pacer(self, self.refresh_view)
+        self._status_bar = StatusBar(glyphs)
+        self._pacer = Pacer(self._status_bar, self.refresh_view)
         self._doing = ("busy", "starting")
+        self._others: AwaitMount | None = None
         self._reference = ""
+        self._keep_cards = False
+        self._guide: Guide | None = None
+        self._has_tour = False
 
     def compose(self) -> ComposeResult:
-        """Make the frame and the places."""
+        """Make the frame and the first place."""
         glyphs = self._glyphs
-        yield StatusBar(glyphs)
+        yield self._status_bar
         yield PlaceTabs()
         with ContentSwitcher(initial="agent", id="places"):
             yield AgentPlace(glyphs)
-            yield Talk(glyphs)
-            yield TasksPlace(glyphs)
-            yield WebhooksPlace(glyphs)
-            yield TrafficPlace(glyphs)
-            yield FindingsPlace(glyphs)
         yield KeyLine()
+
+    async def complete(self) -> None:
+        """Make the places that are not seen at first, which takes too long to be done before the first paint."""
+        if self._others is None:
+            places = [place(self._glyphs) for place in (Talk, TasksPlace, WebhooksPlace, TrafficPlace, FindingsPlace)]
+            for place in places:
+                place.display = False
+            self._others = self.query_one("#places", ContentSwitcher).mount_all(places)
+            await self.query_one(AgentPlace).complete()
+        await self._others
 
     # What the app tells
 
@@ -96,6 +115,8 @@ class WorkbenchScreen(Screen[None]):
 
     def attach(self, session: Session, reference: str) -> None:
         """Show another session, which is about to look for an agent."""
+        self._end_tour()
+        self._has_tour = False
         if self.session is not None:
             self.session.journal.unlisten(self._pacer.poke)
         self.session = session
@@ -111,9 +132,63 @@ class WorkbenchScreen(Screen[None]):
         """Show the agent that was found."""
         self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
         self.query_one(AgentPlace).show_connection(connection)
+        if connection.card.signatures:
+            self._verify(connection, fetch=False)
         streams = connection.card.capabilities.streaming is not False
         self.query_one(Composer).stream = streams
         self.refresh_view()
+
+    @work(group="cards", exclusive=True)
+    async def compare(self, *, keep: bool) -> None:
+        """Compare the card with those that were seen of its agent before, and `keep` it for the next time."""
+        if self.session is None:
+            return
+        earlier, problem = await asyncio.to_thread(engine.see_card, self.session, keep=keep)
+        self._keep_cards = keep
+        self.query_one(AgentPlace).show_drift(earlier)
+        if problem:
+            self.app.notify(plain(problem).plain, severity="warning", markup=False)
+
+    def on_agent_place_verify_wanted(self) -> None:
+        """Verify the signatures of the card with the keys that they name."""
+        if self.session is not None and self.session.connection is not None:
+            self._verify(self.session.connection, fetch=True)
+
+    @work(group="turns")
+    async def _verify(self, connection: Connection, *, fetch: bool) -> None:
+        """Verify the signatures of the card, with keys that are fetched only when that is asked for."""
+        from inspector.session.signing import fetch_keys, verify_card  # noqa: PLC0415 - few cards are signed
+
+        session = self.session
+        if session is None:
+            return
+        keys = await fetch_keys(session, connection) if fetch else None
+        verdicts = await verify_card(connection, keys)
+        if session.connection is not None and session.connection.found is connection.found:
+            self.query_one(AgentPlace).show_signed(Signed(verdicts, keys.notes if keys else ()))
+
+    def on_agent_place_refresh_wanted(self, event: AgentPlace.RefreshWanted) -> None:
+        """Fetch the card of the agent that is connected again; where there is none, others look for it anew."""
+        if self.session is not None and self.session.connection is not None:
+            event.stop()
+            self._refresh_card(self.session)
+
+    @work(group="turns")
+    async def _refresh_card(self, session: Session) -> None:
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+
+        before = session.connection
+        try:
+            after = await session.refresh()
+        except FaultError as error:
+            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            return
+        if before is not None and after.found is before.found:
+            self.query_one(AgentPlace).show_confirmed(after)
+            self.app.notify("The card is unchanged.", markup=False)
+        else:
+            self.show_connection(after)
+            self.compare(keep=self._keep_cards)
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent."""
@@ -129,6 +204,8 @@ class WorkbenchScreen(Screen[None]):
             return
         self.query_one(f"#{self.place}", Place).refresh_view()
         self._show_status()
+        if self._guide is not None:
+            self._guide.look()
 
     def _show_status(self) -> None:
         session = self.session
@@ -151,6 +228,10 @@ class WorkbenchScreen(Screen[None]):
                 failure=journal.capture.failure or "",
             )
         )
+
+    def validate_place(self, place: str) -> str:
+        """Stay where we are while a place is not there yet."""
+        return place if self.query(f"#{place}") else self.place
 
     def watch_place(self, place: str) -> None:
         """Show another place and give it the keys."""
@@ -183,7 +264,7 @@ class WorkbenchScreen(Screen[None]):
             return
         from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
 
-        self.app.push_screen(InterfacesScreen(self.session.connection, "TALK TO"), self._use)
+        self.app.push_screen(InterfacesScreen(self.session.connection, "TALK TO"), self.use)
 
     def on_status_bar_interface_clicked(self) -> None:
         """Open the menu under the interface's name."""
@@ -237,10 +318,10 @@ class WorkbenchScreen(Screen[None]):
         from inspector.session.doctor import Doctor  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.screens.doctor import DoctorScreen  # noqa: PLC0415 - opened rarely
 
-        self.app.push_screen(DoctorScreen(Doctor(self.session, self._reference), self._glyphs), self._use)
+        self.app.push_screen(DoctorScreen(Doctor(self.session, self._reference), self._glyphs), self.use)
 
-    def _use(self, choice: Choice | None) -> None:
-        """Talk to the interface that was chosen."""
+    def use(self, choice: Choice | None) -> None:
+        """Talk to the interface that was chosen, if one was."""
         if choice is None or self.session is None:
             return
         self.session.use(choice)
@@ -285,19 +366,24 @@ class WorkbenchScreen(Screen[None]):
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
         """Send what was written."""
+        if self.say(event.text, event.aim, stream=event.stream):
+            self.query_one(Composer).fill("")
+
+    def say(self, text: str, aim: Aim, *, stream: bool) -> bool:
+        """Send a text and show what comes of it; says whether it was sent, for the user is told why it was not."""
         if self.session is None:
-            return
+            return False
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.session.draft import text_draft  # noqa: PLC0415 - likewise
 
-        draft = text_draft(event.text, task_id=event.aim.task_id, context_id=event.aim.context_id)
+        draft = text_draft(text, task_id=aim.task_id, context_id=aim.context_id)
         try:
-            turn = self.session.send(draft, stream=event.stream)
+            turn = self.session.send(draft, stream=stream)
         except FaultError as error:
             self.app.tell(error.fault)  # type: ignore[attr-defined]
-            return
-        self.query_one(Composer).fill("")
+            return False
         self._drive(turn)
+        return True
 
     @work(group="turns")
     async def _drive(self, turn: Turn) -> None:
@@ -346,14 +432,17 @@ class WorkbenchScreen(Screen[None]):
     def _show_answer(self, turn: Turn) -> None:
         """Show an answer that is not about the state of a task where it can be read."""
         from inspector.protocol.card import AgentCard  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.protocol.jsonvalue import dump  # noqa: PLC0415 - likewise
         from inspector.protocol.model import Deleted, PushConfig, PushConfigList  # noqa: PLC0415 - likewise
+        from inspector.protocol.operations import Operation  # noqa: PLC0415 - likewise
 
         if turn.fault is not None:
             self.app.tell(turn.fault)  # type: ignore[attr-defined]
+            if turn.exchange.call.operation is Operation.EXTENDED_CARD:
+                self.query_one(AgentPlace).show_no_extended(turn.fault)
             return
-        if isinstance(turn.exchange.answer, AgentCard):
-            self.query_one(AgentPlace).show_extended(dump(turn.exchange.answer.to_json()))
+        if isinstance(turn.exchange.answer, AgentCard) and self.session is not None:
+            bodies = self.session.journal.capture.select(kinds=(Kind.BODY,), exchange=turn.exchange.number)
+            self.query_one(AgentPlace).show_extended(self.session.payload(bodies[-1]))
         elif isinstance(turn.exchange.answer, Deleted):
             self.app.notify("The agent deleted a webhook of the task.", markup=False)
         elif isinstance(turn.exchange.answer, PushConfig | PushConfigList):
@@ -364,3 +453,50 @@ class WorkbenchScreen(Screen[None]):
         """Go to a record."""
         self.place = "traffic"
         self.query_one(TrafficPlace).show_seq(event.seq)
+
+    # The tour
+
+    async def offer_tour(self, *, begin: bool) -> None:
+        """Make the tour one key away, because the agent is the one that it was made for, and perhaps begin it."""
+        self._has_tour = True
+        self.refresh_bindings()
+        if begin:
+            await self.action_tour()
+
+    async def action_tour(self) -> None:
+        """Begin the tour; while it is on, give it the keys, or give them back to the place."""
+        if self._guide is None:
+            await self._begin_tour()
+        elif self._guide.strip.has_focus:
+            self.query_one(f"#{self.place}", Place).focus_first()
+        else:
+            self._guide.strip.focus()
+
+    async def _begin_tour(self) -> None:
+        if self.session is None:
+            return
+        from inspector.tui.guide import Guide  # noqa: PLC0415 - few sessions have a tour
+        from inspector.tui.widgets.tourstrip import TourStrip  # noqa: PLC0415 - likewise
+
+        strip = TourStrip()
+        self._guide = Guide(self, strip, self.session)
+        await self.mount(strip, before=self.query_one(KeyLine))
+        strip.focus()
+        self._guide.show()
+
+    def _end_tour(self) -> None:
+        if self._guide is not None:
+            self._guide.strip.remove()
+            self._guide = None
+
+    def on_tour_strip_moved(self, event: TourStrip.Moved) -> None:
+        """Go on with the tour, or leave it."""
+        if self._guide is not None and not self._guide.move(event.move):
+            self._end_tour()
+            self.query_one(f"#{self.place}", Place).focus_first()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Have no tour but of the demo's agent."""
+        if action == "tour":
+            return self._has_tour
+        return super().check_action(action, parameters)

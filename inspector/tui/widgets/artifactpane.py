@@ -87,7 +87,7 @@ class ArtifactPane(Vertical):
         pieces += [(f"   {size(artifact.size)}   {chunks}", "$text-soft")]
         if len(account.artifacts) > 1:
             pieces += [(f"   {self._index(account) + 1} of {len(account.artifacts)}", "$bar")]
-        self.query_one(".pane-title", Static).update(Content.assemble(*pieces))
+        self.query_one(".pane-title", Static).update(Content.assemble(*pieces), layout=False)
 
     def _show_artifact(self, account: AssembledTask, artifact: AssembledArtifact) -> None:
         """Bring the text up to date: append where only text came, start again where anything else changed."""
@@ -108,5 +108,5 @@ class ArtifactPane(Vertical):
         if shown == self._shown:
             return
         self._shown = shown
-        self.query_one(".pane-title", Static).update(Content.styled(title, "bold"))
+        self.query_one(".pane-title", Static).update(Content.styled(title, "bold"), layout=False)
         self.query_one(Document).set_text(message_text(message, self._glyphs) if message else "")

@@ -98,6 +98,8 @@ class CursorView(LineView):
         super()._settle()
         if self.following and self.cursor != self.line_count - 1:
             self.cursor = self.line_count - 1
+        elif self.cursor == NOWHERE and self.line_count:
+            self.cursor = 0  # lines that there were not before the width was known
 
     def _bring_into_view(self, index: int) -> None:
         top, height = self.scroll_offset.y, self.size.height

@@ -152,7 +152,7 @@ class DetailPane(Vertical):
         name = f"  {detail.title(self.record)}" if self.record else ""
         views = [(f"   {view}", "bold $foreground" if view == self._view else "$wire-quiet") for view in VIEWS]
         self.query_one(".pane-title", Static).update(
-            Content.assemble(("DETAIL", "bold"), (name, "$text-soft"), *(views if self.record else ()))
+            Content.assemble(("DETAIL", "bold"), (name, "$text-soft"), *(views if self.record else ())), layout=False
         )
 
     def on_click(self, event: events.Click) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -9,7 +10,9 @@ from textual.message import Message
 
 from inspector.text.sanitise import clean
 from inspector.tui.render.jsonlines import JsonLines, NotJsonError, Value, read
+from inspector.tui.render.source import Piece
 from inspector.tui.render.wrap import LIMIT, WrappedText
+from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.cursor import CursorView
 
 
@@ -24,6 +27,10 @@ class JsonView(CursorView):
         & > .json--punct { color: $json-punct; }
         & > .json--fold { color: $json-punct; }
         & > .json--size { color: $wire-quiet; }
+        & > .json--hit { color: $state-warning; text-style: bold underline; }
+        & > .json--error { color: $state-bad; }
+        & > .json--warning { color: $state-warning; }
+        & > .json--hint { color: $text-soft; }
     }
     """
 
@@ -34,11 +41,19 @@ class JsonView(CursorView):
         "json--punct",
         "json--fold",
         "json--size",
+        "json--hit",
+        "json--error",
+        "json--warning",
+        "json--hint",
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to what it is part of"),
         Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to what is in it"),
+        Binding("slash", "find", "find", id="json.find", tooltip="Find a name or a value"),
+        Binding("n", "next_hit(1)", "next", show=False, id="json.next", tooltip="To the next place where it stands"),
+        Binding("N", "next_hit(-1)", "", show=False, id="json.previous", tooltip="To the place before"),
+        Binding("Y", "copy_pointer", "copy place", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
     ]
 
     class Highlighted(Message):
@@ -111,6 +126,54 @@ class JsonView(CursorView):
             self._toggle(self.source)
         elif self.source.can_fold(self.cursor):
             self.cursor += 1
+
+    def nearest(self, pointer: str) -> str:
+        """Return the pointer of the value that a pointer leads to, or of the nearest around it."""
+        return self.source.nearest(pointer) if isinstance(self.source, JsonLines) else ""
+
+    def go_to(self, pointer: str) -> None:
+        """Put the cursor on the value of a pointer, or on the nearest around it."""
+        if isinstance(self.source, JsonLines):
+            line = self.source.line_at(pointer)
+            self.refresh_source()
+            self.cursor = line
+
+    def note(self, notes: Mapping[str, Piece]) -> None:
+        """Write notes behind the lines of these pointers."""
+        if isinstance(self.source, JsonLines):
+            self.source.note(notes)
+            self.refresh_source()
+
+    def find(self, words: str) -> str:
+        """Mark a text wherever it stands, go to the first place from the cursor on, and say how many there are."""
+        if not isinstance(self.source, JsonLines):
+            return "only JSON can be searched"
+        count = self.source.find(words)
+        found = self._go_to_hit(1, here=True)
+        self.refresh_source()
+        return f"{found:,} of {count:,}" if count else "nothing" if words else ""
+
+    def action_find(self) -> None:
+        """Ask what to find."""
+        self.app.push_screen(SearchScreen(self.find))
+
+    def action_next_hit(self, step: int) -> None:
+        """Go to the next place in a direction where the text that was looked for stands."""
+        if not self._go_to_hit(step):
+            self.app.notify("Nothing was looked for, or it is not here; / finds.", severity="warning", markup=False)
+
+    def action_copy_pointer(self) -> None:
+        """Copy the JSON pointer of the line under the cursor."""
+        self.app.copy(self.pointer)  # type: ignore[attr-defined]
+
+    def _go_to_hit(self, step: int, *, here: bool = False) -> int:
+        hit = self.source.next_hit(self.cursor, step, here=here) if isinstance(self.source, JsonLines) else None
+        if hit is None:
+            return 0
+        line, number = hit
+        self.refresh_source()
+        self.cursor = line
+        return number
 
     def _opened(self) -> None:
         if isinstance(self.source, JsonLines):

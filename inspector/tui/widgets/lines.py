@@ -139,11 +139,10 @@ class LineView(ScrollView, can_focus=True):
         """Draw another source from its beginning or, with `follow`, from its end."""
         self._source = source
         self._laid_out = 0
-        self._seen = 0
         self._top = None
         if self.is_attached:
-            self.virtual_size = Size(0, 0)
             self.scroll_to(0, 0, animate=False, force=True)
+        self._seen = 0
         self.following = self._follow
         self.refresh_source()
 

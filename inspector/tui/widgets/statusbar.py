@@ -45,7 +45,7 @@ class StatusBar(Static):
         """Draw another status, if it is another."""
         if status != self._status:
             self._status = status
-            self.update(self._content())
+            self.update(self._content(), layout=False)
 
     class InterfaceClicked(Message):
         """Somebody clicked on the left half, where the interface stands."""

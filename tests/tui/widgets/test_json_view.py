@@ -128,3 +128,70 @@ async def test_copied_lines_are_json_without_the_marks() -> None:
         copied = view.get_selection(SELECT_ALL)
         assert copied is not None
         assert json.loads(copied[0]) == VALUE
+
+
+LONG = {"name": "Agent", "skills": [{"id": f"s{i}", "name": f"Name {i}"} for i in range(30)], "Ünal": "STRASSE name"}
+
+
+async def test_a_search_goes_to_what_it_finds_and_unfolds_what_hides_it() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(60, 12)) as pilot:
+        view.show_value(LONG)
+        await settle(pilot)
+        await pilot.press("down", "down", "left")
+        assert view.line_count == 5
+        assert view.find("NAME 7") == "1 of 1"
+        await settle(pilot)
+        assert (view.pointer, view.line_count) == ("/skills/7/name", 126)
+        assert view.find("name") == "9 of 32"
+        await pilot.press("n")
+        assert view.pointer == "/skills/8/name"
+        await pilot.press("N", "N")
+        assert view.pointer == "/skills/6/name"
+        await pilot.press("home")
+        assert view.find("name") == "1 of 32"
+        await pilot.press("N")
+        assert view.pointer == "/Ünal"
+        assert view.find("nowhere") == "nothing"
+        assert view.find("") == ""
+
+
+async def test_what_is_found_is_marked() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(60, 12)) as pilot:
+        view.show_value({"a": "one two one"})
+        view.find("one")
+        await settle(pilot)
+        marked = [segment.text for segment in view.render_line(1) if segment.style and segment.style.underline]
+        assert marked == ["one", "one"]
+
+
+async def test_only_json_is_searched() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(60, 12)):
+        view.show_bytes(b"<html>")
+        assert view.find("html") == "only JSON can be searched"
+        view.go_to("/a")
+        assert view.nearest("/a") == ""
+
+
+async def test_a_pointer_leads_to_its_line_or_to_the_nearest_around_it() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(60, 12)) as pilot:
+        view.show_value({"a/b": {"~": [1, {"c": 2}]}, "d": 3})
+        await settle(pilot)
+        for pointer in ("/a~1b/~0/1/c", "/d", "/a~1b", ""):
+            view.go_to(pointer)
+            assert view.pointer == pointer
+        view.go_to("/a~1b/~0/7/x")
+        assert view.pointer == "/a~1b/~0"
+        assert view.nearest("/nowhere") == ""
+
+
+async def test_notes_stand_behind_their_lines() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(60, 12)) as pilot:
+        view.show_value({"a": 1, "b": [2]})
+        view.note({"/a": ("! RULE-1", "json--error"), "/b/0": ("~ RULE-2", "json--warning")})
+        await settle(pilot)
+        assert drawn(view)[1:4] == ['     "a": 1,   ! RULE-1', '   ▾ "b": [', "       2   ~ RULE-2"]

@@ -1,0 +1,88 @@
+"""`rules`: every rule that findings come from, with its ground and its remedy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.failure import OK, usage
+from inspector.cli.output import Output
+from inspector.findings.rule import EVERY, Rule
+from inspector.findings.rules import RULES
+from inspector.protocol.model import Json
+
+_FAMILIES = {
+    "CARD": "The agent card",
+    "STREAM": "Streams and tasks",
+    "DATA": "Objects in answers and events",
+    "ERROR": "Errors",
+    "RESULT": "Answers to what was asked",
+    "RPC": "JSON-RPC",
+    "HTTP": "HTTP+JSON",
+    "GRPC": "gRPC",
+    "PUSH": "Push notifications",
+}
+_LONGEST_EXAMPLE = 300
+
+
+def rules(invocation: Invocation, out: Output) -> int:
+    """List the rules, or those whose ids or families are named."""
+    wanted = [name.upper() for name in invocation.given.ids]
+    chosen = [rule for rule in RULES.values() if not wanted or {rule.id, rule.id.partition("-")[0]} & set(wanted)]
+    if not chosen:
+        raise usage(f"There is no rule {', '.join(wanted)}.", "Without a name all of them are listed.")
+    match invocation.given.output:
+        case "json":
+            out.document([_as_json(rule) for rule in chosen])
+        case "markdown":
+            out.write("\n".join(_markdown(chosen)))
+        case _:
+            for rule in chosen:
+                out.field(rule.id, f"{rule.severity.value}: {rule.title}")
+                out.field("  Ground", f"{rule.section}: {rule.demand}")
+                out.field("  Remedy", rule.remedy)
+    return OK
+
+
+def _as_json(rule: Rule) -> Json:
+    return {
+        "id": rule.id,
+        "severity": rule.severity.value,
+        "title": rule.title,
+        "section": rule.section,
+        "demand": rule.demand,
+        "remedy": rule.remedy,
+        "generations": list(rule.generations),
+        "passing": rule.passing,
+        "failing": rule.failing,
+    }
+
+
+def _markdown(chosen: list[Rule]) -> Iterator[str]:
+    yield "# Rules\n"
+    yield (
+        f"The {len(chosen)} rules that findings come from; `a2a-inspect rules -o markdown` prints this page. An\n"
+        "**error** breaks a MUST, a **warning** a SHOULD or what people are known to suffer from, a **hint** is worth\n"
+        "knowing.\n"
+    )
+    yield (
+        "The example of a rule about cards is a merge patch (RFC 7386) on a sound card; of a rule about serving, one\n"
+        "on the headers; of a rule about bytes, an encoding and a text.\n"
+    )
+    for family, title in _FAMILIES.items():
+        members = [rule for rule in chosen if rule.id.startswith(f"{family}-")]
+        if members:
+            yield f"## {title}\n"
+        for rule in sorted(members, key=lambda one: one.id):
+            yield from _entry(rule)
+
+
+def _entry(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.id} {rule.title}\n"
+    held = "every generation" if set(rule.generations) == set(EVERY) else ", ".join(sorted(rule.generations))
+    yield f"**{rule.severity.value}**, {held}. {rule.section}: “{rule.demand}”\n"
+    yield f"{rule.remedy}\n"
+    if rule.failing is not None:
+        text = json.dumps(rule.failing, ensure_ascii=True)
+        yield f"    {text if len(text) <= _LONGEST_EXAMPLE else text[:60] + ' ...'}\n"

@@ -1,0 +1,245 @@
+"""Rules about where the agent is: the addresses of its interfaces, and the other urls of its card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.card.facts import Facts, Interface
+from inspector.findings.card.sound import interface
+from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+_WEB = frozenset({"http", "https"})
+
+
+def _at(**changes: Json) -> Json:
+    return {"supportedInterfaces": [interface(**changes)]}
+
+
+def _pointer(one: Interface, member: str = "url") -> str:
+    return pointer(*one.steps, member)
+
+
+@BOOK.rule(
+    "CARD-040",
+    ERROR,
+    "The card declares no interface",
+    section="1.0 §8.3.1, 0.3 §5.6.4",
+    demand="The agent MUST declare at least one supported transport.",
+    remedy="List at least one interface with url, protocolBinding and protocolVersion.",
+    generations=V1,
+    failing={"supportedInterfaces": []},
+)
+def no_interface(card: Facts) -> Iterator[Seen]:
+    if card.value.get("supportedInterfaces") == []:
+        yield Seen("/supportedInterfaces", "no interface is declared")
+
+
+@BOOK.rule(
+    "CARD-041",
+    ERROR,
+    "The url of an interface is not absolute",
+    section="1.0 §4.4.6, 0.3 §5.5.5",
+    demand="Must be a valid absolute HTTPS URL in production.",
+    remedy="Write the whole url with scheme and host, as a client outside of the agent's machine has to use it.",
+    failing=_at(url="/a2a"),
+    passing=_at(url="agent.example.com:443", protocolBinding="GRPC"),
+    generations=NEWEST_FIRST,
+)
+def not_absolute(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        # A binding that nobody knows may take what gRPC takes; what is missing is named by the rules about members.
+        why = flaw(one.url, target=one.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
+        if why and "url" not in one.lacks:
+            yield Seen(_pointer(one), f"{one.url[:200]!r}: {why}")
+
+
+@BOOK.rule(
+    "CARD-042",
+    ERROR,
+    "The url of an interface does not fit its binding",
+    section="1.0 §9.1, §11.1",
+    demand="JSON-RPC and HTTP+JSON travel over HTTP(S).",
+    remedy="Use an https url, or declare the binding that is really served there by its URI.",
+    failing=_at(url="ws://agent.example.com/a2a"),
+    passing=_at(url="wss://agent.example.com/a2a", protocolBinding="https://example.com/bindings/websocket/v1"),
+    generations=NEWEST_FIRST,
+)
+def unfit_scheme(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        scheme = one.url.partition("://")[0].lower() if "://" in one.url else ""
+        if scheme and one.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
+            yield Seen(_pointer(one), f"{scheme} for {one.binding or 'JSONRPC'}")
+
+
+@BOOK.rule(
+    "CARD-043",
+    WARNING,
+    "The url of an interface is not encrypted",
+    section="1.0 §13.3, §4.4.6",
+    demand="Production deployments MUST use encrypted communication.",
+    remedy="Serve the agent over https; http is for the developer's own machine.",
+    failing=_at(url="http://agent.example.com/a2a"),
+    passing=_at(url="http://localhost:9999/a2a"),
+    generations=NEWEST_FIRST,
+)
+def not_encrypted(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        host = host_of(one.url)
+        inside = is_local(host) or is_private(host) or is_wildcard(host) or "." not in host
+        if one.url.lower().startswith(("http://", "ws://")) and host and not inside:
+            yield Seen(_pointer(one), one.url)
+
+
+@BOOK.rule(
+    "CARD-044",
+    ERROR,
+    "A url carries a user name or a password",
+    section="1.0 §14.3, 0.3 §5.4",
+    demand="The card SHOULD NOT include sensitive credentials.",
+    remedy="Take it out of the url and change the password: the card is public.",
+    failing=_at(url="https://bob:secret@agent.example.com/a2a"),
+    generations=NEWEST_FIRST,
+)
+def userinfo(card: Facts) -> Iterator[Seen]:
+    for where, url in _every_url(card):
+        parts = split(url) if "://" in url else None
+        if parts and "@" in parts.netloc:
+            yield Seen(where, f"{parts.scheme}://…@{parts.hostname}")
+
+
+@BOOK.rule(
+    "CARD-045",
+    ERROR,
+    "An interface is at a wildcard address",
+    section="1.0 §4.4.6",
+    demand="The URL where this interface is available.",
+    remedy="Advertise the host name that clients use; the wildcard is only for binding a socket.",
+    failing=_at(url="http://0.0.0.0:8000/"),
+    generations=NEWEST_FIRST,
+)
+def wildcard(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        if is_wildcard(host_of(one.url)):
+            yield Seen(_pointer(one), one.url)
+
+
+@BOOK.rule(
+    "CARD-004",
+    WARNING,
+    "An interface is at an address that only means something on the agent's own machine or network",
+    section="1.0 §4.4.6",
+    demand="The URL where this interface is available.",
+    remedy="Advertise the public host name instead of a loopback or private address.",
+    failing=_at(url="http://127.0.0.1:8000/"),
+    generations=NEWEST_FIRST,
+)
+def unreachable(card: Facts) -> Iterator[Seen]:
+    served = host_of(card.served.url)
+    if not served or is_local(served):
+        return
+    for one in card.interfaces:
+        host = host_of(one.url)
+        if is_local(host) or (is_private(host) and not is_private(served) and "." in served):
+            yield Seen(_pointer(one), f"{one.url}, on a card from {served}")
+
+
+@BOOK.rule(
+    "CARD-046",
+    HINT,
+    "An interface is on another origin than the card",
+    section="1.0 §8.3",
+    demand="Credentials belong to an origin: a client should not carry them to another one unasked.",
+    remedy="Nothing to mend if the host is yours.",
+    failing=_at(url="https://elsewhere.example.net/a2a"),
+    generations=NEWEST_FIRST,
+)
+def other_origin(card: Facts) -> Iterator[Seen]:
+    served = host_of(card.served.url)
+    for one in card.interfaces if served else ():
+        host = host_of(one.url)
+        if host and host != served and not (is_local(host) or is_wildcard(host) or is_private(host)):
+            yield Seen(_pointer(one), f"{host}, the card came from {served}")
+
+
+@BOOK.rule(
+    "CARD-047",
+    WARNING,
+    "The url of an interface has a fragment or a query",
+    section="1.0 §11.3, RFC 3986 §3.5",
+    demand="Paths of operations are appended to the url; a fragment is never sent.",
+    remedy="Take it away.",
+    failing=_at(url="https://agent.example.com/a2a#main"),
+    generations=NEWEST_FIRST,
+)
+def fragment(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        parts = split(one.url)
+        if parts and "://" in one.url and (parts.fragment or (parts.query and one.binding.upper() == "HTTP+JSON")):
+            yield Seen(_pointer(one), one.url)
+
+
+@BOOK.rule(
+    "CARD-048",
+    WARNING,
+    "A host name is written with letters beyond ASCII",
+    section="RFC 3986 §3.2.2, RFC 5891",
+    demand="A host in a url is ASCII; other letters are written in punycode, which shows look-alikes.",
+    remedy="Write the name in punycode, and check that it is the name that you mean.",
+    failing=_at(url="https://аgent.example.com/a2a"),
+    generations=NEWEST_FIRST,
+)
+def foreign_letters(card: Facts) -> Iterator[Seen]:
+    for where, url in _every_url(card):
+        host = host_of(url) if "://" in url else ""
+        if not host.isascii():
+            yield Seen(where, f"{host} is {_punycode(host)}")
+
+
+@BOOK.rule(
+    "CARD-061",
+    WARNING,
+    "A url in the card is no url",
+    section="1.0 §4.4.1, §4.4.2",
+    demand="documentationUrl, iconUrl and the provider's url are URLs.",
+    remedy="Write an absolute https url.",
+    failing={"documentationUrl": "docs/index.html"},
+    generations=NEWEST_FIRST,
+)
+def other_url(card: Facts) -> Iterator[Seen]:
+    for where, url in _other_urls(card):
+        why = "" if _is_picture(where, url) else flaw(url)
+        if not why and url.partition(":")[0].lower() not in _WEB and not _is_picture(where, url):
+            why = "it is no web address"
+        if why:
+            yield Seen(where, f"{url[:200]!r}: {why}")
+
+
+def _punycode(host: str) -> str:
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return "no name that can be written in punycode"
+
+
+def _is_picture(where: str, url: str) -> bool:
+    return where == "/iconUrl" and url.lower().startswith("data:image/")
+
+
+def _other_urls(card: Facts) -> Iterator[tuple[str, str]]:
+    provider = card.value.get("provider")
+    places: list[tuple[str, Json]] = [(f"/{name}", card.value.get(name)) for name in ("documentationUrl", "iconUrl")]
+    if isinstance(provider, dict):
+        places.append(("/provider/url", provider.get("url")))
+    yield from ((where, url) for where, url in places if isinstance(url, str))
+
+
+def _every_url(card: Facts) -> Iterator[tuple[str, str]]:
+    yield from ((_pointer(one), one.url) for one in card.interfaces)
+    yield from _other_urls(card)
+    yield from card.login_urls()

@@ -1,0 +1,292 @@
+"""Rules about the interfaces of an agent: their bindings, versions and order, and how the two views of a card agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.card.facts import Facts, Interface
+from inspector.findings.card.sound import interface, old_interface
+from inspector.findings.rule import LEGACY, SINCE_0_2, V1
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.dialects.registry import generation_of
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+_WEB = frozenset({"http", "https"})
+_NICKNAMES = frozenset(
+    {
+        "jsonrpc",
+        "jsonrpc20",
+        "jsonrpc2",
+        "json",
+        "rpc",
+        "rest",
+        "http",
+        "https",
+        "httpjson",
+        "jsonhttp",
+        "httprest",
+        "grpc",
+    }
+)
+"""What people call the core bindings, without signs and in lower case."""
+
+
+def _at(**changes: Json) -> Json:
+    return {"supportedInterfaces": [interface(**changes)]}
+
+
+def _pointer(one: Interface, member: str = "url") -> str:
+    return pointer(*one.steps, member)
+
+
+def _binding_member(card: Facts, one: Interface) -> str:
+    return pointer(*one.steps, "protocolBinding" if card.is_1_0 else "transport" if one.steps else "preferredTransport")
+
+
+@BOOK.rule(
+    "CARD-049",
+    WARNING,
+    "An interface is declared twice",
+    section="1.0 §8.3.1",
+    demand="Each interface is one combination of url, binding, version and tenant.",
+    remedy="Take one of the two away.",
+    failing={"supportedInterfaces": [interface(), interface()]},
+    generations=SINCE_0_2,
+)
+def declared_twice(card: Facts) -> Iterator[Seen]:
+    known: set[tuple[str, ...]] = set()
+    for one in card.interfaces:
+        what = (one.url.rstrip("/"), one.binding.upper(), one.version if card.is_1_0 else "", one.tenant)
+        if what in known:
+            yield Seen(pointer(*one.steps), f"{one.binding} at {one.url} again")
+        elif one.steps:  # the main url of an older card is listed among the others on purpose
+            known.add(what)
+
+
+@BOOK.rule(
+    "CARD-050",
+    WARNING,
+    "The binding is none of those that the specification names",
+    section="1.0 §4.4.6, §5.8; 0.3 §5.5.5",
+    demand="The core ones are JSONRPC, GRPC and HTTP+JSON; custom bindings SHOULD be identified by a URI.",
+    remedy="Spell it as the specification does: clients compare it letter by letter.",
+    failing=_at(protocolBinding="REST"),
+    passing=_at(protocolBinding="https://example.com/bindings/queue/v1"),
+    generations=SINCE_0_2,
+)
+def unknown_binding(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        if one.binding in BINDINGS or ":" in one.binding or one.lacks & {"protocolBinding", "transport"}:
+            continue
+        if card.is_1_0 or not one.binding or re.sub(r"[^a-z0-9]", "", one.binding[:40].lower()) in _NICKNAMES:
+            yield Seen(_binding_member(card, one), repr(one.binding) if one.binding else "empty")
+
+
+@BOOK.rule(
+    "CARD-051",
+    HINT,
+    "A transport that the specification does not name",
+    section="0.3 §5.5.5",
+    demand="Additional transport values MAY be used for future extensions.",
+    remedy="Nothing to mend if it is meant: only clients that know it can use this interface.",
+    generations=("0.3", "0.2"),
+    failing={"preferredTransport": "CARRIER-PIGEON"},
+)
+def own_transport(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        name = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
+        if one.binding and one.binding not in BINDINGS and name not in _NICKNAMES:
+            yield Seen(_binding_member(card, one), repr(one.binding))
+
+
+_VERSION = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}")
+_WITH_PATCH = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}")
+
+
+@BOOK.rule(
+    "CARD-052",
+    WARNING,
+    "The protocol version of an interface has a patch number",
+    section="1.0 §3.6",
+    demand="Patch version numbers SHOULD NOT be used in requests, responses and Agent Cards.",
+    remedy="Write Major.Minor, such as 1.0; some servers compare it letter by letter.",
+    generations=V1,
+    failing=_at(protocolVersion="1.0.0"),
+)
+def patch_number(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        if _WITH_PATCH.fullmatch(one.version):
+            yield Seen(_pointer(one, "protocolVersion"), one.version)
+
+
+@BOOK.rule(
+    "CARD-053",
+    ERROR,
+    "The protocol version is no version",
+    section="1.0 §3.6, 0.3 §5.5",
+    demand="The protocol version is identified by Major.Minor.",
+    remedy="Write Major.Minor, such as 1.0 (0.2 and 0.3 write the patch number too).",
+    failing=_at(protocolVersion="latest"),
+    generations=SINCE_0_2,
+)
+def no_version(card: Facts) -> Iterator[Seen]:
+    places = [("/protocolVersion", card.value.get("protocolVersion"))]
+    if card.is_1_0:
+        places = [
+            (_pointer(one, "protocolVersion"), one.version)
+            for one in card.interfaces
+            if "protocolVersion" not in one.lacks
+        ]
+    for where, version in places:
+        known = isinstance(version, str) and (_VERSION.fullmatch(version) or _WITH_PATCH.fullmatch(version))
+        if isinstance(version, str) and not known and version.lower() != "opvs":
+            yield Seen(where, repr(version))
+
+
+@BOOK.rule(
+    "CARD-054",
+    WARNING,
+    "A protocol version that was never published",
+    section="1.0 §3.6",
+    demand="The published versions are 0.1, 0.2, 0.3 and 1.0.",
+    remedy="Write the version that the agent implements.",
+    failing=_at(protocolVersion="4.2"),
+    generations=SINCE_0_2,
+)
+def unpublished_version(card: Facts) -> Iterator[Seen]:
+    for one in card.interfaces:
+        if _VERSION.match(one.version) and not generation_of(one.version) and (card.is_1_0 or not one.steps):
+            yield Seen(_pointer(one, "protocolVersion"), one.version)
+
+
+@BOOK.rule(
+    "CARD-055",
+    ERROR,
+    "The card claims a generation whose shape it does not have",
+    section="1.0 Appendix A.2",
+    demand="From 1.0 on interfaces are declared in supportedInterfaces, each with its own version.",
+    remedy="Declare supportedInterfaces, or the version whose shape the card has.",
+    generations=("0.3", "0.2"),
+    failing={"protocolVersion": "1.0"},
+)
+def other_shape(card: Facts) -> Iterator[Seen]:
+    version = card.value.get("protocolVersion")
+    claimed = generation_of(version) if isinstance(version, str) else ""
+    if claimed in V1:
+        yield Seen("/protocolVersion", f"{version} in a card of the shape of {card.generation}")
+
+
+@BOOK.rule(
+    "CARD-056",
+    HINT,
+    "An older interface is preferred to a newer one",
+    section="1.0 §8.3.1",
+    demand="The first entry in supportedInterfaces represents the preferred interface.",
+    remedy="List the newest generation first, unless this is meant.",
+    generations=V1,
+    failing={"supportedInterfaces": [interface(protocolVersion="0.3"), interface()]},
+)
+def older_first(card: Facts) -> Iterator[Seen]:
+    versions = [generation_of(one.version) for one in card.interfaces]
+    if versions and versions[0] in LEGACY and any(one in V1 for one in versions):
+        yield Seen(_pointer(card.interfaces[0], "protocolVersion"), f"{versions[0]} before 1.0")
+
+
+@BOOK.rule(
+    "CARD-057",
+    HINT,
+    "The preferred transport is not said",
+    section="0.3 §5.6.1 against the definition",
+    demand="The text says that preferredTransport MUST be present; the definition gives it the default JSONRPC.",
+    remedy="Say it.",
+    generations=("0.3",),
+    failing={"preferredTransport": None},
+)
+def no_preferred_transport(card: Facts) -> Iterator[Seen]:
+    if card.value.get("preferredTransport") is None:
+        yield Seen("/preferredTransport", "missing: JSONRPC is assumed")
+
+
+def _listed_at_main_url(card: Facts) -> list[Interface]:
+    main = next((one for one in card.interfaces if not one.steps), None)
+    return [one for one in card.interfaces if one.steps and main and one.url.rstrip("/") == main.url.rstrip("/")]
+
+
+@BOOK.rule(
+    "CARD-058",
+    ERROR,
+    "The preferred transport is not the one at the main url",
+    section="0.3 §5.6.1, §5.6.4",
+    demand="The transport protocol available at the main url MUST match the preferredTransport field.",
+    remedy="Make preferredTransport and the entry of additionalInterfaces for this url agree.",
+    generations=("0.3", "0.2"),
+    failing={"preferredTransport": "GRPC"},
+)
+def other_transport(card: Facts) -> Iterator[Seen]:
+    preferred = card.value.get("preferredTransport", "JSONRPC")
+    listed = _listed_at_main_url(card)
+    named = all("transport" not in one.lacks for one in listed)
+    if (
+        named
+        and isinstance(preferred, str)
+        and listed
+        and all(one.binding.upper() != preferred.upper() for one in listed)
+    ):
+        yield Seen("/preferredTransport", f"{preferred}, but {listed[0].binding} is listed at {listed[0].url}")
+
+
+@BOOK.rule(
+    "CARD-059",
+    WARNING,
+    "The main url is not among the additional interfaces",
+    section="0.3 §5.6.2",
+    demand="SHOULD include an entry matching the main url and preferredTransport.",
+    remedy="List it as well: some clients look at the list alone.",
+    generations=("0.3",),
+    failing={"additionalInterfaces": [old_interface(url="https://agent.example.com/other")]},
+)
+def main_not_listed(card: Facts) -> Iterator[Seen]:
+    url, others = card.value.get("url"), card.value.get("additionalInterfaces")
+    if others and isinstance(url, str) and not _listed_at_main_url(card):
+        yield Seen("/additionalInterfaces", f"{url} is not listed")
+
+
+@BOOK.rule(
+    "CARD-060",
+    HINT,
+    "One url is declared for different transports",
+    section="0.3 §5.6.4 against §5.6.2",
+    demand="The same URL MUST NOT declare conflicting transports; yet URLs MAY be reused for several.",
+    remedy="Nothing to mend if the endpoint tells them apart.",
+    generations=("0.3",),
+    failing={"additionalInterfaces": [old_interface(), old_interface(transport="GRPC")]},
+)
+def several_at_one_url(card: Facts) -> Iterator[Seen]:
+    known: dict[str, str] = {}
+    for one in card.interfaces if not card.is_1_0 else ():
+        # JSON-RPC and HTTP+JSON share one endpoint as a matter of course: their paths tell them apart.
+        first = known.setdefault(one.url, one.binding) if one.steps else one.binding
+        if first != one.binding and {first, one.binding} != {"JSONRPC", "HTTP+JSON"}:
+            yield Seen(_binding_member(card, one), f"{one.binding} at the url of {first}")
+
+
+@BOOK.rule(
+    "CARD-062",
+    WARNING,
+    "Both views of a card of two generations say different things",
+    section="1.0 Appendix A.2",
+    demand="Clients of either generation read their own members of the card.",
+    remedy="Make url the address of an interface that supportedInterfaces lists.",
+    generations=V1,
+    failing={"url": "https://elsewhere.example.com/a2a", "protocolVersion": "0.3"},
+    passing={"url": "https://agent.example.com/a2a", "protocolVersion": "0.3"},
+)
+def views_differ(card: Facts) -> Iterator[Seen]:
+    url = card.value.get("url")
+    if card.hybrid and isinstance(url, str) and all(one.url.rstrip("/") != url.rstrip("/") for one in card.interfaces):
+        yield Seen("/url", f"{url} is in no entry of supportedInterfaces")

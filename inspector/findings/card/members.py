@@ -1,0 +1,338 @@
+"""Rules about the members of a card: present, of the right type, spelled as the specification spells them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.card.eras import NEW, OLD
+from inspector.findings.card.facts import Facts
+from inspector.findings.card.sound import interface, skill
+from inspector.findings.rule import EVERY, NEWEST_FIRST, SINCE_0_2, V1
+from inspector.findings.shape import Breach, Slip
+from inspector.findings.spelling import camel_case, meant
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+
+class _Object(NamedTuple):
+    """A kind of object in a card, with an example that lacks a member and one that has a member of a wrong type."""
+
+    missing: str
+    mistyped: str
+    of: str
+    section: str
+    lacking: Json
+    wrong: Json
+    generations: tuple[str, ...]
+
+
+_KEY = "apiKeySecurityScheme"
+
+
+def _code_flow(**changes: Json) -> Json:
+    return {"securitySchemes": {"login": {"oauth2SecurityScheme": {"flows": {"authorizationCode": changes}}}}}
+
+
+_OBJECTS = (
+    _Object("001", "002", "card", "1.0 §4.4.1, 0.3 §5.5", {"name": None}, {"version": 2}, NEWEST_FIRST),
+    _Object(
+        "010",
+        "011",
+        "interface",
+        "1.0 §4.4.6, 0.3 §5.5.5",
+        {"supportedInterfaces": [interface(protocolBinding=None)]},
+        {"supportedInterfaces": [interface(tenant=7)]},
+        SINCE_0_2,
+    ),
+    _Object(
+        "012",
+        "013",
+        "skill",
+        "1.0 §4.4.5, 0.3 §5.5.4",
+        {"skills": [skill(id=None)]},
+        {"skills": [skill(tags="language")]},
+        NEWEST_FIRST,
+    ),
+    _Object(
+        "014",
+        "015",
+        "provider",
+        "1.0 §4.4.2, 0.3 §5.5.1",
+        {"provider": {"organization": None}},
+        {"provider": {"url": ["https://example.com"]}},
+        NEWEST_FIRST,
+    ),
+    _Object(
+        "016",
+        "017",
+        "extension",
+        "1.0 §4.4.4, 0.3 §5.5.2.1",
+        {"capabilities": {"extensions": [{"required": True}]}},
+        {"capabilities": {"extensions": [{"uri": "https://example.com/x/v1", "required": "yes"}]}},
+        SINCE_0_2,
+    ),
+    _Object(
+        "018",
+        "019",
+        "security scheme",
+        "1.0 §4.5.1, 0.3 §5.5.3",
+        {"securitySchemes": {"key": {_KEY: {"name": None}}}},
+        {"securitySchemes": {"key": {_KEY: {"name": 1}}}},
+        SINCE_0_2,
+    ),
+    _Object(
+        "020",
+        "021",
+        "flow",
+        "1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
+        _code_flow(tokenUrl=None),
+        _code_flow(scopes=["translate"]),
+        SINCE_0_2,
+    ),
+    _Object(
+        "022",
+        "023",
+        "signature",
+        "1.0 §4.4.7, 0.3 §5.5.6",
+        {"signatures": [{"protected": "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ"}]},
+        {"signatures": [{"protected": {"alg": "ES256"}, "signature": "AA"}]},
+        (*V1, "0.3"),
+    ),
+    _Object(
+        "024",
+        "025",
+        "authentication",
+        "0.1 §5.5.3",
+        {"authentication": {"schemes": None}},
+        {"authentication": {"schemes": "Bearer"}},
+        ("0.1",),
+    ),
+)
+_INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "flows")}
+"""The shapes that have no rules of their own: what is wrong in them is told of the object around them."""
+_IN_REQUIREMENTS = frozenset({"security requirement", "scopes"})
+
+
+def _slips(slip: Slip, of: str) -> Callable[[Facts], Iterator[Seen]]:
+    shapes = _INSIDE.get(of, (of,))
+
+    def check(card: Facts) -> Iterator[Seen]:
+        for one in card.breaches:
+            if one.slip is slip and one.shape.of in shapes and one.name not in ("security", "securityRequirements"):
+                yield Seen(one.pointer, one.seen)
+
+    return check
+
+
+for _object in _OBJECTS:
+    BOOK.rule(
+        f"CARD-{_object.missing}",
+        ERROR,
+        f"A required member of the {_object.of} is missing",
+        section=_object.section,
+        demand="Fields marked REQUIRED MUST be present and set.",
+        remedy="Add the member; clients that check the card refuse it otherwise.",
+        generations=_object.generations,
+        failing=_object.lacking,
+    )(_slips(Slip.MISSING, _object.of))
+    BOOK.rule(
+        f"CARD-{_object.mistyped}",
+        ERROR,
+        f"A member of the {_object.of} has the wrong type",
+        section=_object.section,
+        demand="Members MUST have the type that the protocol's definition gives them.",
+        remedy="Correct the member; typed clients cannot read the card at all.",
+        generations=_object.generations,
+        failing=_object.wrong,
+    )(_slips(Slip.WRONG_TYPE, _object.of))
+
+
+@BOOK.rule(
+    "CARD-026",
+    WARNING,
+    "A required text is blank",
+    section="1.0 §5.7, 0.3 §5.5",
+    demand="Fields marked REQUIRED MUST be present and set in valid messages.",
+    remedy="Say it: people and agents choose by these texts, and protobuf drops an empty one as if it were missing.",
+    failing={"name": " "},
+    passing={"description": ""},
+    generations=NEWEST_FIRST,
+)
+def blank_text(card: Facts) -> Iterator[Seen]:
+    for one in card.breaches:
+        # A url is judged as a url, and an empty version as no version.
+        if one.slip is Slip.BLANK and one.name not in ("url", "description", "protocolVersion", "protected"):
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "CARD-027",
+    HINT,
+    "A description is blank",
+    section="1.0 §5.7 against §8.4.1",
+    demand="Fields marked REQUIRED MUST be present and set; the example of canonicalization keeps an empty one.",
+    remedy="Describe the agent or the skill: other agents decide by it whether to ask.",
+    failing={"description": ""},
+    generations=NEWEST_FIRST,
+)
+def blank_description(card: Facts) -> Iterator[Seen]:
+    for one in card.breaches:
+        if one.slip is Slip.BLANK and one.name == "description":
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "CARD-028",
+    WARNING,
+    "No media type is declared",
+    section="1.0 §5.7",
+    demand="Arrays marked as required MUST contain at least one element.",
+    remedy="List the media types that every skill takes and gives, such as text/plain.",
+    generations=V1,
+    failing={"defaultInputModes": []},
+)
+def no_modes(card: Facts) -> Iterator[Seen]:
+    for name in ("defaultInputModes", "defaultOutputModes"):
+        if card.value.get(name) == []:
+            yield Seen(pointer(name), f"{name} is empty")
+
+
+@BOOK.rule(
+    "CARD-029",
+    HINT,
+    "A required list is empty",
+    section="1.0 §5.7 against §8.4.1",
+    demand="Arrays marked as required MUST contain at least one element; the example of canonicalization has none.",
+    remedy="List at least one: clients look for skills and tags, and protobuf drops an empty list.",
+    failing={"skills": []},
+    generations=NEWEST_FIRST,
+)
+def empty_list(card: Facts) -> Iterator[Seen]:
+    if card.value.get("skills") == []:
+        yield Seen("/skills", "the card declares no skill")
+    for name in ("defaultInputModes", "defaultOutputModes"):
+        if card.value.get(name) == [] and not card.is_1_0:
+            yield Seen(pointer(name), f"{name} is empty")
+    for number, one in card.skills:
+        if one.get("tags") == []:
+            yield Seen(pointer("skills", number, "tags"), "the skill has no tags")
+
+
+@BOOK.rule(
+    "CARD-030",
+    HINT,
+    "A member is null",
+    section="1.0 §5.7, ProtoJSON",
+    demand="What is not set is omitted.",
+    remedy="Leave the member out; strict readers of older generations refuse a null.",
+    failing={"skills": [{**skill(), "examples": None}]},
+    generations=NEWEST_FIRST,
+)
+def null_member(card: Facts) -> Iterator[Seen]:
+    for one in card.breaches:
+        if one.slip is Slip.NULL:
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "CARD-031",
+    ERROR,
+    "A member is not spelled in camelCase",
+    section="1.0 §5.5",
+    demand="All JSON serializations MUST use camelCase naming for field names.",
+    remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
+    generations=NEWEST_FIRST,
+    failing={"default_input_modes": ["text/plain"]},
+)
+def not_camel_case(card: Facts) -> Iterator[Seen]:
+    for one in card.strangers():
+        if camel_case(one.name) in one.shape.members:
+            yield Seen(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
+
+
+@BOOK.rule(
+    "CARD-032",
+    WARNING,
+    "A member looks misspelled",
+    section="1.0 §4.4, §5.7",
+    demand="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
+    remedy="Correct the spelling, case included.",
+    failing={"documentationURL": "https://agent.example.com/docs"},
+    passing={"x-internal-id": "42"},
+    generations=NEWEST_FIRST,
+)
+def misspelled(card: Facts) -> Iterator[Seen]:
+    for one in card.strangers():
+        if not _is_foreign(card, one) and (known := meant(one.name, one.shape)):
+            yield Seen(one.pointer, f"{one.name}: {known} may be meant")
+
+
+@BOOK.rule(
+    "CARD-033",
+    HINT,
+    "A member that no specification names",
+    section="1.0 §5.7",
+    demand="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
+    remedy="Nothing to mend if it is meant; what others should understand belongs into an extension.",
+    failing={"x-internal-id": "42"},
+    generations=NEWEST_FIRST,
+)
+def unknown_member(card: Facts) -> Iterator[Seen]:
+    for one in card.strangers():
+        spelled = camel_case(one.name) in one.shape.members or meant(one.name, one.shape)
+        if not spelled and not _is_foreign(card, one) and one.name not in _HOMES:
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "CARD-068",
+    WARNING,
+    "A member at the wrong place",
+    section="1.0 §4.4",
+    demand="Each member belongs to one object; at another place it is not seen.",
+    remedy="Move it to where readers look for it.",
+    failing={"pushNotifications": True},
+    generations=NEWEST_FIRST,
+)
+def misplaced(card: Facts) -> Iterator[Seen]:
+    for one in card.strangers():
+        if one.name in _HOMES and not _is_foreign(card, one):
+            yield Seen(one.pointer, f"{one.name} belongs into {_HOMES[one.name]}")
+
+
+_HOMES: Mapping[str, str] = {
+    **dict.fromkeys(("streaming", "pushNotifications", "extendedAgentCard", "extensions"), "capabilities"),
+    **dict.fromkeys(("supportedInterfaces", "securityRequirements", "securitySchemes", "skills"), "the card itself"),
+    **dict.fromkeys(("protocolBinding", "tenant"), "an entry of supportedInterfaces"),
+    "authentication": "the card itself, until 0.1",
+}
+"""Where members belong whose names mean only one thing."""
+
+
+def _is_foreign(card: Facts, one: Breach) -> bool:
+    """Say whether a stranger is at home in the same object of another generation, which other rules name."""
+    if card.is_1_0:
+        return one.shape.of == "card" and one.name in OLD
+    return one.name in NEW.get(one.shape.of, ()) or (one.shape.of == "card" and one.name == "authentication")
+
+
+@BOOK.rule(
+    "CARD-039",
+    HINT,
+    "The card is very large",
+    section="1.0 §8.6",
+    demand="Clients fetch the card before every first contact.",
+    remedy="Shorten descriptions and examples; many clients stop reading at a megabyte.",
+    failing={"description": "x" * 1_000_001},
+    generations=EVERY,
+)
+def very_large(card: Facts) -> Iterator[Seen]:
+    if card.size > _LARGE:
+        yield Seen("", f"{card.size:,} bytes")
+
+
+_LARGE = 1_000_000

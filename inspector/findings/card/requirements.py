@@ -1,0 +1,156 @@
+"""Rules about what a client has to bring: security requirements, and the extended card that asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.card.facts import Facts
+from inspector.findings.rule import SINCE_0_2, V1
+from inspector.findings.shape import Slip
+from inspector.findings.spelling import camel_case, meant
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+
+@BOOK.rule(
+    "CARD-085",
+    ERROR,
+    "A requirement names a scheme that is not declared",
+    section="1.0 §4.4.1, 0.3 §5.5, OpenAPI 3 Security Requirement Object",
+    demand="Each name MUST correspond to a security scheme which is declared.",
+    remedy="Declare the scheme in securitySchemes, or correct the name.",
+    generations=SINCE_0_2,
+    failing={"securityRequirements": [{"schemes": {"passport": {"list": []}}}]},
+)
+def undeclared(card: Facts) -> Iterator[Seen]:
+    declared = card.value.get("securitySchemes", {})
+    strangers = card.slips(Slip.UNKNOWN, "card")
+    lost = any("securitySchemes" in (camel_case(one.name), meant(one.name, one.shape)) for one in strangers)
+    if lost or not isinstance(declared, dict):
+        return  # that is what is wrong, once
+    names = declared
+    for one in card.demands:
+        if one.name not in names:
+            yield Seen(one.pointer, f"{one.name!r} is not among {', '.join(names) or 'the schemes: there are none'}")
+
+
+@BOOK.rule(
+    "CARD-086",
+    ERROR,
+    "A security requirement has the wrong shape",
+    section="1.0 §4.5.1, 0.3 §5.5",
+    demand='1.0 writes {"schemes": {name: {"list": [scopes]}}}, older generations {name: [scopes]}.',
+    remedy="Write the requirement as the card's generation does: readers of this one take it for no requirement.",
+    generations=SINCE_0_2,
+    failing={"securityRequirements": [{"bearer": []}]},
+)
+def requirement_shape(card: Facts) -> Iterator[Seen]:
+    name = "securityRequirements" if card.is_1_0 else "security"
+    for one in card.breaches:
+        inside = one.shape.of in ("security requirement", "scopes")
+        mistyped = one.slip is Slip.WRONG_TYPE and (inside or one.name == name)
+        if mistyped or (inside and one.slip is Slip.UNKNOWN):
+            yield Seen(one.pointer, one.seen)
+    for steps, requirement in card.requirements if not card.is_1_0 else ():
+        if isinstance(requirement.get("schemes"), dict):
+            yield Seen(pointer(*steps, "schemes"), "the shape of 1.0")
+
+
+@BOOK.rule(
+    "CARD-087",
+    WARNING,
+    "A requirement asks for a scope that no flow offers",
+    section="1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
+    demand="scopes lists the available scopes of the scheme.",
+    remedy="Add the scope to the flow, or correct its name.",
+    generations=SINCE_0_2,
+    failing={"securityRequirements": [{"schemes": {"login": {"list": ["fly"]}}}]},
+)
+def unknown_scope(card: Facts) -> Iterator[Seen]:
+    offered: dict[str, set[str]] = {}
+    for flow in card.flows:
+        scopes = flow.members.get("scopes")
+        offered.setdefault(str(flow.steps[1]), set()).update(scopes if isinstance(scopes, dict) else ())
+    for one in card.demands:
+        for scope in one.scopes:
+            if offered.get(one.name) and scope not in offered[one.name]:
+                yield Seen(one.pointer, f"{scope!r} is not among {', '.join(sorted(offered[one.name])[:20])}")
+
+
+@BOOK.rule(
+    "CARD-088",
+    HINT,
+    "A requirement gives scopes to a scheme that has none",
+    section="OpenAPI 3 Security Requirement Object",
+    demand="For other scheme types than oauth2 and openIdConnect the array MUST be empty, or lists roles.",
+    remedy="Leave the list empty, unless clients know these roles.",
+    generations=SINCE_0_2,
+    failing={"securityRequirements": [{"schemes": {"key": {"list": ["translate"]}}}]},
+)
+def idle_scopes(card: Facts) -> Iterator[Seen]:
+    kinds = {one.name: one.kind for one in card.schemes}
+    for one in card.demands:
+        if one.scopes and kinds.get(one.name) in ("apiKey", "http", "mutualTLS"):
+            yield Seen(one.pointer, f"{', '.join(one.scopes[:5])} for {one.name}")
+
+
+@BOOK.rule(
+    "CARD-089",
+    HINT,
+    "Schemes are declared, and none is required",
+    section="1.0 §7.3",
+    demand="The requirements say which of the schemes a client has to use.",
+    remedy="Add securityRequirements (until 0.3: security), or take the schemes away.",
+    generations=SINCE_0_2,
+    failing={"securityRequirements": None},
+)
+def none_required(card: Facts) -> Iterator[Seen]:
+    if card.schemes and not card.requirements and "security" not in card.value:
+        yield Seen("/securitySchemes", f"{', '.join(one.name for one in card.schemes[:5])}, and no requirement")
+
+
+@BOOK.rule(
+    "CARD-090",
+    WARNING,
+    "An extended card, and no way to authenticate for it",
+    section="1.0 §3.1.11, §13.3; 0.3 §7.10",
+    demand="The client MUST authenticate the request using one of the schemes declared.",
+    remedy="Declare the security schemes with which the extended card is asked for.",
+    generations=SINCE_0_2,
+    failing={"securitySchemes": None, "securityRequirements": None},
+)
+def open_extended_card(card: Facts) -> Iterator[Seen]:
+    where = _extended(card)
+    if where and not card.value.get("securitySchemes"):
+        yield Seen(where, "declared without a security scheme")
+
+
+def _extended(card: Facts) -> str:
+    capabilities = card.value.get("capabilities")
+    if card.is_1_0:
+        declared = isinstance(capabilities, dict) and capabilities.get("extendedAgentCard") is True
+        return "/capabilities/extendedAgentCard" if declared else ""
+    return "/supportsAuthenticatedExtendedCard" if card.value.get("supportsAuthenticatedExtendedCard") is True else ""
+
+
+@BOOK.rule(
+    "CARD-091",
+    WARNING,
+    "The card contradicts itself about its extended card",
+    section="1.0 Appendix A.2.2",
+    demand="supportsAuthenticatedExtendedCard became capabilities.extendedAgentCard.",
+    remedy="Make both say the same, or keep the one of the card's generation.",
+    generations=V1,
+    failing={
+        "url": "https://agent.example.com/a2a",
+        "protocolVersion": "0.3",
+        "supportsAuthenticatedExtendedCard": False,
+    },
+)
+def extended_contradicts(card: Facts) -> Iterator[Seen]:
+    old, capabilities = card.value.get("supportsAuthenticatedExtendedCard"), card.value.get("capabilities")
+    new = capabilities.get("extendedAgentCard") if isinstance(capabilities, dict) else None
+    if isinstance(old, bool) and isinstance(new, bool) and old is not new:
+        yield Seen("/supportsAuthenticatedExtendedCard", f"{old}, capabilities.extendedAgentCard is {new}".lower())

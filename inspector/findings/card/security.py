@@ -1,0 +1,294 @@
+"""Rules about how to get in: security schemes, OAuth flows, requirements, and secrets that a card must not carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.card.facts import Facts, Scheme
+from inspector.findings.card.shapes import SCHEMES_BY_TYPE, WRAPPED_SCHEMES
+from inspector.findings.rule import SINCE_0_2, V1
+from inspector.findings.url import flaw, host_of, is_local
+from inspector.protocol.jsonvalue import brief
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+_BY_TYPE = ("0.3", "0.2")
+_PLACES = ("header", "query", "cookie")
+_HTTP_SCHEMES = frozenset(
+    [
+        "basic",
+        "bearer",
+        "concealed",
+        "digest",
+        "dpop",
+        "gnap",
+        "hoba",
+        "mutual",
+        "negotiate",
+        "oauth",
+        "privatetoken",
+        "scram-sha-1",
+        "scram-sha-256",
+        "vapid",
+    ]
+)
+"""The HTTP authentication schemes of IANA's registry."""
+
+
+def _scheme(name: str, **members: Json) -> Json:
+    return {"securitySchemes": {name: members}}
+
+
+def _flows(**flows: Json) -> Json:
+    return _scheme("login", oauth2SecurityScheme={"flows": flows})
+
+
+_TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"translate": "Translate texts"}}
+
+
+@BOOK.rule(
+    "CARD-070",
+    ERROR,
+    "A security scheme is of no known kind",
+    section="1.0 §4.5.1, 0.3 §5.5.3",
+    demand="A scheme is one of API key, HTTP authentication, OAuth 2.0, OpenID Connect and mutual TLS.",
+    remedy="Name the kind as the generation of the card spells it.",
+    generations=SINCE_0_2,
+    failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
+)
+def no_kind(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        if card.is_1_0 and not one.kinds and not _is_of_other_generation(card, one) and not _leaks(one):
+            yield Seen(pointer(*one.steps), f"none of {', '.join(WRAPPED_SCHEMES)}")
+        elif not card.is_1_0 and one.kind not in _types(card) and not one.kinds and not _leaks(one):
+            said = brief(one.value.get("type")) if "type" in one.value else "type is missing"
+            yield Seen(pointer(*one.steps, "type"), said)
+
+
+def _types(card: Facts) -> set[str]:
+    """Return the types that the card's generation has: mutual TLS came with 0.3."""
+    return set(SCHEMES_BY_TYPE) - ({"mutualTLS"} if card.generation == "0.2" else set())
+
+
+def _is_of_other_generation(card: Facts, one: Scheme) -> bool:
+    if card.is_1_0:
+        return not one.kinds and one.kind in SCHEMES_BY_TYPE
+    return bool(one.kinds) and one.kind not in SCHEMES_BY_TYPE
+
+
+def _leaks(one: Scheme) -> bool:
+    inside = one.value.get("scheme")
+    return "$case" in one.value or (isinstance(inside, dict) and "$case" in inside)
+
+
+@BOOK.rule(
+    "CARD-071",
+    ERROR,
+    "A security scheme has several kinds",
+    section="1.0 §4.5.1",
+    demand="A security scheme is a union: exactly one of its members is set.",
+    remedy="Declare one scheme for each kind.",
+    generations=V1,
+    failing=_scheme("bearer", mtlsSecurityScheme={}),
+)
+def several_kinds(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        if len(one.kinds) > 1:
+            yield Seen(pointer(*one.steps), " and ".join(one.kinds))
+
+
+@BOOK.rule(
+    "CARD-063",
+    WARNING,
+    "The two shapes of a security scheme contradict each other",
+    section="1.0 Appendix A.2",
+    demand="Clients of either generation read their own members of the card.",
+    remedy="Make the type of the older shape say the same as the wrapper of the newer one.",
+    generations=V1,
+    failing=_scheme("key", type="http", scheme="bearer"),
+    passing=_scheme("key", type="apiKey"),
+)
+def shapes_contradict(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        said = one.value.get("type")
+        if len(one.kinds) == 1 and isinstance(said, str) and said != one.kind:
+            yield Seen(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.kinds[0]}")
+
+
+@BOOK.rule(
+    "CARD-072",
+    ERROR,
+    "A security scheme has the shape of another generation",
+    section="1.0 §4.5.1 and Appendix A.2, 0.3 §5.5.3",
+    demand="1.0 wraps a scheme in a member that names its kind; until 0.3 its type says it.",
+    remedy="Write the scheme in the shape of this card's generation: readers of this one see no scheme at all.",
+    generations=SINCE_0_2,
+    failing=_scheme("old", type="http", scheme="bearer"),
+)
+def scheme_of_other_generation(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        if _is_of_other_generation(card, one):
+            yield Seen(pointer(*one.steps), f"type {one.kind!r}" if card.is_1_0 else one.kinds[0])
+
+
+@BOOK.rule(
+    "CARD-073",
+    ERROR,
+    "A security scheme leaks the library's own wrapper",
+    section="1.0 §4.5.1",
+    demand="A scheme's kind is the name of its only member.",
+    remedy="Serialize the card with the library's toJSON instead of JSON.stringify.",
+    generations=SINCE_0_2,
+    failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
+)
+def leaked_wrapper(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        if _leaks(one):
+            steps = one.steps if "$case" in one.value else (*one.steps, "scheme")
+            yield Seen(pointer(*steps, "$case"), "$case")
+
+
+@BOOK.rule(
+    "CARD-074",
+    ERROR,
+    "An API key is at a place that does not exist",
+    section="1.0 §4.5.2, 0.3 §5.5.3",
+    demand='Valid values are "query", "header", or "cookie".',
+    remedy="Say where the key goes: header, query or cookie.",
+    generations=SINCE_0_2,
+    failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
+)
+def key_place(card: Facts) -> Iterator[Seen]:
+    name = "location" if card.is_1_0 else "in"
+    for one in card.schemes:
+        place = one.members.get(name)
+        if one.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
+            yield Seen(pointer(*one.inside, name), repr(place))
+
+
+@BOOK.rule(
+    "CARD-075",
+    WARNING,
+    "An HTTP authentication scheme that is not registered",
+    section="1.0 §4.5.3, RFC 7235",
+    demand="This value should be registered in the IANA Authentication Scheme registry.",
+    remedy="Use Bearer or Basic, or declare an API key in the header.",
+    generations=SINCE_0_2,
+    failing=_scheme("bearer", httpAuthSecurityScheme={"scheme": "token"}),
+)
+def unregistered(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        scheme = one.members.get("scheme")
+        if one.kind == "http" and isinstance(scheme, str) and scheme.lower() not in _HTTP_SCHEMES:
+            yield Seen(pointer(*one.inside, "scheme"), repr(scheme))
+
+
+@BOOK.rule(
+    "CARD-076",
+    WARNING,
+    "An address for getting credentials is no https url",
+    section="1.0 §4.5, RFC 6749 §3.1",
+    demand="The OAuth2 standard requires the use of TLS.",
+    remedy="Write an absolute https url.",
+    generations=SINCE_0_2,
+    failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "/.well-known/openid-configuration"}),
+)
+def insecure_login(card: Facts) -> Iterator[Seen]:
+    for where, url in card.login_urls():
+        why = flaw(url) or _not_secure(url)
+        if why:
+            yield Seen(where, f"{url[:200]!r}: {why}")
+
+
+def _not_secure(url: str) -> str:
+    scheme = url.partition(":")[0].lower()
+    near = scheme == "http" and is_local(host_of(url))
+    return "" if scheme == "https" or near else f"{scheme} instead of https"
+
+
+@BOOK.rule(
+    "CARD-077",
+    ERROR,
+    "An OAuth 2.0 scheme has no flow",
+    section="1.0 §4.5.7, 0.3 §5.5.3",
+    demand="flows holds the configuration of the flows that are supported.",
+    remedy="Declare the flow by which clients get a token.",
+    generations=SINCE_0_2,
+    failing=_flows(authorizationCode=None),
+)
+def no_flow(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        if one.kind == "oauth2" and isinstance(flows := one.members.get("flows"), dict) and not any(flows.values()):
+            yield Seen(pointer(*one.inside, "flows"), "no flow")
+
+
+@BOOK.rule(
+    "CARD-078",
+    ERROR,
+    "An OAuth 2.0 scheme has several flows",
+    section="1.0 §4.5.7",
+    demand="flows is a union: exactly one of its members is set.",
+    remedy="Declare one scheme for each flow; readers of 1.0 keep one of them and refuse the card or drop the rest.",
+    generations=V1,
+    failing=_flows(clientCredentials=_TOKEN_FLOW),
+)
+def several_flows(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        flows = one.members.get("flows")
+        if one.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
+            yield Seen(pointer(*one.inside, "flows"), " and ".join(list(flows)[:5]))
+
+
+@BOOK.rule(
+    "CARD-079",
+    WARNING,
+    "A flow that is deprecated",
+    section="1.0 §4.5.7",
+    demand="Deprecated: Use Authorization Code + PKCE, or Device Code.",
+    remedy="Offer authorizationCode with PKCE, or deviceCode.",
+    generations=V1,
+    failing=_flows(authorizationCode=None, password=_TOKEN_FLOW),
+)
+def deprecated_flow(card: Facts) -> Iterator[Seen]:
+    for one in card.flows:
+        if one.kind in ("implicit", "password"):
+            yield Seen(pointer(*one.steps), one.kind)
+
+
+_KNOWN_FLOWS = ("authorizationCode", "clientCredentials", "implicit", "password")
+
+
+@BOOK.rule(
+    "CARD-080",
+    WARNING,
+    "A flow that the card's generation does not know",
+    section="1.0 §4.5.7, OpenAPI 3 OAuth Flows Object",
+    demand="The flows are authorizationCode, clientCredentials, implicit, password, and from 1.0 on deviceCode.",
+    remedy="Spell the flow as the specification does.",
+    generations=SINCE_0_2,
+    failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
+)
+def unknown_flow(card: Facts) -> Iterator[Seen]:
+    for one in card.flows:
+        if one.kind not in _KNOWN_FLOWS and not (card.is_1_0 and one.kind == "deviceCode"):
+            yield Seen(pointer(*one.steps), one.kind)
+
+
+@BOOK.rule(
+    "CARD-081",
+    HINT,
+    "The OpenID Connect address is not a discovery document",
+    section="1.0 §4.5.5, OpenID Connect Discovery §4",
+    demand="The OpenID Connect Discovery URL for the provider's metadata.",
+    remedy="Give the address that ends in /.well-known/openid-configuration.",
+    generations=SINCE_0_2,
+    failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
+)
+def no_discovery(card: Facts) -> Iterator[Seen]:
+    for one in card.schemes:
+        url = one.members.get("openIdConnectUrl")
+        if isinstance(url, str) and url and not url.endswith("/.well-known/openid-configuration"):
+            yield Seen(pointer(*one.inside, "openIdConnectUrl"), url)

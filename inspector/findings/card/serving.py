@@ -1,0 +1,94 @@
+"""Rules about how a card is served: its media type, its place, and what lets clients keep it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from inspector.findings.book import HINT, WARNING, Book, Seen
+from inspector.findings.card.facts import Facts
+from inspector.findings.rule import NEWEST_FIRST, V1
+
+BOOK = Book[Facts]()
+"""The examples of these rules change the headers of an answer, not the card."""
+
+_OLD_PATH = "/.well-known/agent.json"
+SOUND_HEADERS = {
+    "content-type": "application/json",
+    "cache-control": "public, max-age=3600",
+    "etag": '"5f2a"',
+}
+"""The headers of an answer that breaks no rule."""
+
+
+@BOOK.rule(
+    "CARD-003",
+    WARNING,
+    "The card is not served as JSON",
+    section="1.0 §8.2, §14.3",
+    demand="The card is served as application/json.",
+    remedy="Set Content-Type: application/json.",
+    generations=NEWEST_FIRST,
+    failing={"content-type": "text/html"},
+    passing={"content-type": "application/a2a+json"},
+)
+def not_as_json(card: Facts) -> Iterator[Seen]:
+    said = card.served.headers.get("content-type", "")
+    kind = said.partition(";")[0].strip().lower()
+    if card.served.url and kind != "application/json" and not kind.endswith("+json"):
+        yield Seen("", f"served as {said or 'nothing in particular'}")
+
+
+@BOOK.rule(
+    "CARD-110",
+    HINT,
+    "The card does not say how long it may be kept",
+    section="1.0 §8.6.1",
+    demand="Agent Card HTTP endpoints SHOULD include a Cache-Control response header with a max-age directive.",
+    remedy="Set Cache-Control: max-age to how often the card changes.",
+    generations=V1,
+    failing={"cache-control": None},
+    passing={"cache-control": "no-store"},
+)
+def no_max_age(card: Facts) -> Iterator[Seen]:
+    said = card.served.headers.get("cache-control", "")
+    if card.served.url and not re.search(r"(?i)\b(s-)?max-?age\s*=\s*\d|\bno-(store|cache)\b", said):
+        yield Seen("", f"Cache-Control is {said!r}" if said else "no Cache-Control")
+
+
+@BOOK.rule(
+    "CARD-111",
+    HINT,
+    "The card cannot be asked for again cheaply",
+    section="1.0 §8.6.1",
+    demand="Agent Card HTTP endpoints SHOULD include an ETag response header.",
+    remedy="Set an ETag, derived from the card's version or its bytes, and answer If-None-Match with 304.",
+    generations=V1,
+    failing={"etag": None},
+)
+def no_etag(card: Facts) -> Iterator[Seen]:
+    if card.served.url and not card.served.headers.get("etag"):
+        yield Seen("", "no ETag")
+
+
+@BOOK.rule(
+    "CARD-112",
+    WARNING,
+    "The card is at the place of older generations",
+    section="1.0 §8.2, §14.3; 0.3 §5.3",
+    demand="The well-known place of the card is /.well-known/agent-card.json.",
+    remedy="Serve it there as well: clients of this generation do not look at agent.json.",
+    generations=(*V1, "0.3"),
+    failing={"$url": "https://agent.example.com/.well-known/agent.json"},
+)
+def old_place(card: Facts) -> Iterator[Seen]:
+    if _path(card.served.url).endswith(_OLD_PATH):
+        yield Seen("", card.served.url)
+
+
+def _path(url: str) -> str:
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""

@@ -1,0 +1,194 @@
+"""Rules about what the agent can do: its skills, their media types and examples, and its extensions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.card.facts import Facts
+from inspector.findings.card.sound import skill
+from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2
+from inspector.findings.url import flaw
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
+_PARAMETER = r"""\s*;\s*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~/:-]+|"(?:[^"\\]|\\.)*")"""
+_MEDIA_TYPE = re.compile(rf"(?:\*/\*|{_NAME}/(?:\*|{_NAME}))(?:{_PARAMETER})*")
+_WORDS_OF_0_1 = ("text", "file", "data")
+_READS_TEXT = ("text/", "*/", "application/json", "application/xml", "application/yaml", "application/x-yaml")
+
+
+@BOOK.rule(
+    "CARD-100",
+    WARNING,
+    "A mode is no media type",
+    section="1.0 §4.4.1, RFC 6838 §4.2",
+    demand="The set of interaction modes, defined as media types.",
+    remedy="Write type/subtype, such as text/plain; clients compare what they have with it.",
+    generations=NEWEST_FIRST,
+    failing={"defaultInputModes": ["text"]},
+    passing={"defaultInputModes": ["text/plain; charset=utf-8", "image/*"]},
+)
+def no_media_type(card: Facts) -> Iterator[Seen]:
+    for where, mode in card.modes():
+        old_word = card.generation == "0.1" and mode in _WORDS_OF_0_1
+        if not old_word and not _MEDIA_TYPE.fullmatch(mode):
+            yield Seen(where, repr(mode[:200]))
+
+
+@BOOK.rule(
+    "CARD-101",
+    HINT,
+    "A mode is listed twice",
+    section="1.0 §4.4.1",
+    demand="The modes are a set.",
+    remedy="Take one away.",
+    generations=NEWEST_FIRST,
+    failing={"defaultInputModes": ["text/plain", "text/plain"]},
+)
+def mode_twice(card: Facts) -> Iterator[Seen]:
+    known: set[tuple[str, str]] = set()
+    for where, mode in card.modes():
+        what = (where.rpartition("/")[0], mode.lower())
+        if what in known:
+            yield Seen(where, f"{mode} again")
+        known.add(what)
+
+
+@BOOK.rule(
+    "CARD-102",
+    ERROR,
+    "Two skills have the same id",
+    section="1.0 §4.4.5, 0.3 §5.5.4",
+    demand="A unique identifier for the agent's skill.",
+    remedy="Give each skill an id of its own.",
+    generations=NEWEST_FIRST,
+    failing={"skills": [skill(), skill(name="Translate again")]},
+)
+def same_id(card: Facts) -> Iterator[Seen]:
+    first: dict[str, int] = {}
+    for number, one in card.skills:
+        name = one.get("id")
+        if isinstance(name, str) and name and first.setdefault(name, number) != number:
+            yield Seen(pointer("skills", number, "id"), f"{name!r} is the id of skill {first[name]} as well")
+
+
+@BOOK.rule(
+    "CARD-103",
+    HINT,
+    "An example that the skill's input modes do not allow",
+    section="1.0 §4.4.5",
+    demand="Example prompts or scenarios that this skill can handle.",
+    remedy="Add text/plain to the input modes, or give examples in the modes that there are.",
+    generations=NEWEST_FIRST,
+    failing={"skills": [skill(inputModes=["image/png"])]},
+)
+def example_without_mode(card: Facts) -> Iterator[Seen]:
+    defaults = card.value.get("defaultInputModes")
+    for number, one in card.skills:
+        modes = one.get("inputModes") or defaults
+        texts = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
+        examples = one.get("examples")
+        if not texts or not isinstance(examples, list) or any(_reads_text(mode) for mode in texts):
+            continue
+        for place, example in enumerate(examples):
+            if isinstance(example, str) and example and not _is_structured(example):
+                yield Seen(
+                    pointer("skills", number, "examples", place), f"a text, where {', '.join(texts[:5])} is taken"
+                )
+
+
+def _reads_text(mode: str) -> bool:
+    return (
+        mode.lower() == "text" or mode.lower().startswith(_READS_TEXT) or mode.lower().split(";")[0].endswith("+json")
+    )
+
+
+def _is_structured(example: str) -> bool:
+    return example.lstrip()[:1] in ("{", "[") and not isinstance(parse(example.encode("utf-8", "replace")), Unreadable)
+
+
+@BOOK.rule(
+    "CARD-104",
+    HINT,
+    "A tag is blank or listed twice",
+    section="1.0 §4.4.5",
+    demand="A set of keywords describing the skill's capabilities.",
+    remedy="Take it away.",
+    generations=NEWEST_FIRST,
+    failing={"skills": [skill(tags=["language", "language"])]},
+)
+def idle_tag(card: Facts) -> Iterator[Seen]:
+    for number, one in card.skills:
+        tags = one.get("tags")
+        known: set[str] = set()
+        for place, tag in enumerate(tags if isinstance(tags, list) else ()):
+            if isinstance(tag, str):
+                if tag in known or not tag.strip():
+                    yield Seen(pointer("skills", number, "tags", place), repr(tag[:200]))
+                known.add(tag)
+
+
+@BOOK.rule(
+    "CARD-105",
+    HINT,
+    "An example is blank",
+    section="1.0 §4.4.5",
+    demand="Example prompts or scenarios that this skill can handle.",
+    remedy="Take it away.",
+    generations=NEWEST_FIRST,
+    failing={"skills": [skill(examples=[""])]},
+)
+def blank_example(card: Facts) -> Iterator[Seen]:
+    for number, one in card.skills:
+        examples = one.get("examples")
+        for place, example in enumerate(examples if isinstance(examples, list) else ()):
+            if isinstance(example, str) and not example.strip():
+                yield Seen(pointer("skills", number, "examples", place), repr(example[:50]))
+
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
+
+
+@BOOK.rule(
+    "CARD-106",
+    WARNING,
+    "The name of an extension is no URI",
+    section="1.0 §4.4.4, §4.6.3",
+    demand="The unique URI identifying the extension.",
+    remedy="Name it by a URI with its version in it, such as https://example.com/extensions/glossary/v1.",
+    generations=SINCE_0_2,
+    failing={"capabilities": {"extensions": [{"uri": "glossary"}]}},
+)
+def no_uri(card: Facts) -> Iterator[Seen]:
+    for where, one in card.extensions:
+        uri = one.get("uri")
+        if isinstance(uri, str) and (not _URI.fullmatch(uri) or (uri.lower().startswith("http") and flaw(uri))):
+            yield Seen(f"{where}/uri", repr(uri[:200]))
+
+
+@BOOK.rule(
+    "CARD-107",
+    WARNING,
+    "An extension is declared twice",
+    section="1.0 §4.4.4",
+    demand="The unique URI identifying the extension.",
+    remedy="Take one of the two away.",
+    generations=SINCE_0_2,
+    failing={
+        "capabilities": {"extensions": [{"uri": "https://example.com/x/v1"}, {"uri": "https://example.com/x/v1"}]}
+    },
+)
+def extension_twice(card: Facts) -> Iterator[Seen]:
+    known: set[str] = set()
+    for where, one in card.extensions:
+        uri = one.get("uri")
+        if isinstance(uri, str):
+            if uri in known:
+                yield Seen(f"{where}/uri", f"{uri[:200]} again")
+            known.add(uri)

@@ -1,0 +1,181 @@
+"""Public keys for signatures: a JWK Set as read (RFC 7517), and which key may verify which algorithm (RFC 7518)."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.protocol.jsonvalue import brief, type_name
+from inspector.protocol.model import Json
+
+_BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
+_MOST_KEYS = 100
+"""How many keys of a set are read."""
+_RSA_BITS = range(2048, 16384 + 1)
+"""The least that RFC 7518 section 3.3 allows, and the most that the library computes with."""
+
+
+def base64url(text: str) -> bytes | None:
+    """Decode base64url as JOSE has it, without padding (RFC 7515 section 2); None where it is something else."""
+    if not _BASE64URL.fullmatch(text) or len(text) % 4 == 1:
+        return None
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A signature algorithm that is accepted: the type and curves of its keys, and how many bytes it signs with.
+
+    Both are empty for RSA, where any key will do that is long enough, and signs with as many bytes as it has.
+    """
+
+    key_type: str
+    curves: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+
+_RSA = Algorithm("RSA")
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "ES256": Algorithm("EC", ("P-256",), (64,)),
+    "ES384": Algorithm("EC", ("P-384",), (96,)),
+    "ES512": Algorithm("EC", ("P-521",), (132,)),
+    "ES256K": Algorithm("EC", ("secp256k1",), (64,)),
+    "EdDSA": Algorithm("OKP", ("Ed25519", "Ed448"), (64, 114)),
+    "Ed25519": Algorithm("OKP", ("Ed25519",), (64,)),
+    "Ed448": Algorithm("OKP", ("Ed448",), (114,)),
+    **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), _RSA),
+}
+"""The algorithms with a public key, of RFC 7518, 8037, 8812 and 9864; none of those with a shared secret."""
+
+_PUBLIC = {"EC": ("crv", "x", "y"), "OKP": ("crv", "x"), "RSA": ("n", "e")}
+"""The members of a public key, by its type."""
+_PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One public key: what a sentence calls it, how it stands in its set, and as the library has it."""
+
+    name: str
+    jwk: Mapping[str, Json]
+    loaded: Any = field(repr=False, compare=False)
+
+    @property
+    def kid(self) -> str:
+        """Return the id of the key, `""` where it has none."""
+        kid = self.jwk.get("kid")
+        return kid if isinstance(kid, str) else ""
+
+    def why_not(self, algorithm: str) -> str:
+        """Say why the key verifies no signatures of one of the `ALGORITHMS`, `""` where it does."""
+        due, kind = ALGORITHMS[algorithm], self.jwk["kty"]
+        curve = self.jwk["crv"] if kind != "RSA" else ""
+        if kind != due.key_type or (due.curves and curve not in due.curves):
+            wanted = f"{due.key_type} {' or '.join(due.curves)}".strip()
+            return f"{algorithm} takes a key of type {wanted}, {self.name} is of type {f'{kind} {curve}'.strip()}"
+        if self.jwk.get("alg") not in (None, algorithm):
+            return f"{self.name} is for {brief(self.jwk['alg'])} alone, the signature is {algorithm}"
+        if self.jwk.get("use") not in (None, "sig"):
+            return f"{self.name} is not for signatures: its use is {brief(self.jwk['use'])}"
+        operations = self.jwk.get("key_ops")
+        if operations is not None and not (isinstance(operations, list) and "verify" in operations):
+            return f"{self.name} is not for verifying: its key_ops say so"
+        return ""
+
+    def verifies(self, algorithm: str, message: bytes, signature: bytes) -> bool:
+        """Say whether a signature is this key's over a message; the key has to suit the algorithm."""
+        from joserfc.jws import JWSRegistry  # noqa: PLC0415 - cryptography is loaded by those alone who verify
+
+        return JWSRegistry.algorithms[algorithm].verify(message, signature, self.loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """The keys of a set that can verify, in order; `notes` are sentences about what is wrong with the set."""
+
+    keys: tuple[Key, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __or__(self, other: KeySet) -> KeySet:
+        return KeySet(self.keys + other.keys, self.notes + other.notes)
+
+    def named(self, kid: str) -> tuple[Key, ...]:
+        """Return the keys with an id; where none has it, those without any; all of them for `""`."""
+        if not kid:
+            return self.keys
+        return tuple(key for key in self.keys if key.kid == kid) or tuple(key for key in self.keys if not key.kid)
+
+
+def read_keys(value: Json) -> KeySet:
+    """Read a JWK Set, or a single JWK; what cannot verify is left out and noted."""
+    listed = value.get("keys") if isinstance(value, dict) else None
+    if isinstance(value, dict) and "keys" not in value and "kty" in value:
+        listed = [value]
+    if not isinstance(listed, list):
+        return KeySet(notes=("It is no JWK Set: an object with an array of keys is due (RFC 7517 section 5).",))
+    keys: list[Key] = []
+    notes: list[str] = []
+    for number, jwk in enumerate(listed[:_MOST_KEYS], 1):
+        name = _name(jwk, number)
+        loaded = _load(jwk)
+        if isinstance(loaded, str):
+            notes.append(f"Of the key set, {name} is left out: {loaded}.")
+            continue
+        keys.append(Key(name, jwk, loaded))
+        if _PRIVATE & jwk.keys():
+            notes.append(f"Of the key set, {name} is given with its private part: whoever reads it can sign.")
+    if len(listed) > _MOST_KEYS:
+        notes.append(f"Of the {len(listed):,} keys of the set, the first {_MOST_KEYS} are read.")
+    return KeySet(tuple(keys), tuple(notes))
+
+
+def read_pem(raw: bytes) -> KeySet:
+    """Read one key or certificate in PEM; a private key is taken for its public part."""
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - loaded by those alone who verify
+    from joserfc.errors import JoseError  # noqa: PLC0415 - likewise
+    from joserfc.jwk import JWKRegistry  # noqa: PLC0415 - likewise
+
+    for kind in _PUBLIC:
+        try:
+            return read_keys(dict(JWKRegistry.import_key(raw, kind).as_dict(private=False)))
+        except (JoseError, UnsupportedAlgorithm, ValueError, TypeError, KeyError):  # another type or curve, or locked
+            continue
+    return KeySet(notes=(f"It is no PEM of a key of type {', '.join(_PUBLIC)}, or one with a password.",))
+
+
+def _name(jwk: Json, number: int) -> str:
+    kid = jwk.get("kid") if isinstance(jwk, dict) else None
+    return f"key {brief(kid)}" if isinstance(kid, str) else f"key {number}"
+
+
+def _load(jwk: Json) -> Any | str:
+    """Return a key as the library has it, or why nothing can be verified with it."""
+    if not isinstance(jwk, dict):
+        return f"it is {type_name(jwk)}, not an object"
+    kind = jwk.get("kty")
+    if kind == "oct":
+        return "it is a shared secret, and whoever reads it could sign"
+    members = _PUBLIC.get(kind) if isinstance(kind, str) else None
+    if members is None:
+        return f"its type (kty) is {brief(kind)}, which is not known here"
+    public = {name: jwk.get(name) for name in members}
+    if wrong := [name for name, held in public.items() if not isinstance(held, str)]:
+        return f"{wrong[0]} is {type_name(public[wrong[0]])}, not a string"
+    if kind == "RSA":
+        bits = int.from_bytes(base64url(jwk["n"]) or b"").bit_length()
+        if bits not in _RSA_BITS:
+            return f"it has {bits:,} bits, from {_RSA_BITS[0]:,} to {_RSA_BITS[-1]:,} are due (RFC 7518 section 3.3)"
+    return _import({"kty": kind, **public})
+
+
+def _import(public: Mapping[str, Json]) -> Any | str:
+    from joserfc.errors import JoseError  # noqa: PLC0415 - cryptography is loaded by those alone who verify
+    from joserfc.jwk import import_key  # noqa: PLC0415 - likewise
+
+    try:
+        return import_key(dict(public))
+    except (JoseError, ValueError, KeyError):  # of the wrong form, not on the curve, of a curve that is not known
+        return f"it is no {public['kty']} key that can be read"

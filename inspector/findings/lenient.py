@@ -1,0 +1,123 @@
+"""Reads JSON as its most lenient readers do, and names what the strict ones refuse or read otherwise."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import NamedTuple
+
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+_SHOWN = 80
+_LONGEST_NUMBER = 4000
+_LONGEST_DOUBLE = 300
+"""How many digits Python turns into an integer, and how many into a number that is not infinite."""
+_HALVES = tuple(f"\\ud{digit}" for digit in "89abcdef")
+"""How the halves of surrogate pairs are written."""
+
+
+class Oddity(Enum):
+    """What readers disagree about."""
+
+    REPEATED = auto()
+    """A member that is there more than once."""
+    NOT_FINITE = auto()
+    """NaN or an infinity."""
+    HALF = auto()
+    """Half of a surrogate pair."""
+
+
+class Odd(NamedTuple):
+    """One oddity, where it is and what was there."""
+
+    oddity: Oddity
+    pointer: str
+    seen: str
+
+
+class _Repeated(dict[str, Json]):
+    """An object of which some members are there more than once."""
+
+    twice: tuple[str, ...] = ()
+
+
+class Lenient:
+    """Reads one text; `odd` says whether there is anything to name in it, `forgiving` that it is no strict JSON."""
+
+    def __init__(self) -> None:
+        self.odd = False
+        self.forgiving = False
+
+    def read(self, text: str) -> Json:
+        """Return the value; raises ValueError where it is no JSON at all, RecursionError where it is too deep."""
+        self.odd = "\\u" in text and any(half in text.lower() for half in _HALVES)
+        try:
+            return self._decode(text)
+        except ValueError:
+            self.forgiving = True
+            return self._decode(text)
+
+    def _decode(self, text: str) -> Json:
+        return json.JSONDecoder(
+            object_pairs_hook=self._object,
+            parse_constant=self._constant,
+            parse_int=_number,
+            strict=not self.forgiving,
+        ).decode(text)
+
+    def _object(self, pairs: list[tuple[str, Json]]) -> Json:
+        value = dict(pairs)
+        if len(value) == len(pairs):
+            return value
+        self.odd = True
+        repeated = _Repeated(pairs)
+        names = [name for name, _ in pairs]
+        repeated.twice = tuple(name for name in value if names.count(name) > 1)
+        return repeated
+
+    def _constant(self, name: str) -> Json:
+        self.odd = True
+        return float(name.replace("Infinity", "inf"))
+
+
+def oddities(value: Json, *steps: str | int) -> Iterator[Odd]:
+    """Name what is odd in a value that `Lenient` has read."""
+    if isinstance(value, dict):
+        for name in value.twice if isinstance(value, _Repeated) else ():
+            yield Odd(Oddity.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is there more than once")
+        for name, member in value.items():
+            yield from oddities(member, *steps, name)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from oddities(item, *steps, number)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield Odd(Oddity.NOT_FINITE, pointer(*steps), str(value))
+    elif isinstance(value, str) and whole(value) != value:
+        yield Odd(Oddity.HALF, pointer(*steps), ascii(value[:_SHOWN]))
+
+
+def sound(value: Json) -> Json:
+    """Return a value without what is odd in it: no number that is none, no half of a character."""
+    match value:
+        case dict():
+            return {whole(name): sound(member) for name, member in value.items()}
+        case list():
+            return [sound(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None
+        case str():
+            return whole(value)
+        case _:
+            return value
+
+
+def whole(text: str) -> str:
+    """Return a text with every half of a surrogate pair replaced."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _number(text: str) -> Json:
+    return int(text) if len(text) < _LONGEST_NUMBER else float(text[:_LONGEST_DOUBLE])

@@ -1,0 +1,87 @@
+"""Lints a card: reads its bytes, tells its generation, and asks every rule that holds for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from inspector.findings.book import Checked
+from inspector.findings.card import (
+    addresses,
+    eras,
+    interfaces,
+    members,
+    requirements,
+    secrets,
+    security,
+    serving,
+    signing,
+    skills,
+)
+from inspector.findings.card.document import read_document
+from inspector.findings.card.facts import Facts, Served, is_old_member
+from inspector.findings.card.generation import generation_of_card
+from inspector.findings.finding import Finding, Severity
+from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.pointer import pointer
+from inspector.protocol.selection import options, select
+
+CARD_RULES: tuple[Checked[Facts], ...] = tuple(
+    chain.from_iterable(
+        room.BOOK.rules
+        for room in (members, eras, addresses, interfaces, security, requirements, secrets, skills, signing, serving)
+    )
+)
+"""Every rule that a card as an object is asked by."""
+
+_NOWHERE = Served()
+_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
+
+
+class Lint(NamedTuple):
+    """What linting a card came to: as which generation it was judged, and what was found, the worst first."""
+
+    generation: str
+    findings: tuple[Finding, ...]
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings are that severe."""
+        return sum(one.severity is severity for one in self.findings)
+
+
+def lint(raw: bytes, served: Served = _NOWHERE, generation: str = "") -> Lint:
+    """Lint a card as it was served; `generation` says what to judge it as, where that is not what its shape tells."""
+    document = read_document(raw)
+    if not isinstance(document.value, dict):
+        return Lint(generation, tuple(document.findings))
+    judged = generation or generation_of_card(document.value)
+    found = check(document.value, judged, served, len(raw))
+    return Lint(judged, _sorted([*document.findings, *found]))
+
+
+def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, size: int = 0) -> tuple[Finding, ...]:
+    """Check a card as an object of one generation, which came as `served` says and had `size` bytes."""
+    facts = Facts(card, generation, served, size)
+    found = [finding for rule in CARD_RULES for finding in rule.judge(facts)]
+    if (older := facts.old_view) is not None:
+        # What both views have was judged as 1.0; what readers of 0.3 alone look at is judged as they see it.
+        of_older = (finding for rule in CARD_RULES for finding in rule.judge(older))
+        found += [one for one in of_older if is_old_member(one.pointer)]
+    return _sorted([*found, *_readability(facts, found)])
+
+
+def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
+    """Say what keeps this inspector itself from reading the card or from talking to the agent, if nothing else did."""
+    card = DIALECTS[facts.generation].decode_card(dict(facts.value))
+    if isinstance(card, Unreadable):
+        if not any(one.severity is Severity.ERROR for one in found):
+            yield Finding("CARD-002", Severity.ERROR, "", card.why)
+    elif any(one.protocol_version for one in card.supported_interfaces) and select(card) is None:
+        why = "; ".join(option.reason for option in options(card))
+        yield Finding("CARD-005", Severity.HINT, pointer("supportedInterfaces") if facts.is_1_0 else "", why)
+
+
+def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda one: _WORST_FIRST.index(one.severity)))

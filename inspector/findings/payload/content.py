@@ -1,0 +1,309 @@
+"""Rules about what objects hold: times, bytes, parts, ids that have to agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.payload.facts import Steps, Told
+from inspector.findings.payload.sound import TEXT_PART, message, old_update, task, update
+from inspector.findings.rule import LEGACY, NEWEST_FIRST, SINCE_0_2, V1
+from inspector.findings.shape import Slip
+from inspector.protocol.dialects.base64twice import looks_double_encoded
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Told]()
+
+_MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,127}(\s*;.*)?")
+
+
+@BOOK.rule(
+    "DATA-007",
+    ERROR,
+    "A timestamp that cannot be read",
+    section="1.0 §5.6.1, 0.3 §6.2",
+    demand="Timestamps MUST be represented as ISO 8601 formatted strings.",
+    remedy="Write it as 2026-01-31T12:00:00.000Z.",
+    failing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "yesterday"}),
+    passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00.123456Z"}),
+    generations=NEWEST_FIRST,
+)
+def bad_time(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.TIME):
+        yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "DATA-008",
+    ERROR,
+    "A timestamp is not in UTC",
+    section="1.0 §5.6.1",
+    demand="Timestamps MUST NOT include timezone offsets other than 'Z' (all times are UTC).",
+    remedy="Write it in UTC with a Z at its end; readers of protobuf's JSON refuse one without.",
+    failing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00"}),
+    passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00Z"}),
+    generations=V1,
+)
+def not_utc(told: Told) -> Iterator[Seen]:
+    for where, said in _timestamps(told):
+        if not said.endswith("Z"):
+            yield Seen(where, said[:80])
+
+
+@BOOK.rule(
+    "DATA-009",
+    HINT,
+    "A timestamp without a time zone",
+    section="0.3 §6.2, ISO 8601",
+    demand="Recorded in ISO 8601; without a zone it is anybody's local time.",
+    remedy="Write it in UTC with a Z at its end.",
+    failing=old_update("2026-01-31T12:00:00"),
+    passing=old_update("2026-01-31T12:00:00+00:00"),
+    generations=tuple(reversed(LEGACY)),
+)
+def no_zone(told: Told) -> Iterator[Seen]:
+    for where, said in _timestamps(told):
+        if not re.search(r"([Zz]|[+-]\d{2}(:?\d{2})?)$", said[10:]):
+            yield Seen(where, said[:80])
+
+
+@BOOK.rule(
+    "DATA-010",
+    ERROR,
+    "Bytes that are no base64",
+    section="1.0 §4.1.6, 0.3 §6.6",
+    demand="Binary content is base64-encoded.",
+    remedy="Encode the bytes in base64.",
+    failing=message({"raw": "not base64!"}),
+    passing=message({"raw": "aGVsbG8="}),
+    generations=NEWEST_FIRST,
+)
+def no_base64(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.BYTES):
+        yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "DATA-011",
+    WARNING,
+    "Bytes that look encoded twice",
+    section="1.0 §4.1.6, 0.3 §6.6",
+    demand="Binary content is base64-encoded, once.",
+    remedy="Give the bytes themselves to the library, which encodes them.",
+    failing=message({"raw": "aVZCT1J3MEtHZ29BQUFBTlNVaEVVZz09"}),
+    passing=message({"raw": "iVBORw0KGgoAAAANSUhEUg=="}),
+    generations=NEWEST_FIRST,
+)
+def base64_twice(told: Told) -> Iterator[Seen]:
+    for steps, part in told.parts():
+        for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
+            for name in ("raw", "bytes", "fileWithBytes"):
+                if (
+                    isinstance(holder, dict)
+                    and isinstance(said := holder.get(name), str)
+                    and looks_double_encoded(said)
+                ):
+                    yield Seen(pointer(*at, name), "base64 of base64")
+
+
+@BOOK.rule(
+    "DATA-017",
+    WARNING,
+    "There are no parts",
+    section="1.0 §5.7, §4.1.4, §4.1.7",
+    demand="Arrays marked as required MUST contain at least one element.",
+    remedy="Give at least one part; an artifact that ends without content needs none of its own event.",
+    failing=message(),
+    passing=message(TEXT_PART),
+    generations=NEWEST_FIRST,
+)
+def no_parts(told: Told) -> Iterator[Seen]:
+    for name, steps, one in told.objects:
+        for member in ("parts", "content"):
+            if name in ("message", "artifact") and one.get(member) == []:
+                yield Seen(pointer(*steps, member), f"the {name} has no parts")
+        # The JSON of 0.3's HTTP and gRPC leaves out an empty list.
+        if name == "artifact" and "parts" not in one and not told.is_1_0 and told.binding != "JSONRPC":
+            yield Seen(pointer(*steps, "parts"), "the artifact has no parts")
+
+
+@BOOK.rule(
+    "DATA-018",
+    WARNING,
+    "A media type that is none",
+    section="1.0 §4.1.6, RFC 6838 §4.2",
+    demand="The media type of the part content, such as text/plain.",
+    remedy="Write type/subtype.",
+    failing=message({"text": "hello", "mediaType": "markdown"}),
+    passing=message({"text": "hello", "mediaType": "text/markdown; charset=utf-8"}),
+    generations=NEWEST_FIRST,
+)
+def no_media_type(told: Told) -> Iterator[Seen]:
+    for where, said in _in_parts(told, "mediaType", "mimeType"):
+        if said and not _MEDIA_TYPE.fullmatch(said):
+            yield Seen(where, repr(said[:80]))
+
+
+@BOOK.rule(
+    "DATA-019",
+    WARNING,
+    "A message of the agent says that it is the user's",
+    section="1.0 §4.1.4, §4.1.5",
+    demand="ROLE_AGENT: the message is from the server to the client.",
+    remedy="Set the role of what the agent says to the agent's.",
+    failing=message(TEXT_PART, role="ROLE_USER"),
+    passing=message(TEXT_PART),
+    generations=NEWEST_FIRST,
+)
+def wrong_role(told: Told) -> Iterator[Seen]:
+    for name, steps, one in told.objects:
+        own = name == "message" and "history" not in steps
+        direct = name == "" and one.get("kind") == "message"
+        if (own or direct) and one.get("role") in ("ROLE_USER", "user"):
+            yield Seen(pointer(*steps, "role"), str(one["role"]))
+
+
+@BOOK.rule(
+    "DATA-020",
+    ERROR,
+    "Two artifacts of a task have the same id",
+    section="1.0 §4.1.7, 0.3 §6.7",
+    demand="Unique identifier for the artifact. It must be unique within a task.",
+    remedy="Give each artifact an id of its own.",
+    failing=task(artifacts=[{"artifactId": "a", "parts": [TEXT_PART]}, {"artifactId": "a", "parts": [TEXT_PART]}]),
+    passing=task(artifacts=[{"artifactId": "a", "parts": [TEXT_PART]}, {"artifactId": "b", "parts": [TEXT_PART]}]),
+    generations=SINCE_0_2,
+)
+def same_artifact(told: Told) -> Iterator[Seen]:
+    known: set[tuple[Steps, str]] = set()
+    for name, steps, one in told.objects:
+        said = one.get("artifactId")
+        if name == "artifact" and steps and isinstance(steps[-1], int) and isinstance(said, str) and said:
+            if (steps[:-1], said) in known:
+                yield Seen(pointer(*steps, "artifactId"), f"{said[:80]!r} again")
+            known.add((steps[:-1], said))
+
+
+@BOOK.rule(
+    "DATA-021",
+    WARNING,
+    "The address of a file is no url",
+    section="1.0 §4.1.6, 0.3 §6.6",
+    demand="A url pointing to the file's content.",
+    remedy="Write an absolute url; a client fetches the file from elsewhere than the agent.",
+    failing=message({"url": "hello.txt"}),
+    passing=message({"url": "https://example.com/hello.txt"}),
+    generations=NEWEST_FIRST,
+)
+def no_url(told: Told) -> Iterator[Seen]:
+    for where, said in _in_parts(told, "url", "uri", "fileWithUri"):
+        if not _is_absolute(said):
+            yield Seen(where, repr(said[:80]))
+
+
+@BOOK.rule(
+    "DATA-022",
+    ERROR,
+    "A message inside a task names another task or context",
+    section="1.0 §3.4, §4.1.4",
+    demand="The taskId and contextId of a message name the task and context that it belongs to.",
+    remedy="Use the ids of the task around it, or leave them out.",
+    failing=update(
+        status={
+            "state": "TASK_STATE_WORKING",
+            "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [TEXT_PART], "taskId": "t-2"},
+        }
+    ),
+    passing=update(
+        status={
+            "state": "TASK_STATE_WORKING",
+            "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [TEXT_PART], "taskId": "t-1"},
+        }
+    ),
+    generations=SINCE_0_2,
+)
+def other_ids(told: Told) -> Iterator[Seen]:
+    owner: tuple[Steps, Json, Json] = ((), None, None)
+    for name, steps, one in told.objects:
+        if "status" in one or "artifact" in one:
+            owner = (steps, one.get("taskId", one.get("id")), one.get("contextId"))
+        if name != "message" or steps[: len(owner[0])] != owner[0] or "status" in one:
+            continue
+        for member, due in (("taskId", owner[1]), ("contextId", owner[2])):
+            said = one.get(member)
+            if isinstance(said, str) and said and isinstance(due, str) and due and said != due:
+                yield Seen(pointer(*steps, member), f"{said[:80]!r} in what is about {due[:80]!r}")
+
+
+def _timestamps(told: Told) -> Iterator[tuple[str, str]]:
+    """Give every timestamp that can be read, with its pointer."""
+    broken = {one.pointer for one in told.slips(Slip.TIME)}
+    for name, steps, one in told.objects:
+        said = one.get("timestamp") if name == "status" else None
+        if isinstance(said, str) and (where := pointer(*steps, "timestamp")) not in broken:
+            yield where, said
+
+
+def _is_absolute(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.scheme and (parts.netloc or parts.path)) and not any(one.isspace() for one in url)
+
+
+_IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
+
+
+@BOOK.rule(
+    "DATA-016",
+    ERROR,
+    "An id is empty",
+    section="1.0 §4.1, §5.7; 0.3 §6",
+    demand="Fields marked REQUIRED MUST be present and set; ids are unique identifiers.",
+    remedy="Set the id; clients keep what they are told under it.",
+    failing=update(taskId=""),
+    passing=update(),
+    generations=NEWEST_FIRST,
+)
+def empty_id(told: Told) -> Iterator[Seen]:
+    for name, steps, one in told.objects:
+        for member in _IDS:
+            optional = name == "message" and member in ("taskId", "contextId")
+            if one.get(member) == "" and not optional:
+                yield Seen(pointer(*steps, member), f"{member} is empty")
+
+
+@BOOK.rule(
+    "DATA-024",
+    WARNING,
+    "A task asks for authorization, and does not say for which",
+    section="1.0 §7.6.1",
+    demand="The agent MUST include a TaskStatus message explaining the required authorization, unless negotiated.",
+    remedy="Say in the status message what the user has to do.",
+    failing=update(status={"state": "TASK_STATE_AUTH_REQUIRED"}),
+    passing=update(
+        status={
+            "state": "TASK_STATE_AUTH_REQUIRED",
+            "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Log in at example.com"}]},
+        }
+    ),
+    generations=V1,
+)
+def unexplained_authorization(told: Told) -> Iterator[Seen]:
+    for name, steps, one in told.objects:
+        if name == "status" and one.get("state") == "TASK_STATE_AUTH_REQUIRED" and not one.get("message"):
+            yield Seen(pointer(*steps, "message"), "message is missing")
+
+
+def _in_parts(told: Told, *names: str) -> Iterator[tuple[str, str]]:
+    """Give the texts under these names in the parts and their files, each with its place."""
+    for steps, part in told.parts():
+        for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
+            for name in names:
+                said = holder.get(name) if isinstance(holder, dict) else None
+                if isinstance(said, str):
+                    yield pointer(*at, name), said

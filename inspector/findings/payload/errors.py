@@ -1,0 +1,202 @@
+"""Rules about errors as objects: whether they say what they are, in the words of the generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from inspector.findings.book import ERROR, WARNING, Book, Seen
+from inspector.findings.payload.facts import Steps
+from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, NAMES_0_1, ErrorKind
+from inspector.protocol.jsonvalue import brief, type_name
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+_INFO = "google.rpc.ErrorInfo"
+_OWN_CODES = range(-32099, -32000)
+_NEWEST_CODES = {"0.1": -32010, "0.2": -32006, "0.3": -32007}
+"""The last code of each generation before 1.0."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The error object of an answer, which stands in its payload at `steps`; `status` is that of HTTP."""
+
+    value: Mapping[str, Json]
+    generation: str
+    binding: str
+    steps: Steps = ()
+    status: int = 0
+
+    @property
+    def code(self) -> int | None:
+        """Return the JSON-RPC code, None over another binding or where there is none."""
+        code = self.value.get("code")
+        return code if self.binding == "JSONRPC" and type(code) is int else None
+
+    @property
+    def place(self) -> str:
+        """Return the member that holds the details: JSON-RPC calls it otherwise than HTTP."""
+        return "data" if self.binding == "JSONRPC" else "details"
+
+    def details(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
+        """Give the details that are objects, each with its pointer."""
+        listed = self.value.get(self.place)
+        for number, one in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(one, dict):
+                yield pointer(*self.steps, self.place, number), one
+
+    def info(self) -> tuple[str, Mapping[str, Json]] | None:
+        """Return the ErrorInfo with its pointer, None where there is none."""
+        return next(((where, one) for where, one in self.details() if _type(one).endswith(_INFO)), None)
+
+    def kind(self) -> ErrorKind | None:
+        """Return which error it is by its code."""
+        return BY_CODE.get(self.code) if self.code is not None else None
+
+
+BOOK = Book[Refusal]()
+"""The examples of these rules are errors of JSON-RPC."""
+
+
+def _type(detail: Mapping[str, Json]) -> str:
+    said = detail.get("@type")
+    return said if isinstance(said, str) else ""
+
+
+def _info(**changes: Json) -> Json:
+    whole: dict[str, Json] = {
+        "@type": f"type.googleapis.com/{_INFO}",
+        "reason": "TASK_NOT_FOUND",
+        "domain": DOMAIN,
+    }
+    return [{name: one for name, one in {**whole, **changes}.items() if one is not None}]
+
+
+def _error(**changes: Json) -> Json:
+    whole: dict[str, Json] = {"code": -32001, "message": "There is no such task.", "data": _info()}
+    return {name: one for name, one in {**whole, **changes}.items() if one is not None}
+
+
+@BOOK.rule(
+    "ERROR-001",
+    ERROR,
+    "An error without a message",
+    section="JSON-RPC 2.0 §5.1, 1.0 §3.3.2, §11.6",
+    demand="All error responses MUST convey an error code and a message.",
+    remedy="Say in a sentence what is wrong: it is what people see.",
+    failing=_error(message=None),
+    passing=_error(),
+    generations=NEWEST_FIRST,
+)
+def no_message(error: Refusal) -> Iterator[Seen]:
+    said = error.value.get("message")
+    if not isinstance(said, str) and (error.binding == "JSONRPC" or error.generation in V1):
+        seen = "message is missing" if said is None else f"message is {type_name(said)}"
+        yield Seen(pointer(*error.steps, "message"), seen)
+
+
+@BOOK.rule(
+    "ERROR-002",
+    ERROR,
+    "The details of an error are not what the generation makes them",
+    section="1.0 §9.5, §11.6",
+    demand="An array of objects; each object MUST include a @type key that identifies the object's type.",
+    remedy="Send an array of objects with @type; structured details go into google.rpc.BadRequest or ErrorInfo.",
+    failing=_error(data={"taskId": "t-1"}),
+    passing=_error(),
+    generations=V1,
+)
+def untyped_details(error: Refusal) -> Iterator[Seen]:
+    listed = error.value.get(error.place)
+    if listed is not None and not isinstance(listed, list):
+        yield Seen(pointer(*error.steps, error.place), f"an array is due, this is {brief(listed)}")
+    for number, one in enumerate(listed if isinstance(listed, list) else ()):
+        if not isinstance(one, dict) or not _type(one):
+            seen = "an object is due" if not isinstance(one, dict) else "@type is missing"
+            where = (*error.steps, error.place, number)
+            yield Seen(pointer(*where) if not isinstance(one, dict) else pointer(*where, "@type"), seen)
+
+
+@BOOK.rule(
+    "ERROR-003",
+    WARNING,
+    "An error of A2A does not name itself",
+    section="1.0 §9.5, §5.4",
+    demand="1.0.0: MUST include a google.rpc.ErrorInfo; 1.0.1: SHOULD.",
+    remedy="Add an ErrorInfo whose reason is the error's name in capitals.",
+    failing=_error(data=None),
+    passing=_error(),
+    generations=V1,
+)
+def no_info(error: Refusal) -> Iterator[Seen]:
+    if error.code is not None and error.code in _OWN_CODES and error.info() is None:
+        kind = error.kind()
+        yield Seen(pointer(*error.steps, "data"), f"{kind.name if kind else error.code} without an ErrorInfo")
+
+
+@BOOK.rule(
+    "ERROR-004",
+    ERROR,
+    "The ErrorInfo names another error than the code",
+    section="1.0 §5.4, §9.5",
+    demand='reason: the A2A error type in UPPER_SNAKE_CASE without the "Error" suffix.',
+    remedy="Make code and reason agree with the table of errors.",
+    failing=_error(data=_info(reason="TASK_NOT_CANCELABLE")),
+    passing=_error(),
+    generations=V1,
+)
+def other_reason(error: Refusal) -> Iterator[Seen]:
+    info = error.info()
+    if info is None:
+        return
+    where, detail = info
+    reason, kind = detail.get("reason"), error.kind()
+    if not isinstance(reason, str) or not reason:
+        yield Seen(f"{where}/reason", "reason is missing")
+    elif kind is not None and error.code in _OWN_CODES and reason != kind.reason:
+        yield Seen(f"{where}/reason", f"{reason[:80]} with {error.code}, {kind.reason} is due")
+    elif error.binding != "JSONRPC" and detail.get("domain") == DOMAIN and reason not in BY_REASON:
+        yield Seen(f"{where}/reason", f"{reason[:80]} is no error of A2A")
+
+
+@BOOK.rule(
+    "ERROR-005",
+    ERROR,
+    "The ErrorInfo of an A2A error has another domain",
+    section="1.0 §9.5, §11.6",
+    demand='domain: set to "a2a-protocol.org".',
+    remedy="Set the domain; clients tell A2A's reasons from others' by it.",
+    failing=_error(data=_info(domain="example.com")),
+    passing=_error(),
+    generations=V1,
+)
+def other_domain(error: Refusal) -> Iterator[Seen]:
+    info = error.info()
+    if info is None:
+        return
+    where, detail = info
+    if detail.get("reason") in BY_REASON and detail.get("domain") != DOMAIN:
+        said = detail.get("domain")
+        yield Seen(f"{where}/domain", "domain is missing" if said is None else brief(said))
+
+
+@BOOK.rule(
+    "ERROR-006",
+    WARNING,
+    "A code that the generation does not have",
+    section="1.0 §5.4, 0.3 §8.2, 0.1 §8.2",
+    demand="A2A-specific errors use the codes of their table, in the range -32001 to -32099.",
+    remedy="Use a code of the table, or one outside of the range that JSON-RPC and A2A keep for themselves.",
+    failing=_error(code=-32050, data=None),
+    passing=_error(code=-31000, data=None),
+    generations=NEWEST_FIRST,
+)
+def foreign_code(error: Refusal) -> Iterator[Seen]:
+    code = error.code
+    if code is None or code not in _OWN_CODES:
+        return
+    known = code in BY_CODE or (error.generation == "0.1" and code in NAMES_0_1)
+    if not known or code < _NEWEST_CODES.get(error.generation, code):
+        yield Seen(pointer(*error.steps, "code"), f"{code} in {error.generation}")

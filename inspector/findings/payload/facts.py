@@ -1,0 +1,67 @@
+"""One object that an agent sent, taken apart for the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from inspector.findings.rule import V1
+from inspector.findings.shape import Breach, Kind, Slip, breaches
+from inspector.protocol.model import Json
+
+_PARTS = ("parts", "content")
+_INNER = (
+    *("task", "message", "msg", "statusUpdate", "artifactUpdate", "status", "update", "artifact"),
+    *("artifacts", "history", "tasks", *_PARTS),
+)
+"""The members in which more of the protocol's own objects stand."""
+_OWNERS = {"content": "parts", "tasks": "task", "artifacts": "artifact", "history": "message", "msg": "message"}
+
+Steps = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer, an event or the body of a push, without its envelope, which stands in its payload at `steps`.
+
+    `shape` is what it is due to look like, `binding` the one that it came over.
+    """
+
+    value: Json
+    shape: Kind
+    generation: str
+    binding: str
+    steps: Steps = ()
+
+    @property
+    def is_1_0(self) -> bool:
+        """Say whether it is to have the shape of 1.0."""
+        return self.generation in V1
+
+    @cached_property
+    def breaches(self) -> tuple[Breach, ...]:
+        """Every place where the object leaves its shape."""
+        return tuple(breaches(self.value, self.shape, self.steps))
+
+    def slips(self, *kinds: Slip) -> Iterator[Breach]:
+        """Give the breaches of some sorts."""
+        return (one for one in self.breaches if one.slip in kinds)
+
+    @cached_property
+    def objects(self) -> tuple[tuple[str, Steps, Mapping[str, Json]], ...]:
+        """The protocol's own objects in it, the outer ones first: the member that each is, its place, itself."""
+        found: list[tuple[str, Steps, Mapping[str, Json]]] = []
+        waiting: list[tuple[str, Steps, Json]] = [("", self.steps, self.value)]
+        while waiting:
+            name, steps, value = waiting.pop()
+            if isinstance(value, list):
+                waiting += [(name, (*steps, number), one) for number, one in reversed([*enumerate(value)])]
+            elif isinstance(value, dict):
+                found.append((_OWNERS.get(name, name), steps, value))
+                waiting += [(inner, (*steps, inner), value[inner]) for inner in reversed(_INNER) if inner in value]
+        return tuple(found)
+
+    def parts(self) -> Iterator[tuple[Steps, Mapping[str, Json]]]:
+        """Give every part in it, with its place."""
+        return ((steps, one) for name, steps, one in self.objects if name == "parts")

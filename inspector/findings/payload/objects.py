@@ -1,0 +1,256 @@
+"""Rules about the objects in what an agent says: tasks, messages, parts, artifacts and updates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.payload.facts import Told
+from inspector.findings.payload.sound import STATUS, TEXT_PART, message, update
+from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.shape import Breach, Slip
+from inspector.findings.spelling import camel_case, meant
+from inspector.protocol.dialects.recognise import looks_like
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Told]()
+"""The examples of these rules are events; that of a rule for older generations has the shape of 0.3."""
+
+
+@BOOK.rule(
+    "DATA-001",
+    ERROR,
+    "A required member is missing",
+    section="1.0 §4.1, §4.2, §5.7; 0.3 §6, §7",
+    demand="Fields marked REQUIRED MUST be present and set in valid messages.",
+    remedy="Set the member; typed clients cannot read the object without it.",
+    failing=update(contextId=None),
+    passing=update(),
+    generations=NEWEST_FIRST,
+)
+def missing(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.MISSING):
+        yield Seen(one.pointer, f"{one.name} of the {one.shape.of}")
+
+
+@BOOK.rule(
+    "DATA-002",
+    ERROR,
+    "A member has the wrong type",
+    section="1.0 §4.1, §4.2; 0.3 §6, §7",
+    demand="Members MUST have the type that the protocol's definition gives them.",
+    remedy="Correct the member; typed clients cannot read the object at all.",
+    failing=update(status="TASK_STATE_WORKING"),
+    passing=update(),
+    generations=NEWEST_FIRST,
+)
+def mistyped(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.WRONG_TYPE):
+        yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "DATA-003",
+    ERROR,
+    "A word that the definition does not list",
+    section="1.0 §4.1.5, §5.5; 0.3 §6",
+    demand="Enum values MUST be represented as their string names as defined in the Protocol Buffer definition.",
+    remedy="Use one of the words of this generation.",
+    failing=message(TEXT_PART, role="ROLE_BOT"),
+    passing=message(TEXT_PART),
+    generations=NEWEST_FIRST,
+)
+def unknown_word(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.WORD):
+        if one.name != "state" and not _is_of_other_generation(told, one):
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "STREAM-009",
+    ERROR,
+    "A task state that the generation does not know",
+    section="1.0 §4.1.3, 0.3 §6.3",
+    demand="The states are those of TaskState.",
+    remedy="Use one of the named states; clients wait for ever on one that they do not know.",
+    failing=update(status={"state": "TASK_STATE_PONDERING"}),
+    passing=update(),
+    generations=NEWEST_FIRST,
+)
+def unknown_state(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.WORD):
+        if one.name == "state" and not _is_of_other_generation(told, one):
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "DATA-004",
+    ERROR,
+    "None of the members of which there must be one",
+    section="1.0 §3.2.3, §4.1.6",
+    demand="MUST contain exactly one of the listed members.",
+    remedy="Set the one that is meant.",
+    failing=message({"mediaType": "text/plain"}),
+    passing=message({"data": None}),
+    generations=NEWEST_FIRST,
+)
+def none_of(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.NONE_OF):
+        yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
+
+
+@BOOK.rule(
+    "DATA-005",
+    ERROR,
+    "Several of the members of which there must be one",
+    section="1.0 §3.2.3, §4.1.6",
+    demand="MUST contain exactly one of the listed members.",
+    remedy="Send one object for each; readers keep one of them and drop the others.",
+    failing=message({"text": "hello", "url": "https://example.com/hello.txt"}),
+    passing=message(TEXT_PART, {"url": "https://example.com/hello.txt"}),
+    generations=NEWEST_FIRST,
+)
+def several_of(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.SEVERAL):
+        yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
+
+
+_OLD_MEMBERS = frozenset({"kind", "type", "sessionId", "file", "mimeType", "bytes", "uri", "content", "final"})
+_NEW_MEMBERS = frozenset({"task", "statusUpdate", "artifactUpdate", "raw"})
+_ALIEN_IN_0_3 = frozenset({"type", "sessionId"})
+_ALIEN_IN_0_1 = frozenset({"kind", "messageId", "contextId", "taskId", "artifactId"})
+_OTHER_WORD = re.compile(r"TASK_STATE_[A-Z_]+|ROLE_[A-Z]+|[a-z]+(-[a-z]+)?")
+_ALL_WORDS = frozenset(
+    {
+        *("submitted", "working", "input-required", "completed", "canceled", "cancelled", "failed", "rejected"),
+        *("auth-required", "unknown", "user", "agent"),
+        *("task", "message", "status-update", "artifact-update", "text", "file", "data"),
+    }
+)
+"""Words of any generation, as the older ones spell them."""
+
+
+def _is_of_other_generation(told: Told, one: Breach) -> bool:
+    """Say whether what is there is right in another generation."""
+    if one.slip is Slip.UNKNOWN:
+        if told.is_1_0:
+            return one.name in _OLD_MEMBERS
+        if told.binding != "JSONRPC":
+            return one.name == "kind" or (one.shape.of == "message" and one.name == "parts")
+        return one.name in _NEW_MEMBERS | (_ALIEN_IN_0_1 if told.generation == "0.1" else _ALIEN_IN_0_3)
+    word = one.value if isinstance(one.value, str) else ""
+    plain = word.removeprefix("TASK_STATE_").removeprefix("ROLE_").lower().replace("_", "-")
+    return bool(_OTHER_WORD.fullmatch(word)) and plain in _ALL_WORDS
+
+
+@BOOK.rule(
+    "DATA-006",
+    ERROR,
+    "The shape of another generation",
+    section="1.0 Appendix A.2, §5.5; 0.3 §6",
+    demand="Each generation spells members, roles and states in its own way; readers of one do not see the others'.",
+    remedy="Write it as the interface's protocolVersion says, or correct that on the card.",
+    failing=message({"kind": "text", "text": "hello"}),
+    passing=message(TEXT_PART),
+    generations=NEWEST_FIRST,
+)
+def other_generation(told: Told) -> Iterator[Seen]:
+    found = False
+    for one in told.slips(Slip.UNKNOWN, Slip.WORD):
+        if _is_of_other_generation(told, one) and not (one.name == "final" and told.is_1_0):
+            found = True
+            what = f"the word {one.value}" if one.slip is Slip.WORD else f"the member {one.name}"
+            yield Seen(one.pointer, f"{what}, where {told.generation} is spoken")
+    spoken = {"opvs": "1.0", "0.2": "0.3"}.get(told.generation, told.generation)
+    # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, so nothing is told by them there.
+    told_apart = told.is_1_0 or told.binding == "JSONRPC"
+    if not found and told_apart and any(told.slips(Slip.MISSING, Slip.NONE_OF)):
+        looks = looks_like(told.value)
+        if looks not in ("", spoken):
+            yield Seen(pointer(*told.steps), f"it looks like {looks}, where {told.generation} is spoken")
+
+
+@BOOK.rule(
+    "DATA-012",
+    ERROR,
+    "A member is not spelled in camelCase",
+    section="1.0 §5.5",
+    demand="All JSON serializations MUST use camelCase naming for field names.",
+    remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
+    failing=update(status={"state": "TASK_STATE_WORKING"}, task_id="t-1"),
+    passing=update(),
+    generations=NEWEST_FIRST,
+)
+def not_camel_case(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.UNKNOWN):
+        if camel_case(one.name) in one.shape.members:
+            yield Seen(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
+
+
+@BOOK.rule(
+    "DATA-013",
+    WARNING,
+    "A member looks misspelled",
+    section="1.0 §5.7",
+    demand="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
+    remedy="Correct the spelling, case included.",
+    failing=update(metaData={}),
+    passing=update(metadata={}),
+    generations=NEWEST_FIRST,
+)
+def misspelled(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.UNKNOWN):
+        if not _is_of_other_generation(told, one) and (known := meant(one.name, one.shape)):
+            yield Seen(one.pointer, f"{one.name}: {known} may be meant")
+
+
+@BOOK.rule(
+    "DATA-014",
+    HINT,
+    "A member that no specification names",
+    section="1.0 §5.7",
+    demand="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
+    remedy="Nothing to mend if it is meant; metadata is the place for what is your own.",
+    failing=update(mood="cheerful"),
+    passing=update(metadata={"mood": "cheerful"}),
+    generations=NEWEST_FIRST,
+)
+def unknown_member(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.UNKNOWN):
+        other = _is_of_other_generation(told, one) or camel_case(one.name) in one.shape.members
+        if not other and not meant(one.name, one.shape):
+            yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "DATA-015",
+    HINT,
+    "A member is null",
+    section="1.0 §5.7, ProtoJSON",
+    demand="What is not set is omitted.",
+    remedy="Leave the member out; strict readers of older generations refuse a null.",
+    failing={"statusUpdate": {**STATUS, "metadata": None}},
+    passing=update(),
+    generations=NEWEST_FIRST,
+)
+def null_member(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.NULL):
+        yield Seen(one.pointer, one.seen)
+
+
+@BOOK.rule(
+    "STREAM-012",
+    ERROR,
+    "A status update of 1.0 says that it is final",
+    section="1.0 Appendix A.2, §4.2.1",
+    demand="final was removed from TaskStatusUpdateEvent: the server closes the stream.",
+    remedy="Leave it out.",
+    failing={"statusUpdate": {**STATUS, "final": False}},
+    passing=update(),
+    generations=V1,
+)
+def final_in_1_0(told: Told) -> Iterator[Seen]:
+    for one in told.slips(Slip.UNKNOWN):
+        if one.name == "final":
+            yield Seen(one.pointer, "final is no member of 1.0")

@@ -1,0 +1,51 @@
+"""Asks every rule about objects and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+
+from inspector.findings.finding import Finding
+from inspector.findings.payload import content, errors, objects
+from inspector.findings.payload.errors import Refusal
+from inspector.findings.payload.facts import Steps, Told
+from inspector.findings.payload.shapes import shapes_of
+from inspector.protocol.model import Json
+from inspector.protocol.operations import STREAMING, Operation
+
+OBJECT_RULES = (*objects.BOOK.rules, *content.BOOK.rules)
+ERROR_RULES = tuple(errors.BOOK.rules)
+
+
+def of_object(
+    value: Json, operation: Operation | None, generation: str, binding: str, steps: Steps = ()
+) -> tuple[Finding, ...]:
+    """Judge what an operation was answered with, or one event of a stream (None); it stands in its payload at `steps`.
+
+    What no table describes is not judged.
+    """
+    shapes = shapes_of(generation, binding)
+    event = operation is None or operation in STREAMING
+    shape = shapes.event if event else shapes.answers.get(operation) if operation else None
+    if shape is None:
+        return ()
+    return _judged(Told(value, shape, generation, binding, steps))
+
+
+def of_push(value: Json, generation: str) -> tuple[Finding, ...]:
+    """Judge the body of a push notification."""
+    return _judged(Told(value, shapes_of(generation, "JSONRPC").push, generation, "JSONRPC"))
+
+
+def _judged(told: Told) -> tuple[Finding, ...]:
+    """Ask every rule; those about shapes only where the object leaves its own, which is seldom."""
+    rules = OBJECT_RULES if told.breaches else content.BOOK.rules
+    return tuple(chain.from_iterable(rule.judge(told) for rule in rules))
+
+
+def of_error(
+    value: Mapping[str, Json], generation: str, binding: str, steps: Steps, status: int = 0
+) -> tuple[Finding, ...]:
+    """Judge the error object of an answer."""
+    refusal = Refusal(value, generation, binding, steps, status)
+    return tuple(chain.from_iterable(rule.judge(refusal) for rule in ERROR_RULES))

@@ -1,0 +1,72 @@
+"""What is wrong with an answer as an answer to what was asked (1.0 sections 3.1 and 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.finding import Finding
+from inspector.findings.rule import V1
+from inspector.findings.rules import broken
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.lifecycle import State, short
+from inspector.protocol.model import ListTasksRequest, Request, SendRequest, Task, TaskList, TaskRequest
+from inspector.protocol.operations import Operation
+
+_MOST_LISTED = 100
+
+
+def of_result(generation: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
+    """Judge an answer by its request; the findings point into the task or the list that it is.
+
+    Before 1.0 nothing says how long a call waits, and how much it answers with.
+    """
+    if generation not in V1:
+        return ()
+    match request, answer:
+        case SendRequest(), Task() if operation is Operation.SEND:
+            wanted = request.configuration.history_length if request.configuration else None
+            return (*_at_rest(request, answer), *_history(wanted, answer))
+        case TaskRequest(), Task():
+            return tuple(_history(request.history_length, answer))
+        case ListTasksRequest(), TaskList():
+            return tuple(_list(request, answer))
+        case _:
+            return ()
+
+
+def _at_rest(request: SendRequest, task: Task) -> Iterator[Finding]:
+    state = task.status.state
+    at_once = bool(request.configuration and request.configuration.return_immediately)
+    if not at_once and state in (State.SUBMITTED, State.WORKING):
+        yield broken("RESULT-001", f"the task is {short(state)}", "/status/state")
+
+
+def _history(wanted: int | None, task: Task, at: str = "") -> Iterator[Finding]:
+    told = len(task.history or ())
+    if wanted is not None and told > wanted:
+        yield broken("RESULT-002", f"{told} messages, {wanted} were asked for", f"{at}/history")
+
+
+def _list(request: ListTasksRequest, page: TaskList) -> Iterator[Finding]:
+    most = request.page_size or _MOST_LISTED
+    if len(page.tasks) > most:
+        yield broken("RESULT-003", f"{len(page.tasks)} tasks, {most} at most were asked for", "/tasks")
+    times = [task.status.timestamp or "" for task in page.tasks]
+    for number, task in enumerate(page.tasks):
+        at = f"/tasks/{number}"
+        if task.artifacts is not None and not request.include_artifacts:
+            yield broken("RESULT-004", "artifacts, which were not asked for", f"{at}/artifacts")
+        if request.context_id and task.context_id and task.context_id != request.context_id:
+            yield broken("RESULT-005", f"a task of context {task.context_id[:80]!r}", f"{at}/contextId")
+        if request.status and task.status.state != request.status:
+            yield broken("RESULT-005", f"a task that is {short(task.status.state)}", f"{at}/status/state")
+        if number and times[number].endswith("Z") and times[number - 1].endswith("Z") and _later(times, number):
+            yield broken("RESULT-006", f"{times[number][:40]} after {times[number - 1][:40]}", f"{at}/status/timestamp")
+        yield from _history(request.history_length, task, at)
+
+
+def _later(times: list[str], number: int) -> bool:
+    """Say whether a time is later than the one before it; both are in UTC, and compared as far as both are exact."""
+    one, before = times[number][:-1], times[number - 1][:-1]
+    length = min(len(one), len(before))
+    return one[:length] > before[:length]

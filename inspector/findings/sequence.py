@@ -1,0 +1,115 @@
+"""What is wrong with the order of what an exchange tells, beyond what its task allows (1.0 sections 3.1 and 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from inspector.findings.finding import Finding
+from inspector.findings.rule import V1
+from inspector.findings.rules import broken
+from inspector.protocol.lifecycle import State, is_terminal, short
+from inspector.protocol.model import (
+    Event,
+    Json,
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+)
+from inspector.protocol.operations import STREAMING, Operation
+
+_FRESH = 3
+"""After how many artifacts of one name, each begun anew, they are taken for the chunks of one."""
+
+
+@dataclass(slots=True)
+class Sequence:
+    """The events of one exchange as far as later ones have to agree with them.
+
+    `task_id` and `context_id` are those that the request named, `""` where it named none.
+    """
+
+    generation: str
+    operation: Operation
+    task_id: str = ""
+    context_id: str = ""
+    _begun: bool = field(default=False, init=False)
+    _final: bool = field(default=False, init=False)
+    _time: str = field(default="", init=False)
+    _last: Json = field(default=None, init=False)
+    _fresh: dict[str, set[str]] = field(default_factory=dict, init=False)
+
+    def check(self, event: Event, value: Mapping[str, Json]) -> tuple[Finding, ...]:
+        """Take in the next event, with its JSON, and name what does not agree; the findings point into the JSON."""
+        streamed = self.operation in STREAMING
+        found = [*self._context(event)]
+        if streamed:
+            found += self._beginning(event)
+            found += self._ending(event, value)
+        match event:
+            case TaskStatusUpdateEvent():
+                found += self._status(event, value)
+            case TaskArtifactUpdateEvent():
+                found += self._artifact(event)
+        self._begun, self._last = True, value
+        return tuple(found)
+
+    def lose(self) -> None:
+        """Take in that an event could not be read: it may have been the one that is missed."""
+        self._begun = True
+
+    def _context(self, event: Event) -> Iterator[Finding]:
+        said = event.context_id
+        if self.context_id and said and said != self.context_id and self.generation != "0.1":
+            yield broken("STREAM-017", f"{said[:80]!r}, asked for in {self.context_id!r}", "/contextId")
+
+    def _beginning(self, event: Event) -> Iterator[Finding]:
+        if self._begun or self.generation not in V1 or isinstance(event, Task | Message):
+            return
+        known = bool(self.task_id) or self.operation is Operation.SUBSCRIBE
+        what = "a status update" if isinstance(event, TaskStatusUpdateEvent) else "an artifact update"
+        yield broken("STREAM-013" if known else "STREAM-011", f"it begins with {what}")
+
+    def _ending(self, event: Event, value: Mapping[str, Json]) -> Iterator[Finding]:
+        """Judge `final`, by which streams before 1.0 say that nothing follows."""
+        if self.generation in V1:
+            return
+        if self._final and isinstance(event, TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
+            yield broken("STREAM-014", "an update after final")
+        if not isinstance(event, TaskStatusUpdateEvent):
+            return
+        said, state = value.get("final"), event.status.state
+        if said is True and state in (State.SUBMITTED, State.WORKING):
+            yield broken("STREAM-016", f"final, and the task is {short(state)}", "/final")
+        elif is_terminal(state) and said is not True and (said is not None or "kind" not in value):
+            yield broken("STREAM-015", f"{short(state)}, and not final", "/final")
+        self._final = self._final or said is True
+
+    def _status(self, event: TaskStatusUpdateEvent, value: Mapping[str, Json]) -> Iterator[Finding]:
+        if self._last is not None and value == self._last:
+            yield broken("STREAM-019", f"{short(event.status.state)} again")
+        time = event.status.timestamp or ""
+        if time and self._time and _is_before(time, self._time):
+            yield broken("STREAM-018", f"{time[:40]} after {self._time[:40]}", "/status/timestamp")
+        self._time = time or self._time
+
+    def _artifact(self, event: TaskArtifactUpdateEvent) -> Iterator[Finding]:
+        artifact = event.artifact
+        known = self._fresh.setdefault(artifact.name or "", set())
+        if event.append or event.last_chunk or not artifact.artifact_id:
+            known.clear()
+            return
+        known.add(artifact.artifact_id)
+        if len(known) == _FRESH and artifact.name:
+            seen = f"{_FRESH} artifacts called {artifact.name[:80]!r}, none of them ended"
+            yield broken("STREAM-020", seen, "/artifact/artifactId")
+
+
+def _is_before(one: str, other: str) -> bool:
+    try:
+        earlier, later = (datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (one, other))
+        return earlier < later
+    except (ValueError, TypeError):  # no time, or one with a zone beside one without
+        return False

@@ -1,0 +1,234 @@
+"""The shapes of objects as tables, and a walk that names every place where a value leaves its shape."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum, auto
+from typing import TypeAlias
+
+from inspector.protocol.jsonvalue import brief
+from inspector.protocol.model import Json
+from inspector.protocol.pointer import pointer
+
+
+class Plain(Enum):
+    """A JSON type that needs no further description; `BYTES` is base64 in a string, `TIME` a timestamp in one."""
+
+    TEXT = "a string"
+    FLAG = "a boolean"
+    WHOLE = "an integer"
+    STRUCT = "an object"
+    BYTES = "a string of base64"
+    TIME = "a string with a timestamp"
+    ANY = "anything"
+
+
+TEXT, FLAG, WHOLE, STRUCT, BYTES, TIME, ANY = Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A string that is one of these; `of` says what the words name."""
+
+    of: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """An array whose items are all of one kind."""
+
+    item: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An object whose members have names of the author's choice and values of one kind."""
+
+    value: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object with members of its own; `of` names it in sentences.
+
+    `required` lists what it must have, and of the members in `one_of` it must have exactly one.
+    """
+
+    of: str
+    members: Mapping[str, Kind]
+    required: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """An object whose member `by` says which of these shapes it has."""
+
+    of: str
+    by: str
+    shapes: Mapping[str, Shape] = field(hash=False)
+
+
+Kind: TypeAlias = Plain | Words | Many | Named | Shape | Union
+
+
+class Slip(Enum):
+    """In which way a value leaves its shape."""
+
+    MISSING = auto()
+    WRONG_TYPE = auto()
+    NULL = auto()
+    UNKNOWN = auto()
+    WORD = auto()
+    """A string that is none of the words that are due."""
+    NONE_OF = auto()
+    """None of the members of which there must be one."""
+    SEVERAL = auto()
+    """More than one of them."""
+    BYTES = auto()
+    """A string that is no base64."""
+    TIME = auto()
+    """A string that is no timestamp."""
+    BLANK = auto()
+    """A required text without any content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """One place where a value leaves its shape: the member `name` of an object of this shape, at `pointer`.
+
+    `value` is what stands there, None where nothing does.
+    """
+
+    slip: Slip
+    shape: Shape
+    name: str
+    pointer: str
+    seen: str
+    value: Json = None
+
+
+_NOTHING = Shape("payload", {})
+_JSON_TYPES: Mapping[Plain, type] = {TEXT: str, FLAG: bool, WHOLE: int, STRUCT: dict, BYTES: str, TIME: str}
+_TIMESTAMP = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,12})?)?"
+    r"([Zz]|[+-]\d{2}(:?\d{2})?)?"
+)
+
+
+def breaches(value: Json, kind: Kind, steps: tuple[str | int, ...] = ()) -> Iterator[Breach]:
+    """Walk a value beside its shape and name every place where it leaves it; `steps` lead to the value."""
+    yield from _breaches(value, kind, steps, _NOTHING, "")
+
+
+def _breaches(value: Json, kind: Kind, steps: tuple[str | int, ...], of: Shape, name: str) -> Iterator[Breach]:
+    """Walk a value that is the member `name` of an object of shape `of`, or inside that member."""
+    match kind:
+        case Plain() | Words():
+            yield from _of_plain(value, kind, steps, of, name)
+        case Many():
+            if not isinstance(value, list):
+                yield _mistyped(value, "an array", steps, of, name)
+                return
+            for number, item in enumerate(value):
+                yield from _breaches(item, kind.item, (*steps, number), of, name)
+        case _ if not isinstance(value, dict):
+            yield _mistyped(value, "an object", steps, of, name)
+        case Named():
+            for member, item in value.items():
+                yield from _breaches(item, kind.value, (*steps, member), of, name)
+        case Shape():
+            yield from _of_object(value, kind, steps)
+        case Union():
+            yield from _of_union(value, kind, steps)
+
+
+def _mistyped(value: Json, due: str, steps: tuple[str | int, ...], of: Shape, name: str) -> Breach:
+    return Breach(Slip.WRONG_TYPE, of, name, pointer(*steps), f"{due} is due, this is {brief(value)}", value)
+
+
+def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of: Shape, name: str) -> Iterator[Breach]:
+    if isinstance(kind, Words):
+        if not isinstance(value, str):
+            yield _mistyped(value, "a string", steps, of, name)
+        elif value not in kind.words:
+            yield Breach(Slip.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
+        return
+    due = _JSON_TYPES.get(kind)
+    if due is not None and (not isinstance(value, due) or (kind is WHOLE and isinstance(value, bool))):
+        yield _mistyped(value, kind.value, steps, of, name)
+    elif kind is BYTES and not is_base64(value):
+        yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
+    elif kind is TIME and not is_timestamp(value):
+        yield Breach(Slip.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
+
+
+def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[Breach]:
+    for name in shape.required:
+        if value.get(name) is None:
+            yield Breach(Slip.MISSING, shape, name, pointer(*steps, name), f"{name} is missing")
+        elif isinstance(text := value[name], str) and not text.strip():
+            yield Breach(Slip.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
+    if shape.one_of:
+        chosen = [name for name in shape.one_of if _is_there(value, name, shape)]
+        if not chosen:
+            seen = f"none of {', '.join(shape.one_of)}"
+            yield Breach(Slip.NONE_OF, shape, "", pointer(*steps), seen, dict(value))
+        elif len(chosen) > 1:
+            yield Breach(Slip.SEVERAL, shape, chosen[1], pointer(*steps, chosen[1]), " and ".join(chosen))
+    for name, member in value.items():
+        kind = shape.members.get(name)
+        there = (*steps, name)
+        if kind is None:
+            yield Breach(Slip.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member)
+        elif member is not None:
+            yield from _breaches(member, kind, there, shape, name)
+        elif name not in shape.required and kind is not ANY:
+            yield Breach(Slip.NULL, shape, name, pointer(*there), f"{name} is null")
+
+
+def _is_there(value: Mapping[str, Json], name: str, shape: Shape) -> bool:
+    """Say whether a member is set; a null says so only where null is a value like any other."""
+    return value.get(name) is not None or (name in value and shape.members[name] is ANY)
+
+
+def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[Breach]:
+    said = value.get(union.by)
+    shape = union.shapes.get(said) if isinstance(said, str) else None
+    if shape is not None:
+        yield from _of_object(value, shape, steps)
+        return
+    any_shape = Shape(union.of, {})
+    where = pointer(*steps, union.by)
+    if said is None:
+        yield Breach(Slip.MISSING, any_shape, union.by, where, f"{union.by} is missing", None)
+    elif not isinstance(said, str):
+        yield _mistyped(said, "a string", (*steps, union.by), any_shape, union.by)
+    else:
+        seen = f"{said[:80]!r} is none of {', '.join(union.shapes)}"
+        yield Breach(Slip.WORD, any_shape, union.by, where, seen, said)
+
+
+def is_timestamp(text: str) -> bool:
+    """Say whether a text is a date and a time as ISO 8601 writes them, and the date one that there is."""
+    found = _TIMESTAMP.fullmatch(text)
+    try:
+        return found is not None and date.fromisoformat(found[1]) is not None
+    except ValueError:
+        return False
+
+
+def is_base64(text: str) -> bool:
+    """Say whether a text is base64, of either alphabet, as readers of protobuf's JSON take it."""
+    plain = text.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True

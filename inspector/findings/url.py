@@ -1,0 +1,92 @@
+"""Urls taken apart, and what keeps one from being used."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import SplitResult, urlsplit
+
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
+_NOT_IN_URLS = frozenset('<>"{}|\\^`')
+_TARGETS = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
+"""How gRPC's own names of targets begin (gRPC, naming)."""
+
+
+def split(url: str) -> SplitResult | None:
+    """Take a url apart, a bare `host:port` as gRPC writes it included; None where it is no url at all."""
+    try:
+        parts = urlsplit(url if "://" in url else f"//{url}")
+        return parts if parts.port != 0 else None
+    except ValueError:
+        return None
+
+
+def host_of(url: str) -> str:
+    """Return the host of a url in lower case, `""` where it has none."""
+    parts = split(url)
+    return (parts.hostname or "") if parts else ""
+
+
+def is_local(host: str) -> bool:
+    """Say whether a host is the machine that asks."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+def is_wildcard(host: str) -> bool:
+    """Say whether a host is an address that sockets are bound to and nobody can be reached at."""
+    address = _address(host)
+    inner = getattr(address, "ipv4_mapped", None)
+    return host in ("0", "*") or any(one is not None and one.is_unspecified for one in (address, inner))
+
+
+def is_private(host: str) -> bool:
+    """Say whether a host is an address that only means something inside of a network."""
+    address = _address(host)
+    if address is None:
+        return host.endswith((".local", ".internal", ".lan"))
+    return (address.is_private or address.is_link_local) and not address.is_loopback and not address.is_unspecified
+
+
+def flaw(url: str, *, target: bool = False) -> str:
+    """Say what is wrong with an absolute url, or nothing; `target` allows what gRPC takes: `host:port`, `dns:///host`."""
+    if not url.strip():
+        return "it is empty"
+    if any(one.isspace() or ord(one) < 32 or one == "\u200b" for one in url):
+        return "it has a space or a control character"
+    if target and url.lower().startswith(_TARGETS):
+        return ""
+    parts = split(url)
+    if parts is None:
+        return "it is no url"
+    if "://" not in url and not (target and parts.hostname and parts.path in ("", "/") and not url.startswith("/")):
+        return "it is not absolute"
+    if not parts.hostname:
+        return "it names no host"
+    if not is_host(parts.hostname):
+        return f"{parts.hostname} is no host"
+    if _NOT_IN_URLS & set(url) or re.search(r"%(?![0-9A-Fa-f]{2})", url):
+        return "it has a character that a url cannot have"
+    return ""
+
+
+def is_host(host: str) -> bool:
+    """Say whether a text can be a host: an address, or a name of labels in any script (RFC 3986 section 3.2.2)."""
+    if _address(host.partition("%")[0]) is not None:
+        return True
+    try:
+        plain = host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return False
+    labels = plain.removesuffix(".").split(".")
+    numbers = all(one.isdigit() for one in labels) and len(labels) > 1
+    return all(_LABEL.fullmatch(one) for one in labels) and not numbers
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

@@ -1,0 +1,101 @@
+"""Handing deliveries on to urls that the user gave: each as it comes, or one again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+
+from inspector.capture.records import Kind
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.journal import Journal
+from inspector.wire.delivery import Delivery
+from inspector.wire.forward import Forwarded, Forwarder
+
+_KEPT = 200
+_KEPT_BYTES = 32 * 1024 * 1024
+"""Of how many deliveries the bytes are kept as they came, secrets included, so that they can be sent again."""
+_MOST_WAITING = 1000
+
+
+class Relay:
+    """Forwards every delivery that was taken to `url`, one after the other, and sends single ones again.
+
+    What came of it is recorded as a note on the task of the delivery. Bytes are kept in memory alone: a record has its
+    secrets masked.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._forwarder = Forwarder()
+        self._kept: OrderedDict[int, Delivery] = OrderedDict()
+        self._size = 0
+        self._waiting: asyncio.Queue[tuple[int, Delivery]] = asyncio.Queue(_MOST_WAITING)
+        self._worker: asyncio.Task[None] | None = None
+        self.url = ""
+        self.forwarded = 0
+        self.dropped = 0
+
+    def forward_to(self, url: str) -> None:
+        """Forward what comes from now on to a url that the user gave, `""` to stop."""
+        self.url = url
+
+    def offer(self, seq: int, delivery: Delivery) -> None:
+        """Keep a delivery for later, and forward it where that is wanted."""
+        self._kept[seq] = delivery
+        self._size += len(delivery.body)
+        while len(self._kept) > _KEPT or self._size > _KEPT_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._size -= len(oldest.body)
+        if not self.url or not delivery.taken or delivery.challenge:
+            return
+        if self._waiting.full():
+            self.dropped += 1
+            return
+        self._waiting.put_nowait((seq, delivery))
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+
+    async def resend(self, seq: int, url: str) -> Forwarded:
+        """Send a delivery again, to another url; raises `FaultError` for one that is not kept any more."""
+        delivery = self._kept.get(seq)
+        if delivery is None:
+            seen = f"The bytes of #{seq} are not kept any more, or it is no delivery."
+            raise FaultError(
+                Fault(Whose.YOURS, FaultCode.USAGE, seen, f"The last {_KEPT} deliveries can be sent again.")
+            )
+        return await self._send(seq, delivery, url, "sent again")
+
+    async def drain(self) -> None:
+        """Wait until everything that was offered so far is forwarded."""
+        await self._waiting.join()
+
+    async def close(self) -> None:
+        """Stop forwarding and close every connection."""
+        if self._worker is not None:
+            self._worker.cancel()
+            await asyncio.gather(self._worker, return_exceptions=True)
+        await self._forwarder.close()
+
+    async def _work(self) -> None:
+        while True:
+            seq, delivery = await self._waiting.get()
+            if self.url:
+                await self._send(seq, delivery, self.url, "forwarded")
+                self.forwarded += 1
+            self._waiting.task_done()
+
+    async def _send(self, seq: int, delivery: Delivery, url: str, did: str) -> Forwarded:
+        done = await self._forwarder.send(delivery, url)
+        shown = self._journal.redactor.url(url)
+        said = self._journal.redactor.text(done.words)
+        self._journal.append(
+            Kind.NOTE,
+            time.time(),
+            event="forward",
+            task=self._journal.capture.get(seq).task,
+            label=f"#{seq} {did} to {shown}: {said}",
+            meta={"delivery": seq, "to": shown, "status": done.status, "seconds": round(done.seconds, 6)},
+        )
+        self._journal.touch()
+        return done

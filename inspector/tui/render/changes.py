@@ -1,0 +1,151 @@
+"""Differences between two cards as lines: what was added, removed, changed, each with both of its values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from inspector.protocol.difference import Change, How
+from inspector.text.sanitise import clean
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.served import moment
+from inspector.tui.render.source import Line, Piece
+from inspector.tui.render.styled import wrap_pieces
+
+if TYPE_CHECKING:  # a session is loaded after the first paint
+    from inspector.protocol.model import Json
+    from inspector.session.drift import Earlier
+
+MOST = 2000
+"""How many changes are listed."""
+
+_SIGNS = {How.ADDED: "+", How.REMOVED: "-", How.CHANGED: "~", How.MOVED: "^"}
+_STYLES = {
+    How.ADDED: "change--added",
+    How.REMOVED: "change--removed",
+    How.CHANGED: "change--changed",
+    How.MOVED: "change--changed",
+}
+_PATH = 30
+_INDENT = 4
+_FOLDED_ROWS = 3
+_LONGEST = 20_000
+"""How many characters of one value are shown."""
+
+
+class ChangeLines:
+    """Changes below what is said about them; a `LineSource`. A long value shows its beginning until it is unfolded."""
+
+    def __init__(self, about: Sequence[Line], changes: Sequence[Change], glyphs: Glyphs) -> None:
+        self._about = about
+        self._glyphs = glyphs
+        self._changes = changes
+        self._unfolded: set[int] = set()
+        self._lines: list[tuple[Line, int]] = []
+        self._width = 0
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def layout(self, width: int, keep: int) -> int:
+        """Fit the lines to a width; `keep` stays as near as the new width allows."""
+        self._width = width
+        self._lines = [(line, -1) for one in self._about for line in wrap_pieces(one, width)]
+        for number, change in enumerate(self._changes[:MOST]):
+            self._lines += [(line, number) for line in self._write(number, change)]
+        if len(self._changes) > MOST:
+            more = f"… and {len(self._changes) - MOST:,} more changes"
+            self._lines.append(([(more, "line--note")], -1))
+        return min(keep, max(0, len(self._lines) - 1))
+
+    def line(self, index: int) -> Line:
+        """Return one line."""
+        return self._lines[index][0]
+
+    def change(self, index: int) -> Change | None:
+        """Return the change that a line tells of, None where it tells of none."""
+        number = self._lines[index][1] if 0 <= index < len(self._lines) else -1
+        return self._changes[number] if number >= 0 else None
+
+    def toggle(self, index: int) -> int:
+        """Show the values of a change in full, or only their beginnings; returns its first line."""
+        number = self._lines[index][1]
+        if number >= 0:
+            self._unfolded ^= {number}
+            self.layout(self._width, index)
+        return next((at for at, (_, owner) in enumerate(self._lines) if owner == number), index)
+
+    def _write(self, number: int, change: Change) -> list[Line]:
+        style = _STYLES[change.how]
+        path = " / ".join(clean(step, limit=80) for step in change.path) or "the whole card"
+        head: list[Piece] = [(f"{_SIGNS[change.how]} ", style), (path, "change--path")]
+        gap = " " * max(3, _PATH - cell_len(path))
+        if change.how is How.MOVED:
+            return [[*head, (gap + "the same items in another order", "line--soft")]]
+        whole = number in self._unfolded
+        inline = self._inline(change)
+        if not whole and sum(cell_len(text) for text, _ in [*head, *inline]) + len(gap) <= self._width:
+            return [[*head, (gap, "line--text"), *inline]]
+        lines: list[Line] = [head]
+        if change.how is not How.ADDED:
+            lines += self._value("- ", change.before, "change--removed", whole=whole)
+        if change.how is not How.REMOVED:
+            lines += self._value("+ ", change.after, "change--added", whole=whole)
+        return lines
+
+    def _inline(self, change: Change) -> list[Piece]:
+        pieces: list[Piece] = []
+        if change.how is not How.ADDED:
+            pieces.append((clean(_short(change.before)), "change--removed"))
+        if change.how is How.CHANGED:
+            pieces.append((f"  {self._glyphs.sent}  ", "line--quiet"))
+        if change.how is not How.REMOVED:
+            pieces.append((clean(_short(change.after)), "change--added"))
+        return pieces
+
+    def _value(self, sign: str, value: Json, style: str, *, whole: bool) -> list[Line]:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2 if whole else None)
+        first: list[Piece] = [(" " * _INDENT, style), (sign, style)]
+        rest: list[Piece] = [(" " * (_INDENT + len(sign)), style)]
+        lines = wrap_pieces([(text[:_LONGEST], style)], self._width, first=first, rest=rest)
+        if whole or len(lines) <= _FOLDED_ROWS:
+            return lines
+        more = f"… {len(lines) - _FOLDED_ROWS} more lines, enter shows them"
+        return [*lines[:_FOLDED_ROWS], [*rest, (more, "line--note")]]
+
+
+def since_earlier(earlier: Sequence[Earlier], which: int, glyphs: Glyphs) -> ChangeLines:
+    """Return what has changed since one of the cards that were seen earlier."""
+    one = earlier[which]
+    first, last = moment(one.card.first), moment(one.card.last)
+    seen = last if first == last else f"from {first} to {last}"
+    keys = f"   {which + 1} of {len(earlier)}, v shows an older one" if len(earlier) > 1 else ""
+    return _told(f"{_count(one.changes)} since the card that was seen {seen}", keys, one.changes, glyphs)
+
+
+def against_public(changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
+    """Return how the extended card differs from the public one."""
+    keys = "   r shows it as it was answered   e asks again"
+    return _told(f"{_count(changes)} on the extended card, against the public one", keys, changes, glyphs)
+
+
+def _told(said: str, keys: str, changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
+    return ChangeLines([[(said, "line--text"), (keys, "line--quiet")], [("", "line--text")]], changes, glyphs)
+
+
+def _count(changes: Sequence[Change]) -> str:
+    return f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
+
+
+def as_text(change: Change) -> str:
+    """Return a change as it is copied: both values as JSON."""
+    values = (("-", change.before, change.how is not How.ADDED), ("+", change.after, change.how is not How.REMOVED))
+    said = [f"{sign} {json.dumps(value, ensure_ascii=False)}" for sign, value, there in values if there]
+    return "\n".join([f"{change.how.value} {change.pointer}", *said])
+
+
+def _short(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)[:_LONGEST]

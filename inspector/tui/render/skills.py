@@ -1,0 +1,151 @@
+"""The skills of a card as lines: one each, or all of it where it is unfolded; five thousand cost what is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from inspector.text.sanitise import clean_line
+from inspector.tui.render.cardlines import STYLES, Beside, CardLine, Try, Unfold, Writer
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.markdown import in_one_line
+
+if TYPE_CHECKING:  # a session is loaded after the first paint
+    from inspector.protocol.card import AgentCard, AgentSkill
+
+FEW = 12
+"""So many skills are shown unfolded."""
+_INDENT = 4
+_NAME = 24
+_MOST_EXAMPLES = 50
+
+
+class SkillLines:
+    """The skills that a search leaves, each folded to a line or unfolded."""
+
+    def __init__(self, card: AgentCard, beside: Beside, glyphs: Glyphs) -> None:
+        self._card = card
+        self._beside = beside
+        self._glyphs = glyphs
+        self._texts: list[str] = []
+        self._unfolded = set(range(len(card.skills))) if len(card.skills) <= FEW else set()
+        self._shown = list(range(len(card.skills)))
+        self._rows: list[tuple[int, int]] = []
+        self._details: dict[int, list[CardLine]] = {}
+        self._width = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def shown(self) -> int:
+        """Return how many skills the search leaves."""
+        return len(self._shown)
+
+    def layout(self, width: int) -> None:
+        """Fit the lines to a width."""
+        if width != self._width:
+            self._width = width
+            self._details.clear()
+            self._place()
+
+    def search(self, words: str) -> None:
+        """Leave the skills that have all of these words in their id, name, description, tags or examples."""
+        wanted = words.casefold().split()
+        if wanted and not self._texts:
+            self._texts = [_text(skill) for skill in self._card.skills]
+        numbers = range(len(self._card.skills))
+        self._shown = [number for number in numbers if all(word in self._texts[number] for word in wanted)]
+        self._place()
+
+    def toggle(self, skill: int) -> tuple[int, int]:
+        """Show all of a skill that the search leaves, or only its line; returns its first line and its last."""
+        self._unfolded ^= {skill}
+        self._place()
+        first = self._rows.index((skill, 0))
+        return first, first + (len(self._all_of(skill)) if skill in self._unfolded else 0)
+
+    def line(self, index: int) -> CardLine:
+        """Return one line."""
+        skill, row = self._rows[index]
+        return self._head(skill) if row == 0 else self._all_of(skill)[row - 1]
+
+    def skill(self, index: int) -> int:
+        """Return which skill a line is about."""
+        return self._rows[index][0]
+
+    def heads(self) -> list[int]:
+        """Return the lines where skills begin."""
+        return [at for at, (_, row) in enumerate(self._rows) if row == 0]
+
+    def stops(self) -> list[int]:
+        """Return the lines that are examples, and the skills that are folded."""
+        return [
+            at
+            for at, (skill, row) in enumerate(self._rows)
+            if (isinstance(self.line(at).act, Try) if row else skill not in self._unfolded)
+        ]
+
+    def _place(self) -> None:
+        self._rows = [
+            (skill, row)
+            for skill in self._shown
+            for row in range(1 + (len(self._all_of(skill)) if skill in self._unfolded else 0))
+        ]
+
+    def _head(self, number: int) -> CardLine:
+        skill = self._card.skills[number]
+        found = self._beside.peek(f"skills/{number}")
+        worst = min((one.severity for one in found), key=list(STYLES).index, default=None)
+        mark = self._glyphs.severities[worst] if worst else " "
+        unfolded = number in self._unfolded
+        fold = self._glyphs.open if unfolded else self._glyphs.folded
+        name = clean_line(skill.name or skill.id or "a skill without a name", self._width if unfolded else _NAME)
+        gap = " " * (0 if unfolded else _NAME - cell_len(name))
+        tags = "".join(f"  #{tag}" for tag in skill.tags[:20])
+        room = self._width - _NAME - _INDENT - 1
+        said = tags if unfolded else clean_line(in_one_line(skill.description, room), room)
+        pieces = (
+            (f"{fold} ", "card--label"),
+            (name + gap, "card--title"),
+            (f" {mark} " if found or not unfolded else "", STYLES[worst] if worst else "card--text"),
+            (said, "card--muted"),
+        )
+        return CardLine(pieces, Unfold(number), f"/skills/{number}")
+
+    def _all_of(self, number: int) -> list[CardLine]:
+        if number not in self._details:
+            self._details[number] = self._write(number, self._card.skills[number])
+        return self._details[number]
+
+    def _write(self, number: int, skill: AgentSkill) -> list[CardLine]:
+        from inspector.protocol.security import requirements_in_words  # noqa: PLC0415 - loaded with the session
+
+        writer = Writer(self._width, self._glyphs)
+        at = f"/skills/{number}"
+        if skill.description:
+            writer.markdown(skill.description, indent=_INDENT, at=f"{at}/description")
+        facts = [f"id {skill.id}"] if skill.id and skill.id != skill.name else []
+        facts += [f"accepts {', '.join(skill.input_modes)}"] if skill.input_modes else []
+        facts += [f"gives {', '.join(skill.output_modes)}"] if skill.output_modes else []
+        if skill.security_requirements:
+            demands = {"security_requirements": skill.security_requirements}
+            facts.append(f"needs {requirements_in_words(self._card.model_copy(update=demands))}")
+        if facts:
+            writer.text("", "   ".join(facts), "card--label", indent=_INDENT, at=at)
+        for example in (skill.examples or ())[:_MOST_EXAMPLES]:
+            said = f"{self._glyphs.sent} {example}"
+            writer.text("", said, "card--example", indent=_INDENT, act=Try(example), at=f"{at}/examples")
+        writer.findings(self._beside.peek(f"skills/{number}"))
+        writer.blank()
+        return writer.lines
+
+    def example(self, skill: int) -> str:
+        """Return the first example of a skill, `""` where it has none."""
+        return next(iter(self._card.skills[skill].examples or ()), "")
+
+
+def _text(skill: AgentSkill) -> str:
+    parts = (skill.id, skill.name, skill.description, *skill.tags, *(skill.examples or ()))
+    return "\n".join(parts).casefold()

@@ -1,0 +1,64 @@
+"""A paper: paragraphs that take a moment to write, on top of the place that asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from inspector.tui.render.content import plain
+from inspector.tui.render.paragraphs import Paragraph, Paragraphs
+from inspector.tui.widgets.detailpane import FactView
+from inspector.tui.widgets.keyline import KeyLine
+
+Write = Callable[[], Awaitable[list[Paragraph]]]
+"""What writes the paper, each time anew."""
+
+
+class PaperScreen(ModalScreen[None]):
+    """Shows what `write` returns, and has it written again when asked to."""
+
+    CSS_PATH = "paper.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "again", "again", id="paper.again", tooltip="Look again"),
+        Binding("y", "copy", "copy", id="paper.copy", tooltip="Copy it as text"),
+        Binding("escape,q", "leave", "close", id="paper.close", tooltip="Close it"),
+    ]
+
+    def __init__(self, title: str, write: Write) -> None:
+        super().__init__()
+        self._title_text = title
+        self._write = write
+        self._paragraphs: list[Paragraph] = []
+
+    def compose(self) -> ComposeResult:
+        """Make the title, the text and the keys."""
+        with Vertical(id="paper"):
+            yield Static(plain(self._title_text).stylize("bold $bar"), classes="pane-title")
+            yield FactView(id="paper-text", empty="Looking ...")
+            yield KeyLine()
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.query_one(FactView).focus()
+        self.action_again()
+
+    @work(group="paper", exclusive=True)
+    async def action_again(self) -> None:
+        """Have it written anew."""
+        self._paragraphs = await self._write()
+        self.query_one(FactView).show(Paragraphs(self._paragraphs))
+
+    def action_copy(self) -> None:
+        """Copy it as text."""
+        self.app.copy("\n".join(f"{one.head[0]}{one.text}" for one in self._paragraphs))  # type: ignore[attr-defined]
+
+    def action_leave(self) -> None:
+        """Close it."""
+        self.dismiss(None)

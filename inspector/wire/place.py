@@ -1,0 +1,119 @@
+"""Where the receiver is: the address that it binds, what agents are told, and what it takes for its own name."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a receiver listens, what agents are told, and what it therefore takes for its own name.
+
+    `base_url` has no slash at its end and `prefix` is its path, "" without one; `hosts` are the good values of `Host`,
+    and `open_port` is the port with which any IP address is good too, for a receiver that is bound to all of them.
+    """
+
+    host: str
+    port: int
+    base_url: str
+    prefix: str
+    hosts: frozenset[str]
+    open_port: int | None
+
+    @classmethod
+    def at(cls, host: str, port: int, public_url: str | None = None, *, tls: bool = False) -> Place:
+        """Return the place of a bound address; raises `FaultError` for a public url that nobody could post to."""
+        address = ip_address(host)
+        everywhere = address.is_unspecified
+        reachable = ("127.0.0.1" if address.version == 4 else "::1") if everywhere else host
+        own = authority(reachable, port)
+        scheme, usual = ("https", ":443") if tls else ("http", ":80")
+        if public_url:
+            base_url, prefix, names = _read_public(public_url)
+        else:
+            base_url, prefix, names = f"{scheme}://{own}", "", frozenset()
+        hosts = names | {own, own.removesuffix(usual)}
+        return cls(host, port, base_url, prefix, hosts, port if everywhere else None)
+
+
+def authority(host: str, port: int) -> str:
+    """Return an address and a port as a url and `Host` spell them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket; raises `FaultError` that says what is wrong with the address."""
+    if port not in range(65536):
+        raise _unusable(f"{port} is not a port.", "A port is a number from 0 to 65535; 0 takes a free one.")
+    try:
+        family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except (ValueError, OSError) as error:
+        raise _unusable(*_explain(error, host, port)) from error
+
+
+def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
+    """Return the TLS of a server with this certificate; the key may stand in the same file.
+
+    Raises `FaultError` where the two are none.
+    """
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    hint = "Both are PEM files; the certificate comes first, with those that signed it, and the key has no password."
+    try:
+        context.load_cert_chain(certificate, key, password=_no_password)
+    except ssl.SSLError as error:
+        what = f"{certificate} and {key}" if key else str(certificate)
+        raise _unusable(f"{what} hold no certificate with its key ({error.reason or error}).", hint) from error
+    except OSError as error:
+        raise _unusable(f"The certificate or its key could not be read: {error.strerror or error}.", hint) from error
+    return context
+
+
+def _no_password() -> str:
+    # Without this OpenSSL asks for one at the terminal.
+    return ""
+
+
+def _unusable(seen: str, hint: str) -> FaultError:
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+
+
+def _explain(error: Exception, host: str, port: int) -> tuple[str, str]:
+    where = authority(host, port)
+    match error:
+        case OSError(errno=errno.EADDRINUSE):
+            hint = "Stop the program that listens there, or choose another port; 0 takes a free one."
+            return f"Port {port} of {host} is in use.", hint
+        case OSError(errno=errno.EADDRNOTAVAIL):
+            return f"{host} is not an address of this machine.", "127.0.0.1 always is; 0.0.0.0 means all of them."
+        case OSError(errno=errno.EACCES):
+            return f"Listening at {where} is not permitted.", "Ports below 1024 are reserved; choose a higher one."
+        case OSError():
+            return f"Listening at {where} failed: {error.strerror}.", "Choose another address or port."
+        case _:
+            return f"{host} is not an IP address.", "Give an address such as 127.0.0.1 instead of a name."
+
+
+def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
+    """Return a public url without a slash at its end, its path, and what `Host` may be behind it."""
+    hint = "Give the address under which agents reach this machine, such as https://abc.example.org."
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise _unusable(f"The public url is no url: {error}.", hint) from error
+    if parts.scheme not in ("http", "https") or not name or parts.query or parts.fragment or "@" in parts.netloc:
+        raise _unusable("The public url is not of the form http(s)://host/path.", hint)
+    host = f"[{name}]" if ":" in name else name
+    usual = 443 if parts.scheme == "https" else 80
+    names = {f"{host}:{port or usual}"} | ({host} if port in (None, usual) else set())
+    prefix = parts.path.rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{prefix}", prefix, frozenset(names)

@@ -1,0 +1,1 @@
+"""What the agent can do wrong on purpose: named, one small function each."""

@@ -1,0 +1,92 @@
+"""What goes wrong with the JSON of an answer or an event: its envelope, its shape, its values."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+from inspector.protocol.dialects import v0_3, v1_0
+from inspector.protocol.model import Json, Unreadable
+
+from .fault import Book, Level
+
+DOCUMENTS = Book(Level.JSON)
+BOOKS = (DOCUMENTS,)
+
+_FREE_FORM = ("data", "metadata")
+
+
+def _inside(value: Json, change: Callable[[Json], Json]) -> Json:
+    """Change what an envelope holds, or all of it where there is no envelope."""
+    if isinstance(value, dict) and "jsonrpc" in value:
+        return value | {"result": change(value["result"])} if "result" in value else value
+    return change(value)
+
+
+def _members(value: Json, change: Callable[[str, Json], Json]) -> Json:
+    """Change the members of the protocol's own objects, at any depth."""
+    if isinstance(value, list):
+        return [_members(one, change) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: change(name, member if name in _FREE_FORM else _members(member, change)) for name, member in value.items()
+    }
+
+
+@DOCUMENTS.fault("wrong-rpc-id", "answers under an id that nobody asked with", "RPC-001")
+def wrong_rpc_id(value: Json) -> Json:
+    return value | {"id": "somebody-else"} if isinstance(value, dict) and "jsonrpc" in value else value
+
+
+@DOCUMENTS.fault("shapes-0.3", "speaks the shapes of 0.3 where 1.0 is spoken", "DATA-006")
+def shapes_0_3(value: Json) -> Json:
+    def older(inner: Json) -> Json:
+        event = v1_0.DIALECT.decode_event(inner)
+        return inner if isinstance(event, Unreadable) else v0_3.DIALECT.encode_event(event)
+
+    return _inside(value, older)
+
+
+@DOCUMENTS.fault("final", "says final in the status updates of 1.0", "STREAM-012")
+def final(value: Json) -> Json:
+    return _members(value, lambda name, member: member | {"final": False} if name == "statusUpdate" else member)
+
+
+@DOCUMENTS.fault("no-final", "leaves final out of the status updates of 0.3", "DATA-001")
+def no_final(value: Json) -> Json:
+    def silent(inner: Json) -> Json:
+        return {name: member for name, member in inner.items() if name != "final"} if isinstance(inner, dict) else inner
+
+    return _inside(value, silent)
+
+
+@DOCUMENTS.fault("no-timezone", "writes times without a zone", "DATA-008")
+def no_timezone(value: Json) -> Json:
+    return _members(value, lambda name, member: member.rstrip("Z") if name == "timestamp" else member)
+
+
+@DOCUMENTS.fault("double-base64", "encodes bytes twice", "DATA-011")
+def double_base64(value: Json) -> Json:
+    def again(name: str, member: Json) -> Json:
+        twice = name in ("raw", "bytes", "fileWithBytes") and isinstance(member, str)
+        return base64.b64encode(member.encode()).decode() if twice else member
+
+    return _members(value, again)
+
+
+@DOCUMENTS.fault("snake-case", "writes members as protobuf does", "DATA-012")
+def snake_case(value: Json) -> Json:
+    def renamed(inner: Json) -> Json:
+        if isinstance(inner, list):
+            return [renamed(one) for one in inner]
+        if not isinstance(inner, dict):
+            return inner
+        return {
+            "".join(f"_{one.lower()}" if one.isupper() else one for one in name): member
+            if name in _FREE_FORM
+            else renamed(member)
+            for name, member in inner.items()
+        }
+
+    return _inside(value, renamed)

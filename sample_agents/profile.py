@@ -1,0 +1,75 @@
+"""What the agent claims to be: its generations, its capabilities, what it demands; everything else follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from inspector.protocol.dialects.registry import travels_over
+
+from .generations import GENERATIONS, RELEASES, Generation
+
+
+class Capability(StrEnum):
+    """What an agent may leave out (1.0 section 4.4.3)."""
+
+    STREAMING = "streaming"
+    PUSH = "push"
+    EXTENDED_CARD = "extended-card"
+
+
+ALL = frozenset(Capability)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path of the agent, `""` or one like `/v0.3`, and the generation that is at home there, in its spellings."""
+
+    path: str
+    generations: tuple[Generation, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the generation as people say it."""
+        return self.generations[0].name
+
+    def over(self, binding: str) -> Generation | None:
+        """Return the generation as it is spelled over a binding, or None where it does not travel so."""
+        return next((one for one in self.generations if travels_over(one.dialect, binding)), None)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the agent claims to be.
+
+    The first of the `generations` is at home at the root and has the card there, the others each at a path of its own;
+    `release` is the one of 1.0 whose errors are used. An agent demands the extension `required`, where it is not `""`.
+    `card` is served as it is in place of the agent's own.
+    """
+
+    generations: tuple[str, ...] = ("1.0", "0.3")
+    release: str = RELEASES[-1]
+    capabilities: frozenset[Capability] = frozenset({Capability.STREAMING, Capability.PUSH})
+    required: str = ""
+    card: bytes | None = None
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Return where each generation is at home, the main one first."""
+        return tuple(self._places())
+
+    def _places(self) -> Iterator[Place]:
+        for index, name in enumerate(self.generations):
+            spellings = GENERATIONS[name]
+            if name == "1.0":
+                spellings = tuple(replace(one, release=self.release) for one in spellings)
+            yield Place(spellings[0].path if index else "", spellings)
+
+    def place_of(self, name: str) -> Place | None:
+        """Return where a generation is at home, or None where it is not served."""
+        return next((place for place in self.places if place.name == name), None)
+
+
+DEFAULT = Profile()

@@ -1,0 +1,113 @@
+"""HTTP+JSON as the agent serves it: verbs and paths below a place of it (1.0 section 11, 0.3 section 3.2.3)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from aiohttp import web
+
+from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
+from inspector.protocol.bindings.rest_serving import Found, encode_error, find, read_query
+from inspector.protocol.jsonvalue import dump, type_name
+from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.operations import STREAMING
+
+from .checks import check_version
+from .errors import CallError, bad_params, failed
+from .exchange import (
+    A2A_JSON,
+    EventStreams,
+    Writing,
+    answer,
+    asked_extensions,
+    asked_version,
+    instead,
+    read_json,
+)
+from .faults.fault import Head
+from .generations import Generation
+from .service import Call, Service
+from .spelling import camel_case
+
+_logger = logging.getLogger(__name__)
+
+
+class Rest:
+    """Answers requests in one generation; `log` gets a line or two a call."""
+
+    def __init__(
+        self, generation: Generation, service: Service, streams: EventStreams, log: Callable[[str], None]
+    ) -> None:
+        self._generation = generation
+        self._service = service
+        self._streams = streams
+        self._log = log
+
+    async def handle(self, request: web.Request, path: str, base: str) -> web.StreamResponse:
+        """Answer one HTTP request to a path below the place; `base` is the origin under which it reached the agent."""
+        dialect = self._generation.dialect
+        headers: dict[str, str] = {}
+        try:
+            found = find(dialect, request.method, path)
+            if not isinstance(found, Found):
+                headers = {"Allow": ", ".join(sorted(found))} if found else {}
+                raise CallError("MethodNotFoundError", _no_such(request.method, path), status=405 if found else 0)
+            call = await self._open(request, found, base)
+            streams, spoiled = call.operation in STREAMING, self._service.spoiled(call)
+            head = spoiled.head(Head(EVENT_STREAM if streams else _media_type(request)))
+            if (other := instead(head)) is not None:
+                return other
+            if streams:
+                writing = Writing(dialect.encode_event, lambda refused: self._refusal(refused)[1])
+                return await self._streams.send(request, await self._service.open(call), call, head, writing)
+            result = dialect.encode_result(call.operation, await self._service.answer(call))
+            self._log(f"{self._generation.name} {call.operation}")
+            # Nothing is an empty object: the official 1.x client for Python cannot read an answer without a body.
+            return await answer(request, head, {} if result is None else result, spoiled)
+        except CallError as refused:
+            error = refused
+        except Exception:
+            _logger.exception("a call could not be answered")
+            error = failed()
+        self._log(f"{self._generation.name} refused: {error.kind.name}")
+        status, body = self._refusal(error)
+        return web.Response(body=dump(body), content_type=JSON, status=status, headers=headers)
+
+    async def _open(self, request: web.Request, found: Found, base: str) -> Call:
+        """Read a call, or refuse it."""
+        generation = self._generation
+        check_version(generation, asked_version(request, generation.version_header))
+        members = await self._body(request) if request.body_exists else {}
+        given = {name: text for name, text in request.query.items() if name != generation.version_header}
+        query = camel_case(given) if generation.snake_case else given
+        members = members | read_query(found.operation, query) | found.members
+        read = generation.dialect.decode_request(found.operation, members)
+        if isinstance(read, Unreadable):
+            raise bad_params(read.why)
+        return Call(found.operation, read, generation, base, asked_extensions(request, generation))
+
+    async def _body(self, request: web.Request) -> dict[str, Json]:
+        value = await read_json(request)
+        if not isinstance(value, dict):
+            raise bad_params(f"The body is {type_name(value)}: an object is due.")
+        renamed: dict[str, Json] = camel_case(value) if self._generation.snake_case else value
+        return renamed
+
+    def _refusal(self, error: CallError) -> tuple[int, Json]:
+        """Write a refusal: AIP-193 since 1.0; before, no body was defined, and SDKs read a code and a message."""
+        status, word = error.kind.statuses(self._generation.release)
+        status = error.status or status
+        if self._generation.error_details:
+            return status, encode_error(error.kind, error.message, status, word)
+        return status, {"code": error.kind.code, "message": error.message}
+
+
+def _no_such(verb: str, path: str) -> str:
+    return f"There is no {verb[:20]} {path[:80]}."
+
+
+def _media_type(request: web.Request) -> str:
+    """Return the media type in which a client wants its answer: that of its body, or one that it says it accepts."""
+    asked = request.headers.get("Content-Type", request.headers.get("Accept", ""))
+    return A2A_JSON if A2A_JSON in asked else JSON

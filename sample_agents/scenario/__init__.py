@@ -1,0 +1,1 @@
+"""Scenarios: what an agent does for a message, written down in a TOML file."""

@@ -1,0 +1,224 @@
+"""Filters: what a line means, what it may not say, and that SQLite and Python find the same records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inspector.capture.query import KINDS, LENGTH, NAMES, WORDS, Mistake, Query, Word, complete, parse
+from inspector.capture.records import Kind, Record
+from inspector.capture.store import RECENT_COUNT, Capture
+from inspector.findings.finding import Finding, Severity
+
+
+def query(line: str) -> Query:
+    read = parse(line)
+    assert isinstance(read, Query), read
+    return read
+
+
+def mistake(line: str) -> Mistake:
+    read = parse(line)
+    assert isinstance(read, Mistake), read
+    return read
+
+
+def test_a_line_is_words_of_keys_relations_and_values() -> None:
+    line = 'kind:artifact task:59f8 gap>2s size>=10k finding:error op:SendMessage "two words" bare -kind:keepalive'
+    assert query(line).words == (
+        Word("kind", ":", "artifact"),
+        Word("task", ":", "59f8"),
+        Word("gap", ">", "2s"),
+        Word("size", ">=", "10k"),
+        Word("finding", ":", "error"),
+        Word("op", ":", "SendMessage"),
+        Word("", ":", "two words"),
+        Word("", ":", "bare"),
+        Word("kind", ":", "keepalive", negated=True),
+    )
+    assert query("").words == query("   ").words == ()
+    assert query(r'"say \"it\" \\"').words == (Word("", ":", 'say "it" \\'),)
+    assert query('-task:"a b"').words == (Word("task", ":", "a b", negated=True),)
+
+
+@pytest.mark.parametrize(
+    ("line", "position", "what"),
+    [
+        ("kind:", 5, "follow kind:"),
+        ("kind:artifact colour:red", 14, "There is no colour:"),
+        ("kind:artefact", 5, "no such kind"),
+        ("http://host", 0, "There is no http:"),
+        ("kind>task", 0, "cannot be compared"),
+        ("gap>2parsec", 4, "ms, s, m, min, h"),
+        ("gap>fast", 4, "number"),
+        ("size>1e9", 5, "number"),
+        ("size>-1", 5, "number"),
+        ("gap>", 4, "follow gap>"),
+        ("-", 1, "follow -"),
+        ('"open', 0, "quote is missing"),
+        ('""', 0, "follow a quote"),
+        ('a "open\\', 2, "quote is missing"),
+        ("x" * (LENGTH + 1), LENGTH, "characters"),
+        ("a " * (WORDS + 1), 2 * WORDS, "words"),
+    ],
+)
+def test_a_mistake_says_where_and_why(line: str, position: int, what: str) -> None:
+    found = mistake(line)
+    assert found.position == position
+    assert what in found.sentence
+
+
+@given(st.text(max_size=80) | st.text(alphabet='kindgapsize:<>="\\- \t10m', max_size=40))
+def test_reading_a_line_never_fails_and_what_it_means_can_be_written(line: str) -> None:
+    read = parse(line)
+    if isinstance(read, Query):
+        assert parse(str(read)) == read or len(str(read)) > LENGTH
+    else:
+        assert 0 <= read.position <= len(line)
+
+
+@given(st.text(max_size=60))
+def test_completing_never_fails_and_offers_only_what_goes_on(line: str) -> None:
+    offered = complete(line, {"op": ["SendMessage"]})
+    typed = line[offered.start :]
+    assert all(one.lower().startswith(typed.lower()) for one in offered.choices)
+
+
+def test_keys_and_values_are_offered_for_the_last_word() -> None:
+    seen = {"op": ["GetTask", "SendMessage"], "finding": ["any", "STREAM-003"]}
+    assert complete("", seen).choices[:2] == ("kind:", "task:")
+    assert complete("gap", seen).choices == ("gap>",)
+    assert complete("bare -ki", seen) == (6, ("kind:",))
+    assert complete("op:s", seen).choices == ("op:SendMessage",)
+    assert complete("op:SendMessage", seen).choices == ()
+    assert complete("finding:str", seen).choices == ("finding:STREAM-003",)
+    assert complete("kind:art", seen).choices == ("kind:artifact",)
+
+
+# Hits
+
+TEXTS = st.sampled_from(["", "a", "Ab", "ab c", 'q"', "x\x00y", "é", "\ud800", "59f8-aa", "100%", "_"])
+STATES = st.sampled_from(["", "TASK_STATE_FAILED", "TASK_STATE_INPUT_REQUIRED", "failed", "odd \ud800"])
+FINDINGS = st.builds(Finding, st.sampled_from(["STREAM-003", "RPC-001"]), st.sampled_from(Severity), st.just(""), TEXTS)
+FIELDS = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(Kind),
+        "step": st.sampled_from([0.0, 0.5, 2.0, 3.25]),
+        "operation": st.sampled_from(["", "SendMessage", "SendStreamingMessage", "GetTask"]),
+        "event": st.sampled_from(["", "artifact", "status", "task"]),
+        "task": TEXTS,
+        "context": TEXTS,
+        "state": STATES,
+        "label": TEXTS,
+        "size": st.sampled_from([0, 1, 999, 1000, 20_000]),
+        "raw": st.sampled_from([b"", b"Ab", b"\x00\xffab", b"." * 4095 + b"ab", b"." * 4094 + b"ab"]),
+        "meta": st.sampled_from([{}, {"seconds": 2.0}, {"seconds": 5}, {"seconds": "x"}, {"seconds": True}]),
+        "findings": st.lists(FINDINGS, max_size=2),
+    }
+)
+NUMBERS = {
+    "gap": ["0", "500ms", "2s", "3"],
+    "size": ["0", "1b", "1k", "20kb"],
+    "at": ["0", "2s", "1m"],
+    "duration": ["2s", "5", "1h"],
+}
+VALUES = {
+    "kind": st.sampled_from(KINDS),
+    "state": st.sampled_from(["failed", "input-required", "TASK_STATE_FAILED", "odd \ud800", "x'; DROP TABLE record"]),
+    "op": st.sampled_from(["send", "SendMessage", "gettask", "%"]),
+    "finding": st.sampled_from(["any", "error", "warning", "stream-003", "RPC-001", "' OR 1=1 --"]),
+}
+TEXT_VALUES = TEXTS.filter(bool) | st.sampled_from(["' OR '1'='1", "?", "59"])
+
+
+@st.composite
+def words(draw: st.DrawFn) -> Word:
+    key = draw(st.sampled_from(["", *NAMES]))
+    if key in NUMBERS:
+        relation = draw(st.sampled_from([">", ">=", "<", "<=", "=", ":"]))
+        return Word(key, relation, draw(st.sampled_from(NUMBERS[key])), draw(st.booleans()))
+    return Word(key, ":", draw(VALUES.get(key, TEXT_VALUES)), draw(st.booleans()))
+
+
+def naive(word: Word, record: Record, gap: float | None, since: float) -> bool:
+    """Say what a word means, as slowly and as plainly as it can be said."""
+    value = word.value
+    if word.key in NUMBERS:
+        number = value.rstrip("abcdefghijklmnopqrstuvwxyz")
+        factor = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "": 1, "b": 1, "k": 1000, "kb": 1000}[value[len(number) :]]
+        wanted = float(number) * factor
+        seconds = record.meta.get("seconds")
+        took = seconds if record.kind == "end" and type(seconds) in (int, float) else None
+        seen = {"gap": gap, "size": record.size, "at": since, "duration": took}[word.key]
+        if seen is None:
+            return False
+        less, same = seen < wanted, seen == wanted
+        signs = {"<": less, "<=": less or same, ">": not less and not same, ">=": not less}
+        return signs.get(word.relation, same)
+    low = value.lower()
+    if word.key == "kind":
+        return low in (record.kind.value, record.event)
+    if word.key in ("task", "context"):
+        return str(getattr(record, word.key)).startswith(value)
+    if word.key == "state":
+        return record.state == value or record.state.lower() == "task_state_" + low.replace("-", "_")
+    if word.key == "op":
+        return record.operation.lower().startswith(low)
+    if word.key == "finding":
+        return any(low in ("any", one.severity.value, one.rule.lower()) for one in record.findings)
+    needle = value.encode("utf-8", "surrogatepass").lower()
+    return any(needle in hay.lower() for hay in (record.label.encode("utf-8", "surrogatepass"), record.raw[:4096]))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(FIELDS, min_size=1, max_size=12), st.lists(st.lists(words(), max_size=3), min_size=1, max_size=8))
+def test_memory_and_file_give_what_a_naive_filter_gives(
+    tmp_path_factory: pytest.TempPathFactory, fields: list[dict], asked: list[list[Word]]
+) -> None:
+    path = tmp_path_factory.mktemp("found") / "session.a2a"
+    records: list[Record] = []
+    with Capture.create(path) as capture:
+        at = 100.0
+        for one in fields:
+            at += one["step"]
+            records.append(capture.append(at=at, **{name: value for name, value in one.items() if name != "step"}))
+        capture.flush()
+        with Capture.open(path) as stored:
+            for terms in asked:
+                expected = []
+                for index, record in enumerate(records):
+                    gap = record.at - records[index - 1].at if index else None
+                    if all(naive(word, record, gap, record.at - records[0].at) != word.negated for word in terms):
+                        expected.append(record.seq)
+                for place in (capture, stored):
+                    pages = list(place.search(Query(tuple(terms))))
+                    assert [seq for page in pages for seq in page.hits] == expected
+                    assert pages[-1].through == len(records)
+
+
+def test_a_search_goes_through_file_and_memory_and_on_from_where_it_was(tmp_path: Path) -> None:
+    with Capture.create(tmp_path / "session.a2a") as capture:
+        count = RECENT_COUNT * 3
+        for number in range(count):
+            capture.append(Kind.FRAME, number + (number == count - 1), label="odd" if number % 1000 == 0 else "even")
+        capture.flush()
+        pages = list(capture.search(query('"odd"')))
+        assert [seq for page in pages for seq in page.hits] == list(range(1, count + 1, 1000))
+        assert len(pages) > 1
+        assert [seq for page in capture.search(query("gap>1s")) for seq in page.hits] == [count]
+        assert list(capture.search(query(""), after=count)) == []
+        capture.append(Kind.FRAME, count + 9, label="odd")
+        assert list(capture.search(query("odd"), after=count)) == [([count + 1], count + 1)]
+
+
+def test_a_hostile_filter_changes_nothing(tmp_path: Path) -> None:
+    with Capture.create(tmp_path / "session.a2a") as capture:
+        capture.append(Kind.NOTE, 1.0, label="kept")
+        capture.flush()
+        with Capture.open(capture.path) as stored:
+            for line in ('"\'; DROP TABLE record; --"', "task:x'--", "finding:$[0]", "state:?", "op:')", "\x00"):
+                assert [page.hits for page in stored.search(query(line))] == [[]]
+            assert [page.hits for page in stored.search(query("kept"))] == [[1]]

@@ -1,0 +1,270 @@
+"""`card get --verify`: whether the signatures of a card hold, and with whose keys."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rfc8785
+from aiohttp import web
+from joserfc.jwk import ECKey
+from joserfc.jws import JWSRegistry
+from puppets import Answer, Call, MakePuppet, Puppet, RunCli
+
+RECORDINGS = Path(__file__).parent.parent / "findings" / "recordings"
+KEY = ECKey.generate_key("P-256", {"kid": "ours"})
+KEYS = {"keys": [KEY.as_dict(private=False)]}
+
+
+def b64(value: Any) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def sign(card: dict[str, Any], **header: Any) -> dict[str, Any]:
+    protected = b64({"alg": "ES256", "kid": "ours", "typ": "JOSE"} | header)
+    message = f"{protected}.{b64(rfc8785.dumps(card))}".encode()
+    return {"protected": protected, "signature": b64(JWSRegistry.algorithms["ES256"].sign(message, KEY))}
+
+
+async def serve_keys(call: Call) -> web.StreamResponse:
+    return web.json_response(KEYS)
+
+
+def signed_agent(puppet: MakePuppet, answer: Answer = serve_keys, jku: str = "{url}/rpc") -> Puppet:
+    """Make an agent whose card is signed and names its own RPC path, or another place, as that of its keys."""
+    agent = puppet(answer)
+    agent.card = {"signatures": [sign(agent.whole_card(), jku=jku.format(url=agent.url))]}
+    return agent
+
+
+def written(folder: Path, name: str, value: Any) -> str:
+    path = folder / name
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return str(path)
+
+
+def recorded(folder: Path, name: str, **changes: Any) -> tuple[str, str]:
+    _, _, body = (RECORDINGS / f"card_{name}.txt").read_text("utf-8").partition("\n\n")
+    return written(folder, "card.json", json.loads(body) | changes), str(RECORDINGS / f"jwks_{name}.json")
+
+
+def test_a_card_is_verified_with_the_keys_of_a_file(cli: RunCli, tmp_path: Path):
+    card, keys = recorded(tmp_path, "10")
+    ran = cli("card", "get", "-a", card, "--keys", keys)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith("Signature: valid /signatures/0: Signed with key 'key-1' over the card as served.\n")
+    assert cli("card", "get", "-a", card, "--verify", A2ACLI_KEYS=keys).out == ran.out
+
+
+def test_what_nobody_signed_is_named_and_in_full_when_asked(cli: RunCli, tmp_path: Path):
+    card, keys = recorded(tmp_path, "10c")
+    ran = cli("card", "get", "-a", card, "--keys", keys)
+    assert ran.code == 0
+    assert "over the members of 1.0 alone, without default values" in ran.out
+    assert "\nNot signed: /securitySchemes/bearer/bearerFormat, " in ran.out
+    assert ran.out.endswith(" and 14 more\n")
+    assert "\n  /preferredTransport\n" in cli("card", "get", "-a", card, "--keys", keys, "--verbose").out
+
+
+def test_a_card_that_was_changed_fails(cli: RunCli, tmp_path: Path):
+    card, keys = recorded(tmp_path, "03", version="9")
+    ran = cli("card", "get", "-a", card, "--keys", keys)
+    assert ran.code == 1
+    assert "\nSignature: wrong /signatures/0: " in ran.out
+    assert "Error: No signature of the card is valid, the first is wrong: " in ran.err
+
+
+def test_verdicts_in_json_are_kept_apart_from_the_card(cli: RunCli, tmp_path: Path):
+    card, keys = recorded(tmp_path, "03")
+    ran = cli("card", "get", "-a", card, "--keys", keys, "-o", "json")
+    assert (ran.code, ran.json) == (0, json.loads(Path(card).read_text("utf-8")))
+    verdict = json.loads(ran.err)
+    reason = verdict.pop("reason")
+    assert verdict == {
+        "signature": 0,
+        "outcome": "valid",
+        "pointer": "/signatures/0",
+        "algorithm": "ES256",
+        "kid": "key-1",
+        "jku": "http://127.0.0.1:9911/jwks.json",
+        "form": "the card as the Python SDK 0.3 writes it",
+        "unsigned": ["/securitySchemes/mtls"],
+    }
+    assert reason.startswith("Signed with key 'key-1'")
+
+
+def test_without_keys_the_user_is_told_how_to_give_them(cli: RunCli, tmp_path: Path):
+    card, _ = recorded(tmp_path, "10")
+    ran = cli("card", "get", "-a", card, "--verify")
+    assert ran.code == 2
+    assert "Signature: no key /signatures/0: No keys were given" in ran.out
+    assert "--keys FILE" in ran.err
+
+
+def test_a_malformed_signature_is_told_without_any_key(cli: RunCli, tmp_path: Path):
+    card, _ = recorded(tmp_path, "10", signatures=[{"protected": b64({"alg": "none", "kid": "x"}), "signature": ""}])
+    ran = cli("card", "get", "-a", card, "--verify")
+    assert ran.code == 1
+    assert "Signature: refused /signatures/0/protected: The alg is none" in ran.out
+
+
+def test_one_valid_signature_of_three_is_enough(cli: RunCli, tmp_path: Path):
+    card, keys = recorded(tmp_path, "10")
+    served = json.loads(Path(card).read_text("utf-8"))
+    entries = [sign({}, kid="nobody"), *served["signatures"], {"protected": "!", "signature": "AAAA"}]
+    ran = cli("card", "get", "-a", written(tmp_path, "three.json", served | {"signatures": entries}), "--keys", keys)
+    assert ran.code == 0
+    outcomes = [line.split(" /")[0] for line in ran.out.splitlines() if line.startswith("Signature: ")]
+    assert outcomes == ["Signature: no key", "Signature: valid", "Signature: unusable"]
+
+
+def test_a_card_that_is_not_signed_is_not_verified(cli: RunCli, mock: str):
+    ran = cli("card", "get", "-a", mock, "--verify")
+    assert ran.code == 1
+    assert ran.out.endswith("Signatures: none\n")
+    assert "The card is not signed." in ran.err
+
+
+def test_signatures_are_counted_where_nobody_asks_for_more(cli: RunCli, tmp_path: Path):
+    card, _ = recorded(tmp_path, "10")
+    assert "Signatures: 1, not verified\n" in cli("card", "get", "-a", card).out
+
+
+def test_a_key_file_that_is_no_good_fails_before_the_agent_is_asked(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+    agent = signed_agent(puppet)
+    for name in (str(tmp_path / "nowhere"), written(tmp_path, "empty.json", {"keys": []})):
+        ran = cli("card", "get", "-a", agent.url, "--keys", name, "-o", "json")
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.error["code"] == "A2ACLI_ERR_USAGE"
+    assert agent.calls == []
+
+
+def test_keys_are_fetched_from_the_cards_origin_without_credentials(cli: RunCli, puppet: MakePuppet):
+    agent = signed_agent(puppet)
+    ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--bearer", "t0ken")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Signature: valid" in ran.out
+    card, keys = agent.calls
+    assert card.request.headers["Authorization"] == "Bearer t0ken"
+    assert "Authorization" not in keys.request.headers
+
+
+def test_the_fetch_of_keys_is_on_the_record(cli: RunCli, puppet: MakePuppet):
+    agent = signed_agent(puppet)
+    ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--debug")
+    assert ran.code == 0
+    assert f"{agent.url}/rpc" in ran.err
+    assert KEYS["keys"][0]["x"] in ran.err
+
+
+def test_keys_are_asked_for_once_and_only_when_that_is_wanted(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+    agent = signed_agent(puppet)
+    agent.card["signatures"] *= 3
+    assert cli("card", "get", "-a", agent.url, "--keys", written(tmp_path, "k.json", KEYS)).code == 0
+    assert len(agent.calls) == 1
+    assert cli("card", "get", "-a", agent.url, "--fetch-keys").code == 0
+    assert len(agent.calls) == 3
+
+
+def test_keys_at_another_origin_are_not_fetched(cli: RunCli, puppet: MakePuppet):
+    other = puppet(serve_keys)
+    agent = signed_agent(puppet, jku=f"{other.url}/rpc")
+    ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
+    assert ran.code == 1
+    assert f"Warning: The keys at {other.url}/rpc are not fetched: that is not the card's own origin" in ran.err
+    assert "Signature: no key" in ran.out
+    assert other.calls == []
+
+
+def test_the_keys_of_a_card_from_a_file_are_not_fetched(cli: RunCli, tmp_path: Path):
+    card, _ = recorded(tmp_path, "10")
+    ran = cli("card", "get", "-a", card, "--fetch-keys")
+    assert ran.code == 1
+    assert "the card came from a file" in ran.err
+
+
+def test_a_redirect_is_followed_within_the_origin_and_not_out_of_it(cli: RunCli, puppet: MakePuppet):
+    other = puppet(serve_keys)
+
+    async def answer(call: Call) -> web.StreamResponse:
+        if "to" not in call.request.query:
+            return await serve_keys(call)
+        if call.request.query["to"] == "again":
+            return web.Response(status=302, headers={"Location": call.request.path_qs})
+        return web.Response(status=302, headers={"Location": call.request.query["to"]})
+
+    assert cli("card", "get", "-a", signed_agent(puppet, answer, "{url}/rpc?to=/rpc").url, "--fetch-keys").code == 0
+    out = signed_agent(puppet, answer, f"{{url}}/rpc?to={other.url}/rpc")
+    ran = cli("card", "get", "-a", out.url, "--fetch-keys")
+    assert ran.code == 1
+    assert "not the card's own origin" in ran.err
+    assert other.calls == []
+    endless = signed_agent(puppet, answer, "{url}/rpc?to=again")
+    assert "more than 5 redirects" in cli("card", "get", "-a", endless.url, "--fetch-keys").err
+    assert len(endless.calls) == 7
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "body", "said"),
+    [
+        (404, "text/html", b"<html>", "are not there: 404"),
+        (200, "text/html", b"<html>", "It holds no JSON"),
+        (200, "application/json", b"[]", "It is no JWK Set"),
+        (200, "application/json", b'{"keys":[{"kty":"oct","kid":"s","k":"AAAA"}]}', "shared secret"),
+        (200, "text/event-stream", b"data: {}\n\n", "a stream of events instead"),
+        (302, "text/html", b"", "are not there: 302"),
+    ],
+)
+def test_an_answer_without_keys_is_told(
+    cli: RunCli, puppet: MakePuppet, status: int, content_type: str, body: bytes, said: str
+):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.Response(status=status, body=body, content_type=content_type)
+
+    ran = cli("card", "get", "-a", signed_agent(puppet, answer).url, "--fetch-keys")
+    assert ran.code == 1
+    assert ran.err.startswith("Warning: ")
+    assert said in ran.err
+
+
+def test_an_agent_that_hangs_up_instead_of_sending_keys_is_told(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        assert call.request.transport is not None
+        call.request.transport.abort()
+        return web.Response()
+
+    ran = cli("card", "get", "-a", signed_agent(puppet, answer).url, "--fetch-keys")
+    assert ran.code == 1
+    assert "could not be fetched: " in ran.err
+
+
+def test_a_card_that_says_not_where_its_keys_are_is_told(cli: RunCli, puppet: MakePuppet):
+    agent = puppet()
+    agent.card = {"signatures": [sign(agent.whole_card()), sign(agent.whole_card(), jku=["x"])]}
+    ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
+    assert ran.code == 1
+    assert "No signature of the card says where its keys are (jku)." in ran.err
+
+
+def test_the_extended_card_is_verified_in_the_place_of_the_public_one(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+    async def answer(call: Call) -> web.StreamResponse:
+        card = agent.whole_card() | {"name": "For those we know"}
+        return call.result(card | {"signatures": [sign(card)]})
+
+    agent = puppet(answer, {"capabilities": {"extendedAgentCard": True}})
+    ran = cli("card", "get", "-a", agent.url, "--extended", "--keys", written(tmp_path, "k.json", KEYS))
+    assert ran.code == 0
+    assert "Name: For those we know\n" in ran.out
+    assert "Signature: valid" in ran.out
+
+
+def test_what_a_signature_says_cannot_pass_for_our_own_words(cli: RunCli, tmp_path: Path):
+    card, keys = recorded(tmp_path, "10", signatures=[sign({}, kid="\x1b[2J\nSignature: valid")])
+    ran = cli("card", "get", "-a", card, "--keys", keys)
+    assert ran.code == 1
+    assert "\x1b" not in ran.out + ran.err
+    assert not any(line.startswith("Signature: valid") for line in ran.out.splitlines())

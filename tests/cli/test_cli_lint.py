@@ -1,0 +1,147 @@
+"""`lint` and `rules`: cards from files, urls and stdin, in every format."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from aiohttp import web
+from puppets import RunCli
+
+from inspector.findings.card.sound import SOUND, patched
+from inspector.findings.rules import RULES
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Callable[..., str]:
+    """Return a writer of card files, sound but for a merge patch."""
+
+    def write(generation: str = "1.0", **patch: object) -> str:
+        path = tmp_path / "card.json"
+        path.write_text(json.dumps(patched(SOUND[generation], patch)))
+        return str(path)
+
+    return write
+
+
+def test_a_sound_file_has_no_findings(cli: RunCli, card: Callable[..., str]):
+    ran = cli("lint", card())
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "Judged as: 1.0\nFindings: none\n"
+    assert cli("lint", card("0.1"), "-o", "json").json == []
+
+
+def test_an_error_fails_and_is_explained(cli: RunCli, card: Callable[..., str]):
+    path = card(name=None, version=None)
+    ran = cli("lint", path)
+    assert ran.code == 1
+    assert "Finding: error CARD-001 /name: " in ran.out
+    assert RULES["CARD-001"].remedy in ran.out
+    assert RULES["CARD-001"].section in ran.out
+    listed = cli("lint", path, "-o", "json").json
+    assert [one["pointer"] for one in listed] == ["/name", "/version"]
+    assert set(listed[0]) == {"id", "severity", "pointer", "section", "message", "remedy"}
+
+
+def test_a_warning_fails_only_when_it_is_asked_to(cli: RunCli, card: Callable[..., str]):
+    path = card(documentationUrl="docs")
+    assert cli("lint", path).code == 0
+    assert cli("lint", path, "--strict").code == 1
+
+
+def test_sarif_names_rule_level_and_place(cli: RunCli, card: Callable[..., str]):
+    path = card(name=None, documentationUrl="docs")
+    ran = cli("lint", path, "-o", "sarif")
+    assert ran.code == 1
+    [log] = ran.json["runs"]
+    assert [one["level"] for one in log["results"]] == ["error", "warning"]
+    rules = log["tool"]["driver"]["rules"]
+    for one in log["results"]:
+        assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
+        assert one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path
+    assert log["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/name"
+
+
+def test_junit_fails_on_errors_alone(cli: RunCli, card: Callable[..., str]):
+    suite = ElementTree.fromstring(cli("lint", card(name=None, documentationUrl="docs"), "-o", "junit").out)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert suite.find("testcase/failure") is not None
+    passed = ElementTree.fromstring(cli("lint", card(), "-o", "junit").out)
+    assert (passed.get("tests"), passed.get("failures")) == ("1", "0")
+
+
+def test_junit_stays_xml_whatever_the_card_says(cli: RunCli, card: Callable[..., str]):
+    ran = cli("lint", card(documentationUrl="\x00\x1b]0;evil\x07 <&> ]]> \ufffe"), "-o", "junit")
+    assert "evil" in (ElementTree.fromstring(ran.out).findtext("testcase/system-out") or "")
+
+
+def test_what_no_client_can_read_is_linted_all_the_same(cli: RunCli, tmp_path: Path):
+    path = tmp_path / "card.json"
+    for raw, rule in (
+        (b"", "CARD-006"),
+        (b"<html>", "CARD-006"),
+        (b"[]", "CARD-097"),
+        (b'\xef\xbb\xbf{"name": "x"}', "CARD-008"),
+        ('{"name": "x"}'.encode("utf-16"), "CARD-007"),
+        (b'{"name": "x", "name": "y"}', "CARD-009"),
+        (b"[" * 200_000, "CARD-006"),
+        (b'{"version": ' + b"9" * 5000 + b"}", "CARD-098"),
+        (b"null", "CARD-097"),
+        (b'{"result": {"skills": [], "capabilities": {}}}', "CARD-099"),
+    ):
+        path.write_bytes(raw)
+        ran = cli("lint", str(path), "-o", "json")
+        assert ran.code == 1, raw[:20]
+        assert rule in {one["id"] for one in ran.json}, raw[:20]
+
+
+def test_a_file_that_is_not_there_is_a_sentence(cli: RunCli, tmp_path: Path):
+    ran = cli("lint", str(tmp_path / "none.json"))
+    assert (ran.code, ran.out) == (3, "")
+    assert "could not be read" in ran.err
+    assert cli("lint", str(tmp_path)).code == 3
+
+
+def test_a_card_is_linted_as_the_generation_that_is_named(cli: RunCli, card: Callable[..., str]):
+    found = cli("lint", card("0.1"), "--generation", "0.3", "-o", "json").json
+    assert "/protocolVersion" in {one["pointer"] for one in found}
+    assert cli("lint", card(), "--generation", "7").code == 2
+
+
+def test_the_card_of_an_agent_is_linted_with_how_it_is_served(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
+    agent = puppet(card=web.Response(body=json.dumps(SOUND["1.0"]).encode(), content_type="text/html"))
+    found = cli("lint", agent.url, "-o", "json").json
+    assert {"CARD-003", "CARD-110", "CARD-111"} <= {one["id"] for one in found}
+    broken = puppet(card=web.Response(body=b'{"name": 5', content_type="application/json"))
+    assert [one["id"] for one in cli("lint", broken.url, "-o", "json").json] == ["CARD-006"]
+
+
+def test_an_agent_without_a_card_is_no_finding(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
+    ran = cli("lint", puppet(card=web.Response(status=404)).url)
+    assert (ran.code, ran.out) == (3, "")
+
+
+def test_a_card_comes_by_stdin_too():
+    command = [sys.executable, "-m", "inspector.cli.main", "lint", "-", "-o", "json"]
+    ended = subprocess.run(command, input=b'{"name": 5}', capture_output=True, timeout=30, check=False)
+    assert ended.returncode == 1
+    assert "/name" in {one["pointer"] for one in json.loads(ended.stdout)}
+
+
+def test_every_rule_is_listed(cli: RunCli):
+    listed = cli("rules", "-o", "json").json
+    assert [one["id"] for one in listed] == list(RULES)
+    assert cli("rules", "card-004").out.startswith("CARD-004: warning: ")
+    assert {one["id"].partition("-")[0] for one in cli("rules", "push", "-o", "json").json} == {"PUSH"}
+    assert cli("rules", "NO-1").code == 2
+
+
+def test_the_page_of_the_rules_is_up_to_date(cli: RunCli):
+    assert (DOCS / "rules.md").read_text() == cli("rules", "-o", "markdown").out

@@ -1,0 +1,195 @@
+"""`mock` on the command line: what agent it makes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import select
+import time
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from inspector.sample_agents.faults.names import FAULTS
+from puppets import SECONDS, RunCli
+from test_cli_listen import read, running
+
+from inspector.cli.console import Console
+from inspector.cli.output import Output
+
+CARD = "/.well-known/agent-card.json"
+
+
+def card_of(url: str, **headers: str) -> Any:
+    return httpx.get(url + CARD, headers=headers, timeout=SECONDS).json()
+
+
+def test_the_default_agent_speaks_1_0_over_three_bindings():
+    with running("mock") as program:
+        url = read(program).strip()
+        assert read(program).startswith("gRPC: 127.0.0.1:")
+        card = card_of(url)
+        program.terminate()
+        program.communicate(timeout=SECONDS)
+    told = [(one["protocolBinding"], one["protocolVersion"]) for one in card["supportedInterfaces"]]
+    assert told == [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("GRPC", "1.0")]
+    assert card["capabilities"]["extendedAgentCard"] is False
+    assert "url" not in card
+
+
+def test_the_options_make_another_agent():
+    options = ("--generations", "0.3,1.0", "--capabilities", "all", "--require-extension", "urn:x", "--spec", "1.0.0")
+    with running("mock", *options) as program:
+        url = read(program).strip()
+        card = card_of(url)
+        refused = httpx.get(f"{url}/v1.0/tasks", headers={"A2A-Version": "1.0"}, timeout=SECONDS).json()
+        program.terminate()
+        program.communicate(timeout=SECONDS)
+    assert (card["url"], card["protocolVersion"]) == (f"{url}/", "0.3.0")
+    assert card["supportedInterfaces"][0]["url"] == f"{url}/v1.0"
+    assert card["supportsAuthenticatedExtendedCard"] is True
+    assert refused["error"]["details"][0]["reason"] == "EXTENSION_SUPPORT_REQUIRED"
+
+
+def test_a_card_file_is_served(tmp_path: Path):
+    own = tmp_path / "card.json"
+    own.write_text(json.dumps({"name": "Mine"}))
+    with running("mock", "--card", str(own)) as program:
+        card = card_of(read(program).strip())
+        program.terminate()
+        program.communicate(timeout=SECONDS)
+    assert card == {"name": "Mine"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--generations", "0.9"), "'0.9' is no generation"),
+        (("--generations", ","), "at least one generation"),
+        (("--capabilities", "flying"), "'flying' is no capability"),
+        (("--spec", "1.0.7"), "invalid choice"),
+        (("--card", "/nowhere/card.json"), "cannot be read"),
+        (("--fault", "explode"), "no fault 'explode'"),
+        (("--fault", "batch:3"), "takes no number"),
+        (("--scenario", "/nowhere"), "/nowhere: There is no such file"),
+        (("--auth", "guessing"), "invalid choice"),
+        (("--sign", "none"), "invalid choice"),
+        (("--state", "/nowhere/tasks"), "cannot keep tasks"),
+    ],
+)
+def test_what_makes_no_agent_is_refused_with_a_sentence(cli: RunCli, words: tuple[str, ...], said: str):
+    ran = cli("mock", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_a_card_that_is_not_json_is_refused(cli: RunCli, tmp_path: Path):
+    own = tmp_path / "card.json"
+    own.write_text("<html>")
+    ran = cli("mock", "--card", str(own))
+    assert ran.code == 2
+    assert "not JSON" in ran.err
+
+
+def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(cli: RunCli, tmp_path: Path):
+    own = tmp_path / "own.toml"
+    own.write_text('description = "Mine."\nsteps = [\n  { wiat = 1 },\n]\n')
+    ran = cli("mock", "--scenario", str(own))
+    assert ran.code == 2
+    assert f"{own}:3: " in ran.err
+
+
+def test_faults_scenarios_credentials_and_signatures_come_by_options(tmp_path: Path):
+    own = tmp_path / "own.toml"
+    own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
+    options = ("--scenario", str(own), "--auth", "api-key:header", "--secret", "s3cret", "--sign", "es256")
+    with running("mock", *options, "--fault", "wrong-rpc-id") as program:
+        url = read(program).strip()
+        card = card_of(url)
+        message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "own"}]}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+        ask = partial(httpx.post, url, json=body, timeout=SECONDS)
+        refused, answered = ask(), ask(headers={"A2A-Version": "1.0", "X-API-Key": "s3cret"}).json()
+        program.terminate()
+        program.communicate(timeout=SECONDS)
+    assert "own" in {skill["id"] for skill in card["skills"]}
+    assert card["securitySchemes"] == {"api_key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}}}
+    assert len(card["signatures"]) == 1
+    assert refused.status_code == 401
+    assert (answered["id"], answered["result"]["message"]["parts"]) == ("somebody-else", [{"text": "mine"}])
+
+
+def test_a_scenario_that_makes_no_sense_any_more_is_told_with_its_line(tmp_path: Path):
+    own = tmp_path / "own.toml"
+    own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
+    with running("mock", "--scenario", str(own)) as program:
+        url = read(program).strip()
+        own.write_text('description = "Mine."\nsteps = [\n  { mesage = "changed" },\n]\n')
+        message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "own"}]}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+        deadline = time.monotonic() + SECONDS
+        ready = False
+        while not ready and time.monotonic() < deadline:
+            answered = httpx.post(url, json=body, headers={"A2A-Version": "1.0"}, timeout=SECONDS).json()
+            ready = bool(select.select([program.stderr], [], [], 0.1)[0])
+        program.terminate()
+        _, told = program.communicate(timeout=SECONDS)
+    assert answered["result"]["message"]["parts"] == [{"text": "mine"}]
+    assert f"Warning: {own}:3: " in told
+
+
+def test_every_fault_is_listed_and_in_the_documentation_with_what_gives_it_away(cli: RunCli):
+    ran = cli("mock", "--list-faults")
+    listed = {line.split()[0]: line.split()[1] for line in ran.out.splitlines()}
+    assert (ran.code, ran.err) == (0, "")
+    assert {name.partition("[")[0] for name in listed} == set(FAULTS)
+    page = (Path(__file__).resolve().parents[2] / "docs" / "mock.md").read_text("utf-8")
+    rows = [[cell.strip(" `") for cell in line.split("|")] for line in page.splitlines() if line.count("|") == 4]
+    written = {row[1]: row[3] or "-" for row in rows if row[1] in listed}
+    assert written == listed
+
+
+def test_in_a_terminal_each_line_says_when_what_and_how_busy_the_agent_is():
+    shown = StringIO()
+    agent = SimpleNamespace(url="http://x", grpc_target="x:1", store=[1, 2], running=1, readers=3)
+    console = Console(Output(shown, StringIO()), terminal=True, verbose=False)
+    console.ready(agent)
+    console.log("task 3f2a9c1e: \x1b[31mworking")
+    console.log("1.0 SendMessage")
+    url, grpc, blank, head, first, second = shown.getvalue().splitlines()
+    assert (url, grpc, blank) == ("http://x", "gRPC: x:1", "")
+    assert head == "time      tasks  at work  readers"
+    assert re.fullmatch(r"\d\d:\d\d:\d\d      2        1        3  task 3f2a9c1e  \S*working", first)
+    assert "\x1b" not in first
+    assert second[8:] == "      2        1        3  1.0            SendMessage"
+
+
+@pytest.mark.parametrize(("verbose", "told"), [(True, "mock: 1.0 SendMessage\n"), (False, "")])
+def test_without_a_terminal_nothing_but_the_urls_is_printed(verbose: bool, told: str):
+    shown, aside = StringIO(), StringIO()
+    console = Console(Output(shown, aside), terminal=False, verbose=verbose)
+    console.ready(SimpleNamespace(url="http://x", grpc_target=""))
+    console.log("1.0 SendMessage")
+    assert (shown.getvalue(), aside.getvalue()) == ("http://x\n", told)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--cert", "c.pem"], ["--key", "k.pem"], ["--client-ca", "a.pem"], ["--cert", "no.pem", "--key", "no.pem"]],
+)
+def test_tls_takes_a_certificate_and_its_key(cli: RunCli, words: list[str]):
+    ran = cli("mock", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "TLS" in ran.err
+
+
+def test_a_certificate_that_is_none_is_a_sentence(cli: RunCli, tmp_path: Path):
+    path = tmp_path / "cert.pem"
+    path.write_text("no certificate")
+    ran = cli("mock", "--cert", str(path), "--key", str(path))
+    assert (ran.code, ran.out) == (2, "")
+    assert "TLS cannot be set up" in ran.err

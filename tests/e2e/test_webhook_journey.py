@@ -1,0 +1,75 @@
+"""From "no delivery" to the cause, and from an answer dialled in to the agent's retries, in a real terminal."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from programs import Run
+from terminal import Ending, Terminal, assert_inert
+
+IN_ORDER = Ending(0, frozenset())
+SIZES = pytest.mark.parametrize(("cols", "rows"), [(120, 40), (80, 24)])
+
+
+def say(terminal: Terminal, text: str) -> None:
+    terminal.wait_for("A small agent for trying things out.")
+    terminal.press("2")
+    terminal.wait_for("write a message")
+    terminal.send(text)
+    terminal.wait_for(f"▌ {text}")
+    terminal.press("enter")
+
+
+@SIZES
+def test_a_user_whose_notification_does_not_arrive_finds_the_cause(inspect: Run, cols: int, rows: int):
+    with inspect("demo", cols=cols, rows=rows) as terminal:
+        say(terminal, "report 2")
+        terminal.wait_for("● completed")
+        terminal.press("alt+4")
+        terminal.wait_for("not listening. p turns push on")
+        terminal.press("s")
+        terminal.wait_for("REGISTER A WEBHOOK")
+        terminal.press("enter")
+        terminal.wait_for("CreateTaskPushN")
+        terminal.press("alt+4")
+        terminal.wait_for("reachable   yes: the agent is on this machine")
+        terminal.wait_for("No delivery yet.")
+        terminal.press("w")
+        terminal.wait_for("PUSH DOCTOR")
+        terminal.wait_for(lambda terminal: re.search("certain .*the task ended before", terminal.screen_text()))
+        terminal.wait_for("Register with the message (p)")
+        terminal.press("escape")
+        terminal.wait_for("No delivery yet.")
+        assert_inert(terminal.raw)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
+@SIZES
+def test_a_user_who_lets_deliveries_fail_sees_the_agent_try_again(inspect: Run, cols: int, rows: int):
+    with inspect("demo", cols=cols, rows=rows) as terminal:
+        terminal.wait_for("A small agent for trying things out.")
+        terminal.press("p", "4")
+        terminal.wait_for("push on: every message registers a webhook")
+        terminal.press("f")
+        terminal.wait_for("ANSWER DELIVERIES")
+        for _ in range(7):
+            terminal.press("down")
+        terminal.press("enter")
+        terminal.wait_for("enter next")
+        terminal.send("2")
+        terminal.wait_for("for the next    2")
+        terminal.press("enter")
+        terminal.wait_for("enter done")
+        terminal.press("enter")
+        terminal.wait_for("answered 500, 2 more")
+        terminal.press("1")
+        say(terminal, "report 2")
+        terminal.wait_for("● completed")
+        terminal.press("alt+4")
+        terminal.wait_for(lambda terminal: re.search("x3 .*204", terminal.screen_text()))
+        terminal.press("c")
+        terminal.wait_for("tried again 2 times")
+        terminal.press("escape", "ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER

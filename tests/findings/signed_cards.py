@@ -1,0 +1,73 @@
+"""Cards signed as a test wants, and what verifying them came to."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import rfc8785
+from joserfc.jwk import ECKey, RSAKey
+from joserfc.jws import JWSRegistry
+
+from inspector.findings.keyset import KeySet, read_keys
+from inspector.findings.signatures import Flaw, Verdict, problems_of, verify
+from inspector.protocol.jsonvalue import parse
+
+RECORDINGS = Path(__file__).with_name("recordings")
+EC = ECKey.generate_key("P-256", {"kid": "ours"})
+OTHER = ECKey.generate_key("P-256", {"kid": "other"})
+RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
+CARD: dict[str, Any] = {
+    "name": "Ünïcode €",
+    "description": "",
+    "supportedInterfaces": [{"url": "https://x/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+    "version": "1",
+    "capabilities": {"streaming": False},
+    "defaultInputModes": [],
+    "defaultOutputModes": ["text/plain"],
+    "skills": [],
+}
+AS_SERVED = "the card as served"
+
+
+def b64(value: Any) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def sign(payload: bytes, key: Any = EC, alg: str = "ES256", **header: Any) -> dict[str, Any]:
+    protected = b64({name: held for name, held in ({"alg": alg, "kid": key.kid} | header).items() if held})
+    signature = JWSRegistry.algorithms[alg].sign(f"{protected}.{b64(payload)}".encode(), key)
+    return {"protected": protected, "signature": b64(signature)}
+
+
+def signed(card: dict[str, Any], key: Any = EC, alg: str = "ES256", **header: Any) -> dict[str, Any]:
+    return card | {"signatures": [sign(rfc8785.dumps(card), key, alg, **header)]}
+
+
+def public(*keys: Any) -> KeySet:
+    return read_keys({"keys": [key.as_dict(private=False) for key in keys]})
+
+
+def verdict(card: Any, keys: KeySet | None, generation: str = "1.0") -> Verdict:
+    [one] = verify(card, keys, generation)
+    return one
+
+
+def flaws(entry: Any) -> list[tuple[str, Flaw]]:
+    return [(problem.pointer, problem.flaw) for problem in problems_of(entry)]
+
+
+def with_header(**members: Any) -> dict[str, Any]:
+    header = {"alg": "ES256", "kid": "ours", "typ": "JOSE"} | members
+    return {
+        "protected": b64({name: held for name, held in header.items() if held != "absent"}),
+        "signature": b64(b"x" * 64),
+    }
+
+
+def recording(name: str) -> tuple[dict[str, Any], KeySet]:
+    _, _, body = (RECORDINGS / f"card_{name}.txt").read_bytes().replace(b"\r\n", b"\n").partition(b"\n\n")
+    return parse(body), read_keys(parse((RECORDINGS / f"jwks_{name}.json").read_bytes()))

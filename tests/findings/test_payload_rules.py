@@ -1,0 +1,198 @@
+"""The rules about what an agent says: each by its own examples, and all of them by recordings of real agents."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.findings.finding import Finding, Severity
+from inspector.findings.payload.shapes import shapes_of
+from inspector.findings.payload.told import ERROR_RULES, OBJECT_RULES, of_error, of_object
+from inspector.findings.shape import Many, Named, Shape, Union
+from inspector.protocol.operations import Operation
+from inspector.protocol.pointer import at
+
+RECORDINGS = Path(__file__).parents[1] / "protocol" / "recordings"
+FULL_1_0: dict[str, Any] = {
+    "task": {
+        "id": "t-1",
+        "contextId": "c-1",
+        "status": {
+            "state": "TASK_STATE_WORKING",
+            "timestamp": "2026-01-31T12:00:00.000Z",
+            "message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "on it"}], "taskId": "t-1"},
+        },
+        "artifacts": [
+            {
+                "artifactId": "a-1",
+                "name": "report",
+                "parts": [
+                    {"text": "# Report", "mediaType": "text/markdown"},
+                    {"raw": "aGVsbG8=", "filename": "hello.txt", "mediaType": "text/plain"},
+                    {"url": "https://example.com/a.png", "mediaType": "image/png"},
+                    {"data": {"a": [1, None]}, "metadata": {"x": 1}},
+                    {"data": None},
+                ],
+            }
+        ],
+        "history": [{"messageId": "m-0", "role": "ROLE_USER", "parts": [{"text": "go"}], "contextId": "c-1"}],
+        "metadata": {"kind": "mine"},
+    }
+}
+FULL_0_3: dict[str, Any] = {
+    "kind": "task",
+    "id": "t-1",
+    "contextId": "c-1",
+    "status": {"state": "working", "timestamp": "2026-01-31T12:00:00+00:00"},
+    "artifacts": [
+        {
+            "artifactId": "a-1",
+            "parts": [
+                {"kind": "text", "text": "x"},
+                {"kind": "file", "file": {"bytes": "aGVsbG8=", "mimeType": "text/plain", "name": "a"}},
+                {"kind": "file", "file": {"uri": "https://example.com/a.png"}},
+                {"kind": "data", "data": {"a": 1}},
+            ],
+        }
+    ],
+    "history": [{"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "go"}]}],
+}
+FULL_0_1: dict[str, Any] = {
+    "id": "t-1",
+    "status": {"state": "completed", "message": {"role": "agent", "parts": [{"type": "text", "text": "x"}]}},
+    "final": True,
+}
+SOUND = [("1.0", FULL_1_0), ("opvs", FULL_1_0), ("0.3", FULL_0_3), ("0.2", FULL_0_3), ("0.1", FULL_0_1)]
+
+
+def judged(value: Any, generation: str, binding: str = "JSONRPC") -> tuple[Finding, ...]:
+    return of_object(value, None, generation, binding, ("result",))
+
+
+@pytest.mark.parametrize(("generation", "event"), SOUND)
+def test_a_sound_event_of_every_generation_breaks_no_rule(generation: str, event: Any):
+    assert judged(event, generation) == ()
+
+
+@pytest.mark.parametrize("rule", [one.rule for one in OBJECT_RULES], ids=lambda rule: rule.id)
+def test_the_examples_of_a_rule_are_what_it_says(rule: Any):
+    generation = rule.generations[0]
+    found = [one for one in judged(rule.failing, generation) if one.rule == rule.id]
+    assert found
+    for one in found:
+        assert one.severity is rule.severity
+        assert one.pointer.startswith("/result")
+        holder = one.pointer.rpartition("/")[0]
+        assert isinstance(at({"result": rule.failing}, holder), dict | list)
+    assert judged(rule.passing, generation) == ()
+
+
+@pytest.mark.parametrize("rule", [one.rule for one in ERROR_RULES], ids=lambda rule: rule.id)
+def test_the_examples_of_a_rule_about_errors_are_what_it_says(rule: Any):
+    generation = rule.generations[0]
+    found = of_error(rule.failing, generation, "JSONRPC", ("error",))
+    assert rule.id in {one.rule for one in found}
+    assert all(one.pointer.startswith("/error") for one in found)
+    assert of_error(rule.passing, generation, "JSONRPC", ("error",)) == ()
+
+
+def places(value: Any, kind: Any, steps: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], bool]]:
+    """List every member of a value that its shape names, and whether it is required."""
+    match kind:
+        case Many():
+            return [one for number, item in enumerate(value) for one in places(item, kind.item, (*steps, number))]
+        case Named():
+            return [one for name, item in value.items() for one in places(item, kind.value, (*steps, name))]
+        case Union():
+            return places(value, kind.shapes[value[kind.by]], steps)
+        case Shape():
+            own = [((*steps, name), name in kind.required) for name in value if name in kind.members]
+            inner = [
+                one
+                for name in value
+                if name in kind.members
+                for one in places(value[name], kind.members[name], (*steps, name))
+            ]
+            return own + inner
+        case _:
+            return []
+
+
+def changed(event: Any, steps: tuple[Any, ...], value: Any = ...) -> Any:
+    """Return a copy of an event with one member replaced or taken away."""
+    copied = copy.deepcopy(event)
+    holder = copied
+    for step in steps[:-1]:
+        holder = holder[step]
+    if value is ...:
+        del holder[steps[-1]]
+    else:
+        holder[steps[-1]] = value
+    return copied
+
+
+@pytest.mark.parametrize(("generation", "event"), SOUND)
+def test_each_required_member_is_missed_where_it_belongs(generation: str, event: Any):
+    required = [steps for steps, due in places(event, shapes_of(generation, "JSONRPC").event) if due]
+    assert required
+    for steps in required:
+        where = "/result/" + "/".join(map(str, steps))
+        found = judged(changed(event, steps), generation)
+        assert where in {one.pointer for one in found if one.severity is Severity.ERROR}, where
+
+
+@pytest.mark.parametrize(("generation", "event"), SOUND)
+def test_each_member_of_a_wrong_type_is_found_where_it_stands(generation: str, event: Any):
+    for steps, _ in places(event, shapes_of(generation, "JSONRPC").event):
+        if steps[-1] == "data":
+            continue  # any value is right in 1.0
+        for wrong in (7.5, ["x"] if not isinstance(at(event, "/" + "/".join(map(str, steps))), list) else "x"):
+            where = "/result/" + "/".join(map(str, steps))
+            found = judged(changed(event, steps, wrong), generation)
+            assert where in {one.pointer for one in found if one.severity is Severity.ERROR}, (where, wrong)
+
+
+def test_a_generation_is_not_taken_for_another():
+    for generation, binding, event in (
+        ("1.0", "JSONRPC", FULL_0_3),
+        ("0.3", "JSONRPC", FULL_1_0),
+        ("0.3", "HTTP+JSON", FULL_0_3),
+        ("0.1", "JSONRPC", FULL_0_3),
+    ):
+        assert Severity.ERROR in {one.severity for one in judged(event, generation, binding)}
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [], {}, [[[]]], {"task": []}, {"kind": {}}, {"task": {"status": [1]}}])
+@pytest.mark.parametrize("generation", ["0.1", "0.2", "0.3", "1.0", "opvs"])
+def test_anything_can_be_judged(generation: str, value: Any):
+    for binding in ("JSONRPC", "HTTP+JSON", "GRPC"):
+        for operation in (None, *Operation):
+            assert isinstance(of_object(value, operation, generation, binding), tuple)
+
+
+STREAMS = [
+    (path, generation, binding)
+    for folder, generation in (("01", "0.1"), ("02", "0.2"), ("03", "0.3"), ("10", "1.0"))
+    for transport, binding in (("jsonrpc", "JSONRPC"), ("rest", "HTTP+JSON"))
+    for path in sorted((RECORDINGS / folder / transport).glob("*stream*.txt"))
+]
+
+
+def test_there_are_recorded_streams():
+    assert len(STREAMS) > 10
+
+
+@pytest.mark.parametrize(("path", "generation", "binding"), STREAMS, ids=lambda one: getattr(one, "stem", str(one)))
+def test_the_events_of_real_agents_break_no_must(path: Path, generation: str, binding: str):
+    for block in re.findall(r"(?:^data: ?.*\r?\n)+", path.read_text(), re.MULTILINE):
+        value = json.loads("\n".join(line[5:] for line in block.replace("\r", "").split("\n")))
+        event = value.get("result") if binding == "JSONRPC" else value
+        if event is None or "error" in value:
+            continue
+        errors = [one for one in of_object(event, None, generation, binding) if one.severity is Severity.ERROR]
+        assert errors == []

@@ -1,0 +1,108 @@
+"""The rules about answers as answers to what was asked, and about the statuses of gRPC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.findings.exchange import of_status
+from inspector.findings.result import of_result
+from inspector.findings.rules import RULES
+from inspector.protocol.errors import BY_NAME, ProtocolError
+from inspector.protocol.model import (
+    ListTasksRequest,
+    Message,
+    SendConfiguration,
+    SendRequest,
+    Task,
+    TaskList,
+    TaskRequest,
+    TaskStatus,
+)
+from inspector.protocol.operations import Operation
+
+WAITING = SendRequest(message=Message(message_id="m"))
+AT_ONCE = SendRequest(message=Message(message_id="m"), configuration=SendConfiguration(return_immediately=True))
+SHORT = SendRequest(message=Message(message_id="m"), configuration=SendConfiguration(history_length=1))
+
+
+def task(state: str = "COMPLETED", time: str | None = None, **members: Any) -> Task:
+    status = TaskStatus(state=f"TASK_STATE_{state}", timestamp=time)
+    return Task(id="t", context_id="c", status=status, **members)
+
+
+def told(number: int) -> list[Message]:
+    return [Message(message_id=str(one)) for one in range(number)]
+
+
+LATE, EARLY = "2026-01-31T12:00:01.000Z", "2026-01-31T12:00:00Z"
+ASKED = ListTasksRequest(context_id="c", page_size=2)
+BREACHES = [
+    ("RESULT-001", Operation.SEND, WAITING, task("WORKING"), "/status/state"),
+    ("RESULT-002", Operation.SEND, SHORT, task(history=told(2)), "/history"),
+    ("RESULT-002", Operation.GET, TaskRequest(id="t", history_length=0), task(history=told(1)), "/history"),
+    (
+        "RESULT-002",
+        Operation.LIST,
+        ListTasksRequest(history_length=0),
+        TaskList(tasks=[task(history=told(1))]),
+        "/tasks/0/history",
+    ),
+    ("RESULT-003", Operation.LIST, ASKED, TaskList(tasks=[task()] * 3), "/tasks"),
+    ("RESULT-004", Operation.LIST, ASKED, TaskList(tasks=[task(artifacts=[])]), "/tasks/0/artifacts"),
+    ("RESULT-005", Operation.LIST, ListTasksRequest(context_id="d"), TaskList(tasks=[task()]), "/tasks/0/contextId"),
+    (
+        "RESULT-005",
+        Operation.LIST,
+        ListTasksRequest(status="TASK_STATE_WORKING"),
+        TaskList(tasks=[task()]),
+        "/tasks/0/status/state",
+    ),
+    (
+        "RESULT-006",
+        Operation.LIST,
+        ASKED,
+        TaskList(tasks=[task(time=EARLY), task(time=LATE)]),
+        "/tasks/1/status/timestamp",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "operation", "request_", "answer", "pointer"), BREACHES)
+def test_a_breach_is_found_where_it_stands(rule: str, operation: Operation, request_: Any, answer: Any, pointer: str):
+    [found] = of_result("1.0", operation, request_, answer)
+    assert (found.rule, found.pointer, found.severity) == (rule, pointer, RULES[rule].severity)
+    assert of_result("0.3", operation, request_, answer) == ()
+
+
+SOUND = [
+    (Operation.SEND, WAITING, task()),
+    (Operation.SEND, WAITING, task("INPUT_REQUIRED")),
+    (Operation.SEND, AT_ONCE, task("WORKING")),
+    (Operation.STREAM, WAITING, task("WORKING")),
+    (Operation.SEND, SHORT, task(history=told(1))),
+    (Operation.SEND, WAITING, Message(message_id="m")),
+    (Operation.GET, TaskRequest(id="t"), task("WORKING", history=told(9))),
+    (Operation.LIST, ASKED, TaskList(tasks=[task(time=LATE), task(time=EARLY)])),
+    (Operation.LIST, ListTasksRequest(include_artifacts=True), TaskList(tasks=[task(artifacts=[])])),
+    (Operation.LIST, ListTasksRequest(), TaskList(tasks=[task(time="x"), task(time=LATE), task(time=None)])),
+]
+
+
+@pytest.mark.parametrize(("operation", "request_", "answer"), SOUND)
+def test_what_was_asked_for_is_not_found(operation: Operation, request_: Any, answer: Any):
+    assert of_result("1.0", operation, request_, answer) == ()
+
+
+def test_a_status_of_grpc_is_that_of_its_error():
+    kind = BY_NAME["TaskNotFoundError"]
+    sound = ProtocolError(kind.code, "no such task", [kind.info()])
+    assert of_status("1.0", "NOT_FOUND", sound) == ()
+    assert [one.rule for one in of_status("1.0", "INTERNAL", sound)] == ["GRPC-001"]
+    assert [one.rule for one in of_status("1.0", "NOT_FOUND", ProtocolError(kind.code, "x", None))] == ["GRPC-002"]
+    assert of_status("0.3", "INTERNAL", ProtocolError(kind.code, "x", None)) == ()
+    assert of_status("1.0", "UNAVAILABLE", ProtocolError(None, "x", None, called="UNAVAILABLE")) == ()
+    for name in ("VersionNotSupportedError", "UnsupportedOperationError"):
+        for status in ("UNIMPLEMENTED", "FAILED_PRECONDITION"):
+            assert of_status("1.0", status, ProtocolError(BY_NAME[name].code, "x", [BY_NAME[name].info()])) == ()

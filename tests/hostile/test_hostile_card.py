@@ -1,0 +1,88 @@
+"""Cards that try to act on the terminal or to lead the inspector astray, on every face of the Agent place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from evil import CARD, PAYLOADS, say_everything
+from programs import Run, the_capture
+from terminal import Ending, assert_absent, assert_inert
+from villain import Asked, Lair, Villain, answer
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+
+IN_ORDER = Ending(0, frozenset())
+
+
+def members_only(villain: Villain, asked: Asked) -> bytes | list[bytes]:
+    """Answer with an extended card in which everything is hostile too."""
+    if asked.method == "GetExtendedAgentCard":
+        more = {"id": "more", "name": PAYLOADS["clear"][0], "description": PAYLOADS["C1 CSI"][0], "tags": []}
+        return answer(asked.result({**CARD, "name": PAYLOADS["set the title"][0], "skills": [*CARD["skills"], more]}))
+    return say_everything(villain, asked)
+
+
+def requests(home: Path) -> list[str]:
+    with Capture.open(the_capture(home)) as capture:
+        return [record.operation for record in capture.select(kinds=(Kind.REQUEST,))]
+
+
+@pytest.mark.parametrize("size", [(120, 48), (80, 24)], ids=str)
+def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path, lair: Lair, size: tuple[int, int]):
+    capabilities = {**CARD["capabilities"], "extendedAgentCard": True}
+    away = {"iconUrl": "http://169.254.169.254/icon", "documentationUrl": "http://[::1]:1/"}
+    signed = {"signatures": [{"protected": PAYLOADS["clear"][0], "signature": PAYLOADS["C1 OSC"][0]}]}
+    villain = Villain({**CARD, **away, **signed, "capabilities": capabilities}, members_only)
+    with lair.serving(villain) as agent:
+        terminal = inspect(agent.url, cols=size[0], rows=size[1])
+        terminal.wait_for("talk to it")
+        terminal.press("end", "home", "r")
+        terminal.wait_for("found at")
+        terminal.press("end", "home", "e")
+        terminal.wait_for("against the public one")
+        terminal.press("end", "enter", "home", "r")
+        terminal.wait_for("of the extended card")
+        villain.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
+        terminal.press("R")
+        terminal.wait_for("drift 1")
+        terminal.press("D")
+        terminal.wait_for("1 change since")
+        terminal.press("end", "enter", "E")
+        terminal.wait_for("next finding")
+        terminal.press("ctrl+n", "ctrl+n", "ctrl+s")
+        terminal.wait_for("save as")
+        for sign in ("in the shape of", "enter go to the place", "t try"):
+            terminal.press("escape")
+            terminal.wait_for(sign)
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+    assert_inert(terminal.raw)
+    assert_absent(terminal.raw, ["\x1b]52", "\x9b2J", "\u202e", "\u200b", "\x1b]0;evil"])
+    assert (terminal.title, terminal.bells) == ("", 0)
+    assert requests(home) == ["GetAgentCard", "GetExtendedAgentCard", "GetAgentCard"]
+
+
+def test_a_search_in_a_hostile_card_acts_on_nothing(inspect: Run, home: Path, lair: Lair):
+    with lair.serving(Villain(CARD, say_everything)) as agent:
+        terminal = inspect(agent.url)
+        terminal.wait_for("talk to it")
+        terminal.send("/")
+        terminal.wait_for("\n find")
+        terminal.send("q0")
+        terminal.wait_for("1 skill ")
+        terminal.press("enter")
+        terminal.wait_for("t try")
+        terminal.press("r")
+        terminal.wait_for("served ")
+        terminal.send("/")
+        terminal.wait_for("\n find")
+        terminal.send("]52")
+        terminal.wait_for(" of 19   enter keeps it")
+        terminal.press("enter")
+        terminal.send("nN")
+        terminal.wait_for("R refresh")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+    assert_inert(terminal.raw)

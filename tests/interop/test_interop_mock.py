@@ -1,0 +1,55 @@
+"""The mock agent under the official clients, over every transport that each of them speaks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import environments
+import pytest
+from inspector.sample_agents.profile import ALL, Profile
+from inspector.sample_agents.server import serve_in_thread
+
+pytestmark = pytest.mark.interop
+
+SECONDS = 60
+WAYS = [(name, binding) for name, sdk in environments.SDKS.items() for binding in sdk.transports]
+PATHS = {"v1": "", "v0_3": "/v0.3", "v0_2": "/v0.2"}
+
+SEEN = {
+    "message": "hello",
+    "stream": ["submitted", "working", "artifact", "artifact", "artifact", "completed"],
+    "asked": "input-required",
+    "same context": True,
+    "answered": "completed",
+    "got": "completed",
+    "push": ["hook", "t"],
+    "canceled": "canceled",
+}
+"""What every client sees; `same context` is that of a follow-up which names the task alone."""
+
+SINCE_0_3 = SEEN | {"subscribed": ["working", "canceled"], "extended card": True}
+IN_1_0 = SINCE_0_3 | {"asked": "input_required", "push": ["hook", "t", 1, 0], "listed tasks": 1}
+EXPECTED = {"v1": IN_1_0, "v0_3": SINCE_0_3, "v0_2": SEEN}
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[str]:
+    """The mock agent in every generation that has official clients."""
+    with serve_in_thread(profile=Profile(generations=("1.0", "0.3", "0.2"), capabilities=ALL)) as url:
+        yield url
+
+
+@pytest.mark.parametrize(("name", "binding"), WAYS, ids=[" ".join(way) for way in WAYS])
+def test_the_official_clients_can_do_all_that_they_know(mock: str, name: str, binding: str):
+    script = Path(__file__).parent / "clients" / f"client_{name}.py"
+    words = [environments.python(name), script, mock + PATHS[name], binding]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ran.returncode == 0, ran.stderr
+    seen = json.loads(ran.stdout)
+    refused = seen.pop("unknown task")
+    assert refused != "no error"
+    assert name != "v1" or refused == "TaskNotFoundError"
+    assert seen == EXPECTED[name]

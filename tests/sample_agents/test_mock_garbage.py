@@ -1,0 +1,129 @@
+"""Requests that are wrong in one place, in every generation, over every binding: refused, never a failure inside."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+import grpc.aio
+import pytest
+from inspector.sample_agents.generations import GENERATIONS, Generation
+from inspector.sample_agents.server import MockAgent
+
+from inspector.protocol.bindings import rest
+from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.model import (
+    AuthenticationInfo,
+    ExtendedCardRequest,
+    ListTasksRequest,
+    Message,
+    Part,
+    PushConfig,
+    PushConfigRequest,
+    Request,
+    SendConfiguration,
+    SendRequest,
+    TaskRequest,
+)
+from inspector.protocol.operations import Operation
+
+ODD: list[Any] = [None, True, 5, -1, 1e300, "x", "\u202e", [], [[]], {}, {"x": {}}, [{"kind": "text"}]]
+HOOK = PushConfig(task_id="t", id="c", url="http://x/", authentication=AuthenticationInfo(scheme="Bearer"))
+SEND = SendRequest(
+    message=Message(message_id="m", role="ROLE_USER", task_id="t", context_id="c", parts=[Part(text="hi")]),
+    configuration=SendConfiguration(task_push_notification_config=HOOK, history_length=1),
+)
+REQUESTS: dict[Operation, Request] = {
+    Operation.SEND: SEND,
+    Operation.STREAM: SEND,
+    Operation.GET: TaskRequest(id="t", history_length=1),
+    Operation.LIST: ListTasksRequest(page_size=1, status="TASK_STATE_WORKING", status_timestamp_after="2026-01-01"),
+    Operation.CANCEL: TaskRequest(id="t"),
+    Operation.SUBSCRIBE: TaskRequest(id="t"),
+    Operation.SET_PUSH: HOOK,
+    Operation.GET_PUSH: PushConfigRequest(task_id="t", id="c"),
+    Operation.LIST_PUSH: PushConfigRequest(task_id="t"),
+    Operation.DELETE_PUSH: PushConfigRequest(task_id="t", id="c"),
+    Operation.EXTENDED_CARD: ExtendedCardRequest(),
+}
+
+
+def spoiled(value: Any) -> Iterator[Any]:
+    """Return a JSON value once for each of its members and each odd thing, which stands in the place of that member."""
+    yield from ODD
+    for path in paths(value):
+        for odd in ODD:
+            changed = copy.deepcopy(value)
+            place = changed
+            for step in path[:-1]:
+                place = place[step]
+            place[path[-1]] = odd
+            yield changed
+
+
+def paths(value: Any) -> Iterator[tuple[Any, ...]]:
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in steps:
+        yield (name,)
+        yield from ((name, *rest) for rest in paths(member))
+
+
+def spoken(binding: str) -> list[Generation]:
+    every = (one for spellings in GENERATIONS.values() for one in spellings)
+    return [one for one in every if travels_over(one.dialect, binding)]
+
+
+def home(generation: Generation) -> str:
+    return "" if generation.name == "1.0" else generation.path
+
+
+@pytest.mark.parametrize("generation", spoken("JSONRPC"), ids=lambda one: one.name)
+async def test_over_json_rpc(agent: MockAgent, session: aiohttp.ClientSession, generation: Generation) -> None:
+    codes = set()
+    for operation, method in generation.dialect.methods.items():
+        for params in spoiled(generation.dialect.encode_request(operation, REQUESTS[operation])):
+            call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            headers = dict(generation.dialect.headers)
+            async with session.post(agent.url + home(generation), json=call, headers=headers) as response:
+                assert response.status == 200
+                if response.content_type == "application/json":
+                    answer = await response.json()
+                    codes.add(answer.get("error", {}).get("code"))
+                    assert answer.get("error", {}).get("code") != -32603, (call, answer)
+    assert -32602 in codes
+    assert len(codes - {None}) >= 2
+
+
+@pytest.mark.parametrize("generation", spoken("HTTP+JSON"), ids=lambda one: one.name)
+async def test_over_http_and_json(agent: MockAgent, session: aiohttp.ClientSession, generation: Generation) -> None:
+    statuses = set()
+    for operation in generation.dialect.routes:
+        good = rest.encode(agent.url + home(generation), generation.dialect, operation, REQUESTS[operation], "1")
+        assert isinstance(good, HttpRequest)
+        for body in spoiled(json.loads(good.body)) if good.body else (None,):
+            raw = None if body is None else json.dumps(body).encode()
+            async with session.request(good.method, good.url, data=raw, headers=dict(good.headers)) as response:
+                statuses.add(response.status)
+                assert response.status < 500, (good, body, await response.text())
+    assert {400, 404} <= statuses
+
+
+@pytest.mark.parametrize("generation", spoken("GRPC"), ids=lambda one: one.name)
+async def test_over_grpc(agent: MockAgent, generation: Generation) -> None:
+    service = generation.dialect.service
+    assert service is not None
+    seen = set()
+    async with grpc.aio.insecure_channel(agent.grpc_target) as channel:
+        for method in service.methods.values():
+            for raw in (b"", b"\x0a\x00", b"\xff", b"\x0a\x03abc", b"\x12\x02\x08\x01", b"\x08\xff\xff\xff\xff\x0f"):
+                try:
+                    async for _ in channel.unary_stream(f"/{service.name}/{method.name}")(raw):
+                        break
+                except grpc.aio.AioRpcError as error:
+                    seen.add(error.code())
+    assert {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND} <= seen
+    assert not seen & {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}

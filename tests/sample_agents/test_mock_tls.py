@@ -1,0 +1,90 @@
+"""The agent over TLS, alone and with certificates of its clients, over HTTP and gRPC."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import grpc.aio
+import pytest
+import trustme
+from inspector.sample_agents.server import MockAgent
+from inspector.sample_agents.tls import Tls
+
+CARD = "/.well-known/agent-card.json"
+
+
+@pytest.fixture
+def pem(tmp_path: Path) -> dict[str, Path]:
+    """Make the files of a server, of a client that its authority has signed, and of a stranger."""
+    authority, other = trustme.CA(), trustme.CA()
+    files: dict[str, Path] = {"ca": tmp_path / "ca.pem"}
+    authority.cert_pem.write_to_path(files["ca"])
+    for name, signed in (
+        ("server", authority.issue_cert("127.0.0.1", "localhost")),
+        ("client", authority.issue_cert("client@example.com")),
+        ("stranger", other.issue_cert("client@example.com")),
+    ):
+        files[name], files[f"{name}-key"] = tmp_path / f"{name}.pem", tmp_path / f"{name}-key.pem"
+        signed.cert_chain_pems[0].write_to_path(files[name])
+        signed.private_key_pem.write_to_path(files[f"{name}-key"])
+    return files
+
+
+@asynccontextmanager
+async def served(pem: dict[str, Path], *, mutual: bool) -> AsyncIterator[MockAgent]:
+    tls = Tls(pem["server"], pem["server-key"], pem["ca"] if mutual else None)
+    agent = MockAgent(pace=0, tls=tls)
+    await agent.start()
+    try:
+        yield agent
+    finally:
+        await agent.stop()
+
+
+def context(pem: dict[str, Path], client: str = "") -> ssl.SSLContext:
+    made = ssl.create_default_context(cafile=pem["ca"])
+    if client:
+        made.load_cert_chain(pem[client], pem[f"{client}-key"])
+    return made
+
+
+async def card_of(agent: MockAgent, made: ssl.SSLContext) -> Any:
+    async with aiohttp.ClientSession() as client, client.get(agent.url + CARD, ssl=made) as answer:
+        return await answer.json()
+
+
+async def test_over_tls_everything_is_at_https(pem: dict[str, Path]):
+    async with served(pem, mutual=False) as agent:
+        card = await card_of(agent, context(pem))
+    assert agent.url.startswith("https://127.0.0.1:")
+    assert all(one["url"].startswith("https://") for one in card["supportedInterfaces"])
+    assert "securitySchemes" not in card
+
+
+async def test_with_an_authority_only_its_clients_are_admitted(pem: dict[str, Path]):
+    async with served(pem, mutual=True) as agent:
+        card = await card_of(agent, context(pem, "client"))
+        for outsider in ("", "stranger"):
+            with pytest.raises((aiohttp.ClientError, ssl.SSLError, ConnectionError)):
+                await card_of(agent, context(pem, outsider))
+    assert [*card["securitySchemes"].values()] == [
+        {"mtlsSecurityScheme": {"description": "A certificate that the agent's authority has signed."}}
+    ]
+    assert card["securityRequirements"] == [{"schemes": {name: {"list": []} for name in card["securitySchemes"]}}]
+
+
+@pytest.mark.parametrize("client", ["client", ""])
+async def test_grpc_demands_the_same(pem: dict[str, Path], client: str):
+    own = {"private_key": pem["client-key"].read_bytes(), "certificate_chain": pem["client"].read_bytes()}
+    secured = grpc.ssl_channel_credentials(pem["ca"].read_bytes(), **(own if client else {}))
+    async with served(pem, mutual=True) as agent, grpc.aio.secure_channel(agent.grpc_target, secured) as channel:
+        ask: Callable[..., Any] = channel.unary_unary("/lf.a2a.v1.A2AService/GetTask")
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await ask(b"\x12\x01x", timeout=10)
+    expected = grpc.StatusCode.NOT_FOUND if client else grpc.StatusCode.UNAVAILABLE
+    assert raised.value.code() is expected

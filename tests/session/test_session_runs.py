@@ -1,0 +1,254 @@
+"""Runs of chunks: cheap to take in, and told from reading every event in full by nothing else."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.capture.redaction import Redactor
+from inspector.capture.store import Capture
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.model import Event, Json, TaskArtifactUpdateEvent, Unreadable
+from inspector.protocol.operations import Operation
+from inspector.protocol.sse import Frame
+from inspector.session.exchange import Call, Exchange
+from inspector.session.journal import Journal
+from inspector.session.tasks import Tasks
+from inspector.wire.observations import Ended, Ending, Frames, Head, Sent
+
+Way = tuple[str, str]
+"""A generation and a binding."""
+
+WAYS: Sequence[Way] = (("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"))
+SUBSCRIBED = "other stream"
+LEARNED = "secret"
+
+
+class Stream:
+    """A call as one stream after the other, on a capture of its own."""
+
+    def __init__(self, capture: Capture, way: Way, *, in_full: bool) -> None:
+        self.journal = Journal(capture, Redactor())
+        self.tasks = Tasks()
+        self.in_full = in_full
+        self.decoded = 0
+        dialect, binding = DIALECTS[way[0]], BINDINGS[way[1]]
+
+        def counting(value: Json) -> Event | Unreadable:
+            self.decoded += 1
+            return dialect.decode_event(value)
+
+        call = Call(Operation.STREAM, replace(dialect, decode_event=counting), binding, "the-id", "")
+        self.exchanges = [self.begun(call), self.begun(replace(call, operation=Operation.SUBSCRIBE))]
+
+    def begun(self, call: Call) -> Exchange:
+        exchange = Exchange(self.journal, call.operation.value, call, self.tasks)
+        exchange.take(Sent(1.0, "POST", "http://x/", (), b""))
+        exchange.take(Head(1.0, 200, "OK", "HTTP/1.1", (("Content-Type", "text/event-stream"),), True))
+        return exchange
+
+    def take(self, frame: Frame, *, number: int = 0) -> None:
+        # A comment is one of the things with which a frame goes on no run.
+        if self.in_full and frame.data is not None:
+            frame = frame._replace(comments=("x",))
+        self.exchanges[number].take(Frames(2.0, [frame]))
+
+    def end(self) -> None:
+        for exchange in self.exchanges:
+            exchange.take(Ended(3.0, Ending.COMPLETE, 1.0, 1, 1))
+
+    def told(self) -> list[Any]:
+        """Return all that came of it."""
+        said = [exchange.answer for exchange in self.exchanges]
+        summaries = [self.journal.exchanges.get(exchange.number) for exchange in self.exchanges]
+        orders = [exchange._order for exchange in self.exchanges]
+        accounts = [tracked.answered for tracked in self.tasks.all()]
+        told: list[Any] = [self.journal.capture.slice(1, 10_000), self.journal.found, said, summaries, orders]
+        for account in accounts:
+            artifacts = [(*astuple(replace(one, text=str(one.text))),) for one in account.artifacts.values()]  # type: ignore[arg-type]
+            told += [artifacts, astuple(replace(account, artifacts={}))]
+        return told
+
+
+@contextmanager
+def stream(way: Way, *, in_full: bool) -> Iterator[Stream]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Capture.create(Path(folder) / "capture") as capture,
+    ):
+        yield Stream(capture, way, in_full=in_full)
+
+
+def wrapped(way: Way, name: str, event: dict[str, Json]) -> Json:
+    """Spell an event as a generation does, in the envelope of the binding."""
+    kinds = {"artifactUpdate": "artifact-update", "statusUpdate": "status-update"}
+    value: Json = {"kind": kinds[name], **event} if way[0] == "0.3" else {name: event}
+    return {"jsonrpc": "2.0", "id": "the-id", "result": value} if way[1] == "JSONRPC" else value
+
+
+def chunk(way: Way, text: Json, **members: Json) -> Json:
+    part = {"kind": "text", "text": text} if way[0] == "0.3" else {"text": text}
+    part |= members.pop("part", {})
+    artifact = {"artifactId": members.pop("id", "a"), "parts": [part, *members.pop("more", [])]}
+    artifact |= members.pop("artifact", {})
+    return wrapped(way, "artifactUpdate", {"taskId": "t", "contextId": "c", "artifact": artifact} | members)
+
+
+def status(way: Way, state: str) -> Json:
+    spelled = state.lower() if way[0] == "0.3" else f"TASK_STATE_{state}"
+    return wrapped(way, "statusUpdate", {"taskId": "t", "contextId": "c", "status": {"state": spelled}})
+
+
+def framed(value: Json | bytes, **members: str) -> Frame:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return Frame(b"data: " + data + b"\n\n", data, **members)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_run_is_taken_in_without_reading_its_chunks(way: Way, ascii_only: bool):
+    with stream(way, in_full=False) as one:
+        one.take(framed(chunk(way, "the beginning")))
+        for number in range(50):
+            value = chunk(way, f" ünd {number}", append=True)
+            one.take(framed(json.dumps(value, ensure_ascii=ascii_only).encode()))
+        [exchange, _] = one.exchanges
+        assert one.decoded == 3
+        [tracked] = one.tasks.all()
+        assert str(tracked.answered.artifacts["a"].text).startswith("the beginning ünd 0 ünd 1 ünd 2")
+        assert (tracked.answered.events, len(one.journal.capture)) == (51, 55)
+        assert isinstance(exchange.answer, TaskArtifactUpdateEvent)
+        assert exchange.answer.artifact.parts[0].text == " ünd 49"
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+def test_what_ends_a_run_is_judged_like_any_event(way: Way):
+    with stream(way, in_full=False) as one:
+        one.take(framed(chunk(way, "x")))
+        for number in range(5):
+            one.take(framed(chunk(way, f"{number}", append=True)))
+        one.take(framed(chunk(way, "last", append=True, lastChunk=True)))
+        one.take(framed(chunk(way, "late", append=True)))
+        one.take(framed(status(way, "COMPLETED")))
+        one.take(framed(chunk(way, "later", append=True)))
+        found = {rule: [seq - 4 for seq in records] for rule, records in one.journal.found.items()}
+        assert found["STREAM-005"][0] == 8
+        assert found["STREAM-003"] == [10]
+
+
+def test_a_text_that_stands_elsewhere_too_is_not_mistaken():
+    with stream(WAYS[0], in_full=False) as one:
+        one.take(framed(chunk(WAYS[0], "x")))
+        for text in ("c", "c", "t", "a", "the-id", "t", "2.0", "c"):
+            one.take(framed(chunk(WAYS[0], text, append=True)))
+        [tracked] = one.tasks.all()
+        assert str(tracked.answered.artifacts["a"].text) == "xcctathe-idt2.0c"
+
+
+def test_a_member_that_changes_where_the_text_was_looked_for_is_seen():
+    with stream(WAYS[0], in_full=False) as one:
+        one.take(framed(chunk(WAYS[0], "x")))
+        for context in ("c", "c", "d"):
+            one.take(framed(chunk(WAYS[0], "c", append=True, contextId=context)))
+        assert one.journal.found == {"STREAM-011": [5], "STREAM-006": [8]}
+
+
+def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
+    with stream(WAYS[0], in_full=False) as one:
+        for text in ("x", "one", "two", "three"):
+            one.take(framed(chunk(WAYS[0], text, append=text != "x", artifact={"name": "s3cr3t"})))
+        one.journal.redactor.add("s3cr3t")
+        one.take(framed(chunk(WAYS[0], "four", append=True, artifact={"name": "s3cr3t"})))
+        assert [record.label for record in one.journal.capture.slice(7, 9)] == ["s3cr3t", "s3cr3t", "****"]
+
+
+@pytest.mark.parametrize("brackets", [199_000, 199_998, 700_000])
+def test_a_large_chunk_is_read_with_all_limits(brackets: int):
+    with stream(WAYS[0], in_full=False) as one:
+        for text in ("x", "one", "two", "three", "[" * brackets, "four"):
+            one.take(framed(chunk(WAYS[0], text, append=text != "x")))
+        unreadable = [record.seq - 4 for record in one.journal.capture.slice(1, 20) if record.event == "unreadable"]
+        assert unreadable == ([] if brackets == 199_000 else [5])
+
+
+TEXTS = st.text(max_size=6) | st.sampled_from(
+    [",", ":", "a", "t", "c", "the-id", '","', "\\", "\u2028", "token", "s3cr3t"]
+)
+TEMPLATES: Sequence[dict[str, Json]] = (
+    {"append": True},
+    {"append": True},
+    {"append": True},
+    {"append": True, "artifact": {"name": "s3cr3t"}},
+    {"append": True, "lastChunk": True},
+    {"append": 1},
+    {},
+    {"append": True, "id": "b"},
+    {"append": True, "more": [{"text": "more"}]},
+    {"append": True, "part": {"metadata": {"text": "a"}}},
+    {"append": True, "part": {"vendor": "a"}},
+    {"append": True, "metadata": {"text": "a"}},
+    {"append": True, "taskId": "u"},
+    {"append": True, "contextId": "d"},
+)
+Step = tuple[str, Any]
+
+
+@st.composite
+def steps(draw: st.DrawFn, way: Way) -> list[Step]:
+    """Make streams that are mostly runs: a template, some texts for it, and what may come between."""
+    made: list[Step] = [("frame", framed(chunk(way, "begin")))]
+    for _ in range(draw(st.integers(1, 4))):
+        members = draw(st.sampled_from(TEMPLATES))
+        spelling = draw(st.sampled_from([{}, {"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 1}]))
+        for text in draw(st.lists(TEXTS, max_size=6)):
+            data = json.dumps(chunk(way, text, **members), **spelling).encode("utf-8", "surrogatepass")
+            made.append(("frame", framed(data, event=draw(st.sampled_from(["", "", "", "", "message"])))))
+            made += draw(st.sampled_from([[], [], [], [(LEARNED, "s3cr3t")], [("frame", Frame(b": x\n\n", None))]]))
+        between = st.sampled_from([status(way, "WORKING"), status(way, "COMPLETED"), status(way, "ODD")])
+        odd = mutations(json.dumps(chunk(way, "x", **members)).encode())
+        other = st.sampled_from([status(way, "COMPLETED"), chunk(way, "y", append=True)])
+        made += draw(
+            st.just([])
+            | st.tuples(st.just("frame"), (between | odd).map(framed)).map(lambda step: [step])
+            | st.tuples(st.just(SUBSCRIBED), other.map(framed)).map(lambda step: [step])
+        )
+    return made
+
+
+@st.composite
+def mutations(draw: st.DrawFn, data: bytes) -> bytes:
+    """Cut something out of some bytes, and put something else there."""
+    at = draw(st.integers(0, len(data)))
+    cut = draw(st.integers(0, 3))
+    return (
+        data[:at]
+        + draw(st.binary(max_size=3) | st.sampled_from([b'"', b'\\"', b",", b'","', b"\xff"]))
+        + data[at + cut :]
+    )
+
+
+def told(way: Way, plan: Sequence[Step], *, in_full: bool) -> list[Any]:
+    with stream(way, in_full=in_full) as one:
+        for step, value in plan:
+            if step == LEARNED:
+                one.journal.redactor.add(value)
+            else:
+                one.take(value, number=int(step == SUBSCRIBED))
+        one.end()
+        return one.told()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(WAYS).flatmap(lambda way: st.tuples(st.just(way), steps(way))))
+def test_whatever_comes_is_recorded_judged_and_folded_as_if_every_event_were_read_in_full(plan: tuple[Way, list[Step]]):
+    assert told(*plan, in_full=False) == told(*plan, in_full=True)

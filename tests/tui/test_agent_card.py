@@ -1,0 +1,505 @@
+"""Agent: every face of a card: with what was observed, raw, beside others of the same agent, and as a copy to edit."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rfc8785
+from aiohttp import web
+from driving import Driver, Open
+from joserfc.jwk import ECKey
+from joserfc.jws import JWSRegistry
+from players import playing
+from puppets import CARD, CARD_PATH, Call
+from textual.widgets import ContentSwitcher, Input
+
+from inspector.capture.cards import cards_folder, keep_card
+from inspector.capture.records import Kind
+from inspector.tui.widgets.cardeditor import LARGEST, CardArea
+from inspector.tui.widgets.cardview import CardView
+from inspector.tui.widgets.jsonview import JsonView
+
+SIZE = (120, 50)
+EXTENDED = {"extendedAgentCard": True, "streaming": True}
+
+
+def face(driver: Driver) -> str | None:
+    return driver.widget("#agent ContentSwitcher", ContentSwitcher).current
+
+
+def skills(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": f"s{i}", "name": f"Skill {i}", "description": f"Does *thing* {i}", "tags": [f"t{i}"]} | more
+        for i in range(count)
+    ]
+
+
+async def members_only(call: Call) -> web.StreamResponse:
+    """Answer with an extended card, and with nothing else."""
+    if call.rpc["method"] != "GetExtendedAgentCard":
+        return call.error(-32601, "no such method")
+    more = [*CARD["skills"], {"id": "secret", "name": "Secret", "description": "For members", "tags": ["vip"]}]
+    return call.result(CARD | {"name": "Extended", "supportedInterfaces": [], "skills": more})
+
+
+# Overview
+
+
+async def test_findings_stand_beside_the_rows_that_they_concern(open_app: Open):
+    odd = {"version": None, "defaultOutputModes": ["nonsense"], "skills": skills(1, name=None)}
+    async with playing(card=odd) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        lines = driver.lines
+        gives = next(row for row, line in enumerate(lines) if line.strip().startswith("gives"))
+        assert "nonsense" in lines[gives]
+        assert "CARD-100" in lines[gives + 1]
+        assert "version is missing" in driver.line("CARD-001")
+        await driver.click("CARD-100", times=2)
+        assert face(driver) == "raw"
+        assert driver.widget("#card-json", JsonView).pointer == "/defaultOutputModes/0"
+        assert "~ CARD-100" in driver.line('"nonsense"')
+        assert "RFC" in driver.screen or "§" in driver.screen, "the finding is explained at the cursor"
+        await driver.press("escape")
+        assert face(driver) == "card"
+
+
+async def test_what_it_takes_to_get_in_and_what_is_not_fetched_stands_in_words(open_app: Open):
+    flow = {
+        "authorizationUrl": "https://id.example/in",
+        "tokenUrl": "https://id.example/token",
+        "scopes": {"r": "read"},
+    }
+    card = {
+        "securitySchemes": {
+            "sso": {"oauth2SecurityScheme": {"description": "Ours alone", "flows": {"authorizationCode": flow}}},
+            "key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}},
+        },
+        "securityRequirements": [{"schemes": {"sso": {"list": ["r"]}}}, {"schemes": {"key": {"list": []}}}],
+        "capabilities": {"extensions": [{"uri": "urn:x:1", "required": True, "description": "Counts"}]},
+        "provider": {"organization": "Ex", "url": "https://ex\u0430mple.org"},
+        "iconUrl": "http://169.254.169.254/icon.png",
+        "skills": skills(1, securityRequirements=[{"schemes": {"key": {"list": []}}}]),
+    }
+    async with playing(card=card) as agent, open_app(agent.url, (150, 60)) as driver:
+        await driver.connected()
+        for words in (
+            "OAuth 2.0 (authorizationCode) with r, or an API key in header X-API-Key",
+            "sso: OAuth 2.0 (authorizationCode). Ours alone. authorizationUrl https://id.example/in. tokenUrl",
+            "urn:x:1   required   Counts",
+            "(the host is xn--exmple-4nf.org)",
+            "http://169.254.169.254/icon.png   not fetched",
+            "needs an API key in header X-API-Key",
+        ):
+            assert words in driver.screen, words
+        assert len(driver.records(Kind.REQUEST)) == 1
+
+
+async def test_what_was_observed_stands_beside_what_is_declared(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        assert "not tried yet" in driver.line("✓ streaming")
+        await driver.ask("report 3")
+        await driver.go(1)
+        assert "1 stream with" in driver.line("✓ streaming")
+        assert "SendStreamingMessage 1 answered" in driver.line("observed")
+        await driver.press("e")
+        await driver.until(lambda: len(driver.sent()) == 2 and not driver.session.journal.exchanges.open)
+        await driver.until("No extended card:")
+        await driver.press("escape")
+        await driver.until(lambda: "refused" in driver.line("✕ extended card"))
+
+
+async def test_many_skills_are_folded_searched_and_tried(open_app: Open):
+    many = skills(5000, examples=["do this", "do that"], inputModes=["image/png"])
+    async with playing(card={"skills": many}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        assert "SKILLS   5,000" in driver.screen
+        assert "▸ Skill 0" in driver.line("Does thing 0")
+        await driver.press("end")
+        assert "Skill 4999" in driver.screen
+        await driver.press("slash")
+        await driver.type("t4321 THING")
+        assert "1 skill " in driver.lines[-1]
+        await driver.press("enter")
+        assert "SKILLS   1 of 5,000" in driver.screen
+        assert driver.line("enter unfold or fold")
+        await driver.press("enter")
+        assert "id s4321   accepts image/png" in driver.screen
+        await driver.press("slash", "escape")
+        assert "Skill 4320" in driver.screen or "Skill 0" in driver.screen
+        await driver.press("slash")
+        await driver.type("no such skill")
+        assert "no skill has these words" in driver.screen
+        await driver.press("escape")
+        await driver.press("right", "t")
+        assert driver.composer.text == "do this"
+
+
+async def test_arrows_go_from_skill_to_skill_and_enter_folds(open_app: Open):
+    few = skills(3, examples=["do it"])
+    async with playing(card={"skills": few}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        view = driver.widget("#card", CardView)
+        await driver.press("right", "right")
+        assert view.pointer == "/skills/1"
+        await driver.press("left")
+        assert view.pointer == "/skills/0"
+        await driver.press("enter")
+        assert "▸ Skill 0" in driver.screen
+        assert driver.screen.count("→ do it") == 2
+        await driver.press("t")
+        assert driver.composer.text == "do it"
+
+
+async def test_a_skill_without_an_example_says_so(open_app: Open):
+    async with (
+        playing(card={"skills": skills(1)}) as agent,
+        open_app(agent.url, SIZE, run={"notifications": True}) as driver,
+    ):
+        await driver.connected()
+        await driver.press("right", "t")
+        await driver.until("comes without an example")
+        assert driver.workbench.place == "agent"
+
+
+async def test_a_row_leads_to_its_place_in_the_card_as_served(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        await driver.press("right", "right", "r")
+        assert driver.widget("#card-json", JsonView).pointer == "/skills/1"
+        assert "/skills/1" in driver.line("AGENT")
+        await driver.press("r")
+        assert driver.widget("#card", CardView).pointer == "/skills/1"
+
+
+async def test_what_is_copied_is_what_the_row_is_about(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+    async with playing(card={}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        copied: list[str] = []
+        monkeypatch.setattr(driver.app, "copy", copied.append)
+        await driver.press("down", "down", "y")
+        await driver.press("tab", "y")
+        await driver.press("r", "home", "down", "y", "Y")
+        assert copied == ["Answers as a test wants", "do it", "Puppet", "/name"]
+
+
+# Raw
+
+
+async def test_how_the_card_came_stands_above_it(open_app: Open):
+    async with playing(card={}) as agent, open_app(f"{agent.url}/some/path", SIZE) as driver:
+        await driver.connected()
+        await driver.press("r")
+        for words in ("found at", "tried", "404", "served", "application/json", "in the shape of 1.0", "caching"):
+            assert words in driver.screen, words
+        assert "Content-Type: application/json" in driver.screen
+        await driver.press("slash")
+        await driver.type("puppet")
+        assert "1 of 1" in driver.lines[-1]
+        await driver.press("enter")
+        assert driver.widget("#card-json", JsonView).pointer == "/name"
+
+
+async def test_the_faces_are_reached_by_key_and_by_mouse(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        for words, wanted in (("raw r", "raw"), ("extended e", "extended"), ("drift D", "drift"), ("edit E", "edit")):
+            await driver.click(words)
+            assert face(driver) == wanted
+            assert driver.app.focused is not None
+        await driver.click("card", aside=1)
+        assert face(driver) == "card"
+        for key, wanted in (("r", "raw"), ("escape", "card"), ("D", "drift"), ("escape", "card"), ("E", "edit")):
+            await driver.press(key)
+            assert face(driver) == wanted
+        await driver.press("escape", "escape")
+        assert face(driver) == "card"
+
+
+# Extended and earlier cards
+
+
+async def test_the_extended_card_is_compared_with_the_public_one(open_app: Open):
+    async with playing(members_only, card={"capabilities": EXTENDED}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.press("e")
+        await driver.until("on the extended card, against the public one")
+        assert "+ skills / secret" in driver.screen
+        assert '"Puppet"  →  "Extended"' in driver.line("~ name")
+        await driver.press("r")
+        assert "of the extended card" in driver.line("AGENT")
+        assert '"name": "Extended"' in driver.screen
+        await driver.press("r")
+        assert face(driver) == "extended"
+        await driver.click("card", aside=1)
+        await driver.press("r")
+        assert '"name": "Puppet"' in driver.screen
+
+
+async def test_a_refresh_is_compared_and_an_unchanged_card_is_said_to_be_so(open_app: Open, tmp_path: Path):
+    path = tmp_path / "card.json"
+    interface = {"url": "http://127.0.0.1:1/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    card = CARD | {"supportedInterfaces": [interface]}
+    path.write_text(json.dumps(card))
+    async with open_app(str(path), SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        first = driver.session
+        await driver.press("D")
+        assert "No other card was seen of this agent yet." in " ".join(driver.screen.split())
+        path.write_text(json.dumps(card | {"name": "Renamed", "skills": [*CARD["skills"], *skills(1)]}))
+        await driver.press("R")
+        await driver.until("2 changes since the card that was seen")
+        assert '"Puppet"  →  "Renamed"' in driver.line("~ name")
+        assert "drift 2" in driver.line("AGENT")
+        assert "Renamed" in driver.lines[0]
+        assert driver.session is first
+        await driver.press("R")
+        await driver.until("The card is unchanged.")
+        path.write_text(json.dumps(card | {"name": "Again"}))
+        await driver.press("R")
+        await driver.until("1 of 2, v shows an older one")
+        await driver.press("v")
+        assert "2 of 2" in driver.screen
+        assert '"Puppet"  →  "Again"' in driver.line("~ name")
+
+
+async def test_a_card_of_an_earlier_day_is_compared(open_app: Open):
+    async with playing(card={"version": "2.0.0"}) as agent:
+        url = f"{agent.url}{CARD_PATH}"
+        keep_card(url, json.dumps(CARD).encode(), 1_790_000_000)
+        async with open_app(agent.url, SIZE) as driver:
+            await driver.connected()
+            await driver.until("drift 2")
+            await driver.press("D")
+            assert "since the card that was seen 2026-09-2" in driver.screen
+            assert '"1.0.0"  →  "2.0.0"' in driver.line("~ version")
+            assert "+ supportedInterfaces" in driver.screen
+        async with open_app(agent.url, SIZE) as driver:
+            await driver.connected()
+            await driver.until("drift 2")
+    kept = [path.read_bytes() for path in cards_folder().glob("*/*.json")]
+    assert len(kept) == 2
+
+
+async def test_secrets_do_not_get_into_the_cards_that_are_kept(open_app: Open):
+    bearer = "canary-4711-secret"
+    card = {"description": f"repeats {bearer}"}
+    async with playing(card=card) as agent, open_app(agent.url, SIZE, bearer=bearer) as driver:
+        await driver.connected()
+        await driver.until(lambda: list(cards_folder().glob("*/*.json")))
+        await driver.settled()
+    [kept] = cards_folder().glob("*/*.json")
+    assert b"repeats ****" in kept.read_bytes()
+
+
+async def test_a_home_that_cannot_be_written_leaves_the_comparison_in_the_session(open_app: Open, home: Path):
+    (home / "state").mkdir(parents=True)
+    (home / "state" / "cards").write_text("in the way")
+    async with playing(card={}) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.until("Cannot read the earlier cards")
+
+
+async def test_a_card_that_is_gone_is_said_to_be_so_and_stays(open_app: Open):
+    async with playing(card={}) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        agent.card = web.Response(status=503, text="down")
+        await driver.press("R")
+        await driver.until("No card at")
+        assert "Puppet" in driver.lines[0]
+        assert face(driver) == "card"
+
+
+# Editing
+
+
+async def test_a_copy_is_edited_linted_and_saved(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    async with playing(card={"version": None}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.press("E")
+        await driver.until("version is missing")
+        area = driver.widget("#edit-text", CardArea)
+        assert area.text.startswith('{\n  "name": "Puppet"'), "a card on one line is laid out"
+        area.text = area.text.replace('"version": null', '"version": "1.0.0"')
+        await driver.until(lambda: "version is missing" not in driver.screen)
+        area.text = area.text.replace('"text/plain"', '"plain"', 1)
+        await driver.until("is no media type")
+        await driver.press("ctrl+n")
+        row, _ = area.cursor_location
+        assert area.text.split("\n")[row].strip().startswith('"plain"')
+        await driver.press("ctrl+s")
+        assert "save as" in driver.screen
+        await driver.press("enter")
+        await driver.until("saved puppet-card.json")
+        assert "a2a-inspect mock --card puppet-card.json" in driver.screen
+        assert (tmp_path / "puppet-card.json").read_text() == area.text
+        area.text = "{"
+        await driver.until("breaks off in an object")
+        await driver.press("ctrl+s", "enter")
+        await driver.until("exists; enter again replaces it")
+        assert (tmp_path / "puppet-card.json").read_text() != "{"
+        await driver.press("enter")
+        await driver.until("saved puppet-card.json")
+        assert (tmp_path / "puppet-card.json").read_text() == "{"
+
+
+async def test_a_place_that_cannot_be_written_is_said_to_be_so(open_app: Open, mock: str, tmp_path: Path):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        await driver.press("E", "ctrl+s")
+        driver.widget("#edit-path", Input).value = str(tmp_path / "none" / "card.json")
+        await driver.press("enter")
+        await driver.until("not saved:")
+        await driver.press("escape")
+        assert isinstance(driver.app.focused, CardArea)
+
+
+async def test_a_copy_is_gone_on_with_and_a_finding_leads_to_its_place(open_app: Open):
+    async with playing(card={"defaultInputModes": ["nonsense"]}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.press("E")
+        await driver.until("is no media type")
+        await driver.press("x")
+        await driver.press("escape")
+        assert driver.line("enter go to the place")
+        await driver.press("escape")
+        assert face(driver) == "card"
+        await driver.press("E")
+        area = driver.widget("#edit-text", CardArea)
+        assert area.text.startswith("x")
+        await driver.press("ctrl+z")
+        await driver.until("is no media type")
+        await driver.press("escape", "enter")
+        assert area.has_focus
+        assert '"nonsense"' in area.text.split("\n")[area.cursor_location[0]]
+
+
+async def test_a_card_that_is_too_large_to_edit_is_said_to_be_so(open_app: Open):
+    large = {"description": "x" * LARGEST}
+    async with playing(card=large) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.press("E")
+        await driver.until("too large to be edited")
+        assert face(driver) == "card"
+
+
+# Signatures
+
+
+async def test_signatures_are_verified_with_fetched_keys_only_when_that_is_asked_for(open_app: Open):
+    key = ECKey.generate_key("P-256", {"kid": "ours"})
+
+    async def keys(call: Call) -> web.StreamResponse:
+        return web.json_response({"keys": [key.as_dict(private=False)]})
+
+    def base64url(raw: bytes) -> str:
+        return urlsafe_b64encode(raw).decode().rstrip("=")
+
+    async with playing(keys, card={}) as agent:
+        header = {"alg": "ES256", "kid": "ours", "typ": "JOSE", "jku": f"{agent.url}/rpc"}
+        protected = base64url(json.dumps(header).encode())
+        message = f"{protected}.{base64url(rfc8785.dumps(agent.whole_card()))}".encode()
+        signature = base64url(JWSRegistry.algorithms["ES256"].sign(message, key))
+        agent.card = {"signatures": [{"protected": protected, "signature": signature}]}
+        async with open_app(agent.url, SIZE) as driver:
+            await driver.connected()
+            await driver.until("· no key   ES256 ours")
+            assert "S fetches the keys that they name" in driver.screen
+            assert [one.operation for one in driver.records(Kind.REQUEST)] == ["GetAgentCard"]
+            await driver.press("S")
+            await driver.until("✓ valid    ES256 ours")
+            assert "over the card as served" in driver.screen
+            agent.card |= {"version": "9"}
+            await driver.press("R")
+            await driver.until(lambda: "no key" in driver.line("signed by"))
+            await driver.press("S")
+            await driver.until("✕ wrong    ES256 ours")
+
+
+async def test_a_card_without_signatures_has_nothing_to_verify(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        assert "nobody" in driver.line("signed by")
+        assert driver.enabled("S") is None
+
+
+# What is no card
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (json.dumps(CARD | {"skills": "many"}).encode(), "skills"),
+        (b"\xef\xbb\xbf" + json.dumps(CARD).encode(), "byte order mark"),
+        (b'{"name": NaN}', "NaN"),
+        (b'{"name": "a", "skills": [', "breaks off"),
+        (json.dumps(CARD).encode("utf-16"), "CARD-007"),
+        (b"[" * 100_000, "nested"),
+        (b'{"name": "\\ud800"}', "CARD-096"),
+    ],
+    ids=["wrong type", "BOM", "NaN", "cut off", "UTF-16", "deep", "half a surrogate"],
+)
+async def test_what_stands_in_the_place_of_a_card_is_shown_linted_and_mended(open_app: Open, body: bytes, said: str):
+    answer = web.Response(body=body, content_type="application/json")
+    async with playing(card=answer) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.until("r what came, and what is wrong with it")
+        await driver.press("r")
+        assert face(driver) == "raw"
+        assert "what stands in the place of a card" in driver.screen
+        assert "! CARD-" in driver.screen
+        assert said in driver.screen
+        await driver.press("E")
+        await driver.until("next finding")
+        assert driver.widget("#edit-text", CardArea).text[0] in "{["
+        await driver.press("escape", "escape")
+        assert face(driver) == "connecting"
+        assert driver.session.connection is None
+
+
+# Hostile cards
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40)], ids=str)
+async def test_hostile_texts_are_shown_on_every_face(open_app: Open, size):
+    evil = "\x1b]52;c;aGk=\x07\u202e\x9b2J[/][@click=app.quit]x[/]" + "a" + "\u0301" * 5000
+    skill = {"id": evil, "name": evil, "description": evil, "tags": [evil], "examples": [evil], "inputModes": [evil]}
+    card = {
+        "name": evil,
+        "description": f"# {evil}\n[x](javascript:1) {evil}",
+        "version": evil,
+        "provider": {"organization": evil, "url": evil},
+        "iconUrl": "http://169.254.169.254/x",
+        "documentationUrl": f"https://exаmple.org/{evil}",
+        "capabilities": {"extensions": [{"uri": evil, "required": True, "description": evil}]},
+        "securitySchemes": {evil: {"httpAuthSecurityScheme": {"scheme": evil, "description": evil}}},
+        "securityRequirements": [{"schemes": {evil: {"list": [evil]}}}],
+        "defaultInputModes": [evil],
+        "skills": [skill] * 3,
+        "signatures": [{"protected": evil, "signature": evil}],
+        evil: 1,
+    }
+    async with playing(card=card) as agent, open_app(agent.url, size) as driver:
+        keep_card(f"{agent.url}{CARD_PATH}", json.dumps({evil: evil, "skills": [skill]}).encode(), 1.0)
+        await driver.connected()
+        for key in ("end", "home", "r", "end", "escape", "D", "enter", "end", "escape", "E", "escape", "escape"):
+            await driver.press(key)
+            assert not set("\x1b\x07\x9b\u202e") & set(driver.screen), key
+        assert [one.operation for one in driver.records(Kind.REQUEST)] == ["GetAgentCard"], "nothing is fetched unasked"
+
+
+async def test_a_long_description_shows_its_beginning_until_it_is_asked_for(open_app: Open):
+    card = {"description": "\n\n".join(f"Paragraph {number}" for number in range(40))}
+    async with playing(card=card) as agent, open_app(agent.url, (100, 120)) as driver:
+        await driver.connected()
+        assert "… 71 more lines, enter shows them" in driver.screen
+        assert "talk to it" in driver.screen
+        assert "Paragraph 9" not in driver.screen
+        await driver.click("more lines", times=2)
+        assert "Paragraph 39" in driver.screen
+        await driver.click("enter here hides most of it", times=2)
+        assert "Paragraph 9" not in driver.screen

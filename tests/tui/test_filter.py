@@ -1,0 +1,102 @@
+"""The filter of Traffic: written, judged and completed while typing, and followed by what comes."""
+
+from __future__ import annotations
+
+from driving import Driver, Open
+from textual.widgets import Input
+
+from inspector.capture.records import Kind
+from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.feed import Feed
+from inspector.tui.widgets.filterline import FilterLine
+
+
+async def filtering(driver: Driver, line: str) -> None:
+    driver.widget("#filter-words", Input).value = ""
+    await driver.press(*({" ": "space"}.get(letter, letter) for letter in line))
+
+
+def judged(driver: Driver) -> str:
+    line = driver.widget("FilterLine", FilterLine)
+    return "bad" if line.has_class("-bad") else "good" if line.has_class("-good") else ""
+
+
+async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.go(5)
+        await driver.press("slash")
+        assert driver.widget("#filter-words", Input).has_focus
+        await filtering(driver, "kind:artifact")
+        artifacts = driver.records(event="artifact")
+        hits = driver.widget("#hits", Feed)
+        await driver.until(f"TRAFFIC   {len(artifacts)} of {len(driver.records())} records")
+        assert judged(driver) == "good"
+        assert hits.line_count == len(artifacts)
+        await driver.press("enter", "home")
+        assert hits.has_focus
+        detail = driver.widget("#traffic-detail", DetailPane)
+        await driver.until(lambda: detail.record == artifacts[0])
+        await driver.press("enter")
+        assert driver.widget("#records", Feed).has_focus
+        await driver.ask("report 2")
+        await driver.go(5)
+        more = driver.records(event="artifact")
+        assert len(more) > len(artifacts)
+        await driver.until(f"TRAFFIC   {len(more)} of {len(driver.records())} records")
+        assert hits.has_focus
+        await driver.press("escape")
+        await driver.until("TRAFFIC   3 exchanges")
+        exchanges = driver.widget("#exchanges", Feed)
+        assert exchanges.has_focus
+        assert detail.record is not None
+        assert driver.records(Kind.REQUEST)[exchanges.cursor].seq == detail.record.exchange
+        assert not driver.widget("FilterLine", FilterLine).display
+
+
+async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not_finished(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.go(5)
+        await driver.press("slash")
+        await filtering(driver, "colour:red")
+        await driver.until("There is no colour:; the keys are kind, task")
+        assert judged(driver) == "bad"
+        await filtering(driver, "op:sendm")
+        await driver.until("tab takes the first   op:SendMessage")
+        await filtering(driver, "kind:ar")
+        await driver.until("tab takes the first   kind:artifact")
+        assert judged(driver) == "bad"
+        await driver.press("tab")
+        assert driver.widget("#filter-words", Input).value == "kind:artifact"
+        assert judged(driver) == "good"
+        await filtering(driver, "-kind:frame -gap<0s [/]")
+        await driver.until("TRAFFIC   0 of")
+        assert "No record is a hit." in driver.screen
+        await driver.press("escape")
+        await driver.until("TRAFFIC   2 exchanges")
+        assert driver.widget("#exchanges", Feed).has_focus
+
+
+async def test_another_filter_keeps_the_record_under_the_cursor(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        await driver.go(5)
+        await driver.press("slash")
+        await filtering(driver, "kind:frame")
+        frames = driver.records(Kind.FRAME)
+        hits = driver.widget("#hits", Feed)
+        await driver.until(lambda: hits.line_count == len(frames))
+        chosen = next(record for record in frames if record.event == "artifact")
+        await driver.press("enter", "home", *["down"] * frames.index(chosen))
+        detail = driver.widget("#traffic-detail", DetailPane)
+        await driver.until(lambda: detail.record == chosen)
+        await driver.press("slash")
+        await filtering(driver, "kind:artifact")
+        artifacts = driver.records(event="artifact")
+        await driver.until(lambda: hits.line_count == len(artifacts))
+        assert hits.cursor == 0
+        assert detail.record == chosen

@@ -1,0 +1,216 @@
+"""The Webhooks place as a lab: answers dialled in, forms, the doctor, the three ways side by side, handing on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from driving import Driver, Open
+from joserfc.jwk import ECKey, KeySet
+from players import deliver
+
+from inspector.capture.records import Kind
+from inspector.tui.screens.form import FieldInput, FormScreen
+from inspector.tui.screens.paper import PaperScreen
+from inspector.wire.registration import Proof
+
+SIZE = (140, 40)
+STATUS = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}
+
+
+async def listening(driver: Driver) -> dict[str, str]:
+    """Turn push on in Webhooks and return a registration of our own."""
+    await driver.connected()
+    await driver.go(4)
+    await driver.press("p")
+    await driver.until(lambda: driver.session.push.on)
+    hook = driver.session.push.register("t", generation="1.0")
+    return {"url": hook.registration.url, "token": hook.registration.token}
+
+
+async def choose(driver: Driver, words: str) -> None:
+    """Choose a row of a form."""
+    assert isinstance(driver.app.screen, FormScreen)
+    for _ in range(20):
+        if driver.app.screen._choice().value == words:
+            break
+        await driver.press("down")
+    await driver.press("enter")
+
+
+async def test_an_answer_is_dialled_in_shown_in_the_title_and_taken_back(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        hook = await listening(driver)
+        await driver.press("f")
+        await choose(driver, "500")
+        await driver.type("2")
+        await driver.press("enter", "enter")
+        await driver.until("answered 500, 2 more")
+        assert [await deliver(hook, STATUS) for _ in range(3)] == [500, 500, 204]
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 3)
+        await driver.settled()
+        assert "answered 500" not in driver.line("DELIVERIES")
+        assert "x3" in driver.line("▌")
+        assert "2 failed as dialled in" in driver.screen
+        await driver.press("f")
+        await choose(driver, "never")
+        await driver.press("enter", "enter")
+        await driver.until("answered never")
+        await driver.press("f", "home", "enter")
+        await driver.settled()
+        assert not driver.session.push.receiver.dials
+
+
+async def test_a_form_says_what_is_wrong_and_stays(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await listening(driver)
+        await driver.press("f")
+        await choose(driver, "own")
+        await driver.type("9000")
+        await driver.press("enter", "enter", "enter")
+        await driver.until("That is no answer")
+        await driver.press("escape")
+        await driver.press("s")
+        await choose(driver, "basic")
+        await driver.press("enter")
+        await driver.until("What is it to carry?")
+        await driver.press("escape")
+        assert not isinstance(driver.app.screen, FormScreen)
+        assert driver.session.push.demand.scheme == "Bearer"
+
+
+async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.go(4)
+        await driver.press("s")
+        await choose(driver, "basic")
+        field = driver.app.screen.query_one("#field-credentials", FieldInput)
+        assert field.password
+        await driver.type("me")
+        await driver.press("colon")
+        await driver.type("secret")
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent("CreateTaskPushNotificationConfig"))
+        await driver.until(lambda: driver.session.push.hooks[0].stored)
+        [hook] = driver.session.push.hooks
+        assert hook.config.authentication.to_json() == {"scheme": "Basic", "credentials": "bWU6c2VjcmV0"}
+        assert "bWU6c2VjcmV0" not in json.dumps(driver.sent())
+        await driver.go(4)
+        assert "asks for token, Basic" in driver.screen
+
+
+async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_path: Path):
+    jwks = tmp_path / "k"
+    async with open_app(mock, SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.go(4)
+        for there in (False, True):
+            if there:
+                key = ECKey.generate_key("P-256", {"kid": "k"})
+                jwks.write_text(json.dumps(KeySet([key]).as_dict(private=False)))
+            await driver.press("s")
+            await choose(driver, "jwt")
+            driver.app.screen.query_one("#field-jwks", FieldInput).value = str(jwks)
+            await driver.press("enter", "enter", "enter")
+            if not there:
+                await driver.until("could not be read")
+                assert not driver.session.push.hooks
+        await driver.until(lambda: driver.session.push.hooks)
+        assert driver.session.push.demand.proof is Proof.JWT
+
+
+async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await listening(driver)
+        await driver.press("f")
+        await choose(driver, "500")
+        await driver.type("1")
+        await driver.press("enter", "enter")
+        await driver.ask("push")
+        await driver.until(lambda: any("COMPLETED" in one.state for one in driver.records(Kind.DELIVERY)))
+        await driver.go(4)
+        await driver.press("c")
+        await driver.until("tried again 1 time")
+        assert isinstance(driver.app.screen, PaperScreen)
+        assert driver.line("completed").split()[-1] == "ms"
+        assert "by push" in driver.screen
+        await driver.press("escape")
+        assert not isinstance(driver.app.screen, PaperScreen)
+
+
+async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: str):
+    async with open_app(mock, SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.go(4)
+        await driver.press("w")
+        await driver.until("No webhook was registered")
+        await driver.ask("push")
+        await driver.go(4)
+        await driver.press("s", "enter")
+        await driver.until(lambda: driver.session.push.hooks and driver.session.push.hooks[0].stored)
+        await driver.go(4)
+        await driver.until("reachable   yes: the agent is on this machine")
+        await driver.press("w")
+        await driver.until("the task ended before the registration")
+        assert driver.line("the task ended before the registration").split()[0] == "certain"
+        assert "Register with the message (p)" in driver.screen
+        assert "ruled out" in driver.screen
+
+
+async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Open, mock: str):
+    async with open_app(mock, SIZE, run={"notifications": True}) as driver:
+        hook = await listening(driver)
+        mine = driver.session.push.register("mine")
+        await deliver(hook, STATUS)
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 1)
+        await driver.press("t")
+        await driver.type("nowhere")
+        await driver.press("enter")
+        await driver.until("A url that starts with http")
+        driver.app.screen.query_one(FieldInput).value = mine.registration.url
+        await driver.press("enter")
+        await driver.until(lambda: driver.records(Kind.NOTE, event="forward"))
+        assert driver.records(Kind.DELIVERY)[1].meta["registration"] == mine.registration.number
+        await driver.press("F")
+        driver.app.screen.query_one(FieldInput).value = "http://127.0.0.1:1/"
+        await driver.press("enter")
+        await driver.settled()
+        assert "forwarding to http://127.0.0.1:1/" in driver.screen
+        await deliver(hook, STATUS)
+        await driver.until(lambda: len(driver.records(Kind.NOTE, event="forward")) == 2)
+        await driver.press("F")
+        await driver.settled()
+        assert "forwarding to" not in driver.screen
+
+
+async def test_the_challenge_of_0_1_is_shown(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        hook = await listening(driver)
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(f"{hook['url']}?validationToken=abc")).text == "abc"
+        await driver.until("the agent asks whether")
+        assert "200" in driver.line("the agent asks whether")
+
+
+async def test_a_tunnel_is_proposed_and_none_is_started(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    async with open_app(mock, SIZE) as driver:
+        await listening(driver)
+        await driver.press("u")
+        await driver.until("Neither cloudflared nor ngrok nor ssh")
+        assert "--receiver-port" in driver.screen
+
+
+async def test_the_screen_goes_on_where_nobody_said_that_it_was_drawn(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        hook = await listening(driver)
+        await driver.settled()
+        driver.workbench._pacer._drawing = True  # as it stays when what was on top is closed in the middle of it
+        await deliver(hook, STATUS)
+        await driver.until("DELIVERIES   1")
+        assert driver.workbench._pacer.idle

@@ -1,0 +1,103 @@
+"""Markdown as lines: structure kept, links told, nothing to obey, and a budget."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.tui.render.markdown import LONGEST, in_one_line, markdown_lines
+
+
+def text(source: str, width: int = 40) -> list[str]:
+    return ["".join(piece for piece, _ in line).rstrip() for line in markdown_lines(source, width)]
+
+
+def test_blocks_stand_below_one_another_and_wrap_behind_their_marks():
+    source = """# Trips
+Books **flights** and
+`trains`.
+
+- one
+- two, which is long enough to be wrapped
+  - deeper
+2. second
+3. third
+
+> quoted
+
+```py
+x = 1
+  y
+```
+***
+last"""
+    assert text(source, 24) == [
+        "Trips",
+        "",
+        "Books flights and",
+        "trains.",
+        "",
+        "- one",
+        "- two, which is long",
+        "  enough to be wrapped",
+        "  - deeper",
+        "",
+        "2. second",
+        "3. third",
+        "",
+        "| quoted",
+        "",
+        "py",
+        "x = 1",
+        "  y",
+        "",
+        "--------",
+        "",
+        "last",
+    ]
+
+
+def test_emphasis_is_a_style():
+    [line] = markdown_lines("a **b** *c* `d`", 40)
+    assert [(piece, style) for piece, style in line if piece.strip()] == [
+        ("a ", "card--text"),
+        ("b", "card--strong"),
+        ("c", "card--emphasis"),
+        ("d", "card--code"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("[docs](https://a.example/x)", "docs (https://a.example/x)"),
+        ("[run](javascript:alert)", "[run](javascript:alert)"),
+        ("[run](file:///etc/passwd)", "[run](file:///etc/passwd)"),
+        ("![logo](http://169.254.169.254/x.png)", "[picture: logo] http://169.254.169.254/x.png"),
+        ("<b onclick=x>bold</b>", "<b onclick=x>bold</b>"),
+        ("[/] [@click=app.quit]x[/]", "[/] [@click=app.quit]x[/]"),
+        ("a\x1b[2Jb\u202ec", "a␛[2Jb‹U+202E›c"),
+        ("a\\", "a\\"),
+        ("\\*not emphasis\\*", "\\not emphasis\\"),
+        ("&#27;[2J &lt;", "&#27;[2J &lt;"),
+        ("[hidden]: https://a.example/", "[hidden]: https://a.example/"),
+        ("", ""),
+    ],
+)
+def test_nothing_is_hidden_and_nothing_is_obeyed(source: str, shown: str):
+    assert text(source, 80) == ([shown] if shown else [])
+
+
+@pytest.mark.parametrize("source", ["> " * 5000 + "x", "- " * 40 + "x", "*" * 100_000, "a\n" * 50_000])
+def test_what_is_beyond_the_budget_is_plain_text(source: str):
+    lines = text(source)
+    assert sum(map(len, lines)) <= LONGEST + 100
+    assert lines[0].startswith(source[:1])
+
+
+@pytest.mark.parametrize("source", ["[" * LONGEST, "*a **" * 800, "![" * 2000, "`" * LONGEST, "<!--" * 1000, "&#0;"])
+def test_pathological_text_comes_to_an_end(source: str):
+    assert all(len(line) <= 40 for line in text(source))
+
+
+def test_one_line_is_the_beginning_in_plain_words():
+    assert in_one_line("# A\n\nDoes **this**\n\n- and that", 80).split() == ["A", "Does", "this", "-", "and", "that"]

@@ -1,0 +1,89 @@
+"""Where keys for signatures are taken from, and where not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from joserfc.jwk import ECKey
+
+from inspector.protocol.errors import FaultCode, FaultError, Whose
+from inspector.wire.keys import read_answer, read_file, refusal
+
+KEY = ECKey.generate_key("P-256", {"kid": "ours"})
+SET = json.dumps({"keys": [KEY.as_dict(private=False)]}).encode()
+CARD = "https://agent.example/.well-known/agent-card.json"
+LOCAL = "http://127.0.0.1:9000/.well-known/agent-card.json"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [SET, json.dumps(KEY.as_dict(private=False)).encode(), KEY.as_pem(private=False), b"\n" + KEY.as_pem()],
+    ids=["set", "key", "PEM", "private PEM"],
+)
+def test_a_file_may_hold_a_set_a_key_or_pem(tmp_path: Path, raw: bytes):
+    path = tmp_path / "keys"
+    path.write_bytes(raw)
+    [key] = read_file(path).keys
+    assert key.jwk["x"] == KEY.as_dict(private=False)["x"]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"[]", b'{"keys": []}', b'{"keys": [{"kty": "oct", "k": "AAAA"}]}', b"\xff\xfe"]
+)
+def test_a_file_without_a_key_is_the_users_to_mend(tmp_path: Path, raw: bytes):
+    path = tmp_path / "keys"
+    path.write_bytes(raw)
+    with pytest.raises(FaultError, match="holds no key to verify with") as caught:
+        read_file(path)
+    assert (caught.value.fault.whose, caught.value.fault.code) == (Whose.YOURS, FaultCode.USAGE)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(FaultError, match=r"nowhere\.json could not be read: No such file"):
+        read_file(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("jku", "card"),
+    [
+        ("https://agent.example/keys", CARD),
+        ("https://AGENT.example:443/keys?x=1", CARD),
+        ("http://127.0.0.1:9000/jwks.json", LOCAL),
+        ("http://localhost/jwks.json", "http://localhost:80/card.json"),
+    ],
+)
+def test_keys_are_fetched_from_the_cards_own_origin(jku: str, card: str):
+    assert refusal(jku, card) == ""
+
+
+@pytest.mark.parametrize(
+    ("jku", "card", "why"),
+    [
+        ("https://agent.example/keys", "", "came from a file"),
+        ("https://evil.example/keys", CARD, "not the card's own origin"),
+        ("https://agent.example.evil.example/keys", CARD, "not the card's own origin"),
+        ("https://agent.example@evil.example/keys", CARD, "not the card's own origin"),
+        ("https://agent.example:8443/keys", CARD, "not the card's own origin"),
+        ("http://agent.example/keys", CARD, "not the card's own origin"),
+        ("http://127.0.0.1:9001/keys", LOCAL, "not the card's own origin"),
+        ("http://169.254.169.254/keys", CARD, "not the card's own origin"),
+        ("/keys", CARD, "not the card's own origin"),
+        ("", CARD, "not the card's own origin"),
+        ("https://[x/keys", CARD, "not the card's own origin"),
+        ("file:///etc/passwd", "file:///card.json", "not the card's own origin"),
+        ("http://agent.example/keys", "http://agent.example/card.json", "not https"),
+        ("ftp://agent.example/keys", "ftp://agent.example/card.json", "not https"),
+        ("http://192.168.0.9/keys", "http://192.168.0.9/card.json", "not https"),
+    ],
+)
+def test_keys_are_fetched_from_nowhere_else(jku: str, card: str, why: str):
+    assert why in refusal(jku, card)
+
+
+def test_an_answer_is_read_as_keys_or_says_why_not():
+    assert [key.kid for key in read_answer("https://x/k", 200, SET).keys] == ["ours"]
+    assert read_answer("https://x/k", 404, SET).notes == ("The keys at https://x/k are not there: 404.",)
+    [note] = read_answer("https://x/k", 200, b"<html>").notes
+    assert note == "The keys at https://x/k: It holds no JSON: HTML or XML, not JSON."
