@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+import httpcore
 import httpx
 
 from inspector.protocol.bindings.base import HttpRequest
@@ -87,7 +88,7 @@ class Client:
                 request.method, request.url, headers=_encoded(request), content=request.body or None
             )
             yield Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.body)
-            response = await self._http.send(built, stream=True)
+            response = await self._send(built)
             try:
                 async with aclosing(self._response(response, tally)) as observed:
                     async for seen in observed:
@@ -115,6 +116,25 @@ class Client:
             how, fault = Ending.BROKEN, _broken_off(explain(error, request.url), tally)
         seconds = time.perf_counter() - started
         yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        """Send and wait for the head, as httpx does, but close the connection where that is canceled.
+
+        Canceled between the connection and its first request, httpcore keeps the socket open until the pool closes.
+        """
+        opened: list[httpcore.AsyncNetworkStream] = []
+
+        async def watch(event: str, told: dict[str, Any]) -> None:
+            if event == "connection.connect_tcp.complete":
+                opened.append(told["return_value"])
+
+        request.extensions["trace"] = watch
+        try:
+            return await self._http.send(request, stream=True)
+        except asyncio.CancelledError:
+            for connection in opened:
+                await connection.aclose()
+            raise
 
     async def _response(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[Observation, None]:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -438,6 +438,21 @@ async def test_a_hundred_streams_at_once_leave_nothing_behind(client: Client):
         await eventually(lambda: server.open == 0)
 
 
+@pytest.mark.parametrize("turns", range(12))
+async def test_canceling_between_connection_and_request_leaves_no_connection(client: Client, turns: int):
+    """Httpcore forgets a connection that is canceled before its first request, so every turn of that time is tried."""
+    async with serve(long_stream) as server:
+        reading = [asyncio.create_task(observe(client, server.url)) for _ in range(100)]
+        while not server.open:
+            await asyncio.sleep(0)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+        await eventually(lambda: server.open == 0)
+
+
 async def test_closing_the_client_breaks_what_is_under_way():
     async with serve(long_stream) as server:
         client = Client()
