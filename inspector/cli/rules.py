@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import OK, usage
 from inspector.cli.output import Output
+from inspector.findings.ground import DEMANDS
 from inspector.findings.rule import EVERY, Rule
 from inspector.findings.rules import RULES
 from inspector.protocol.model import Json
@@ -23,7 +24,7 @@ _FAMILIES = {
     "GRPC": "gRPC",
     "PUSH": "Push notifications",
 }
-_LONGEST_EXAMPLE = 300
+_LONGEST_EXAMPLE = 500
 
 
 def rules(invocation: Invocation, out: Output) -> int:
@@ -36,7 +37,7 @@ def rules(invocation: Invocation, out: Output) -> int:
         case "json":
             out.document([_as_json(rule) for rule in chosen])
         case "markdown":
-            out.write("\n".join(_markdown(chosen)))
+            out.write("\n".join([*_markdown(chosen), *(() if wanted else _demands())]))
         case _:
             for rule in chosen:
                 out.field(rule.id, f"{rule.severity.value}: {rule.title}")
@@ -68,7 +69,13 @@ def _markdown(chosen: list[Rule]) -> Iterator[str]:
     )
     yield (
         "The example of a rule about cards is a merge patch (RFC 7386) on a sound card; of a rule about serving, one\n"
-        "on the headers; of a rule about bytes, an encoding and a text.\n"
+        "on the headers; of a rule about bytes, an encoding and a text. That of a rule about objects is one event, of\n"
+        "a rule about errors an error of JSON-RPC, of a rule about streams, answers or a transport how an agent\n"
+        "answered a call: the events of a stream, or the result, and what else matters.\n"
+    )
+    yield (
+        "Behind the rules stands [what the specification demands](#what-the-specification-demands), with the rules\n"
+        "that ask for it, and the reason where none can.\n"
     )
     for family, title in _FAMILIES.items():
         members = [rule for rule in chosen if rule.id.startswith(f"{family}-")]
@@ -86,3 +93,23 @@ def _entry(rule: Rule) -> Iterator[str]:
     if rule.failing is not None:
         text = json.dumps(rule.failing, ensure_ascii=True)
         yield f"    {text if len(text) <= _LONGEST_EXAMPLE else text[:60] + ' ...'}\n"
+
+
+def _demands() -> Iterator[str]:
+    yield "## What the specification demands\n"
+    yield (
+        "Each MUST, MUST NOT, SHALL and REQUIRED of sections 3, 4, 9, 10 and 11 of A2A 1.0, in our words, and the\n"
+        "rules that ask whether an agent does it.\n"
+    )
+    yield "| § | Demand | Rules | Note |"
+    yield "|---|---|---|---|"
+    for one in DEMANDS:
+        rules = ", ".join(f"[{rule}](#{_anchor(RULES[rule])})" for rule in one.rules)
+        yield f"| {one.section} | {one.words} | {rules} | {one.why} |"
+    yield ""
+
+
+def _anchor(rule: Rule) -> str:
+    """Return where on the page a rule stands, as renderers of Markdown make it of the heading."""
+    kept = (letter for letter in f"{rule.id} {rule.title}".lower() if letter.isalnum() or letter in " -_")
+    return "".join(kept).replace(" ", "-")

@@ -9,7 +9,7 @@ from inspector.findings.rules import broken
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
-from inspector.protocol.model import Json
+from inspector.protocol.model import Event, Json, Task
 
 _MISFITS = {
     Misfit.ILLEGAL_MOVE: ("STREAM-002", "/status/state"),
@@ -18,6 +18,8 @@ _MISFITS = {
     Misfit.CHUNK_AFTER_LAST: ("STREAM-005", "/append"),
     Misfit.OTHER_CONTEXT: ("STREAM-006", "/contextId"),
 }
+_AT_ONCE = 2.0
+"""Within how many seconds a stream has to close."""
 _GOING_ON = frozenset({State.SUBMITTED, State.WORKING})
 _IN_0_1 = {"/append": "/artifact/append", "/contextId": "/sessionId", "/taskId": "/id"}
 """Where 0.1 has what later generations have elsewhere."""
@@ -38,6 +40,14 @@ def _place(pointer: str, generation: str) -> str:
     return _IN_0_1.get(pointer, pointer) if generation == "0.1" else pointer
 
 
+def lacks_artifacts(event: Event, said: Json) -> bool:
+    """Say whether a task was read without some of the artifacts that its JSON holds."""
+    if not isinstance(event, Task) or not isinstance(said, dict):
+        return False
+    listed = said.get("artifacts")
+    return bool(listed) and not (isinstance(listed, list) and len(event.artifacts or ()) == len(listed))
+
+
 def of_mixture(events: int, messages: int) -> tuple[Finding, ...]:
     """Judge that a stream of so many events has had so many messages among them."""
     if not messages or events < 2:
@@ -54,7 +64,12 @@ def of_ending(state: str, *, whole: bool, events: int, message_only: bool) -> tu
     return (broken("STREAM-001", f"closed after {events:,} events, {short(state) or 'before any state'}"),)
 
 
-def of_envelope(expected: str, value: Json) -> tuple[Finding, ...]:
+def of_staying_open(seconds: float) -> tuple[Finding, ...]:
+    """Judge a stream that we had to end ourselves, so long after its task had ended."""
+    return (broken("STREAM-022", f"still open after {seconds:,.0f} s"),) if seconds >= _AT_ONCE else ()
+
+
+def of_envelope(expected: Json, value: Json) -> tuple[Finding, ...]:
     """Judge what is around a result or an error; what has neither is no JSON-RPC response, which is said elsewhere.
 
     An error without an id is no slip: the agent may have been unable to read that of the request.

@@ -23,6 +23,7 @@ from inspector.protocol.pointer import pointer
 
 _SUCCESS_TYPES = frozenset({rest.JSON, rest.A2A_JSON})
 _ERROR_TYPES = _SUCCESS_TYPES | {"application/problem+json"}
+_CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _FAILED = 400
 _LONGEST_READ_TWICE = 1_000_000
 """Payloads beyond this are not read a second time for members that are there more than once."""
@@ -33,19 +34,20 @@ _UNREAD = frozenset({"STREAM-007", "RPC-003", "HTTP-005"})
 class Payload(NamedTuple):
     """One payload of an answer: `value` as it came (an `Unreadable` where it is no JSON), `answer` as it was read.
 
-    `status` and `content_type` are the response's; `framed` says that this is one event of a stream; `raw` are the
-    payload's bytes, where they are JSON.
+    `status`, `content_type` and `charset` are the response's, the last of them to be said once, with its first payload;
+    `framed` says that this is one event of a stream; `raw` are the payload's bytes, where they are JSON.
     """
 
     operation: Operation
     generation: str
-    request_id: str
+    request_id: str | int | float | None
     status: int
     content_type: str
     framed: bool
     value: Json
     answer: Answer
     raw: bytes = b""
+    charset: str = ""
 
     @property
     def streaming(self) -> bool:
@@ -106,9 +108,23 @@ def _of_any(payload: Payload) -> list[Finding]:
     return [broken("STREAM-007" if payload.framed else "RPC-003", payload.answer.why)]
 
 
+def charset_of(content_type: str) -> str:
+    """Return the charset that a content type names, in lower case, `""` where it names none."""
+    for parameter in content_type.split(";")[1:]:
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip(" \t\"'").lower()
+    return ""
+
+
+def _of_charset(rule: str, payload: Payload) -> list[Finding]:
+    """Name a charset in which neither JSON nor Server-Sent Events are written."""
+    return [] if payload.charset in _CHARSETS else [broken(rule, f"charset={payload.charset[:80]}")]
+
+
 def _of_jsonrpc(payload: Payload) -> list[Finding]:
     value, answer = payload.value, payload.answer
-    findings = [*of_envelope(payload.request_id, value), *_of_failure(payload)]
+    findings = [*of_envelope(payload.request_id, value), *_of_failure(payload), *_of_charset("RPC-005", payload)]
     if payload.framed and not payload.streaming:
         findings.append(broken("RPC-005", payload.content_type or "a stream of events"))
     if not payload.framed and not isinstance(value, Unreadable):
@@ -116,15 +132,16 @@ def _of_jsonrpc(payload: Payload) -> list[Finding]:
             findings.append(broken("RPC-004", f"answered with {payload.content_type or 'no content type'}"))
         elif "json" not in payload.content_type:
             findings.append(broken("RPC-005", payload.content_type or "none"))
-    if isinstance(answer, Unreadable) and not payload.framed and not (isinstance(value, dict) and "result" in value):
-        odd_error = isinstance(value, dict) and value.get("error") is not None
+    odd_error = isinstance(value, dict) and value.get("error") is not None
+    no_response = odd_error or not (payload.framed or (isinstance(value, dict) and "result" in value))
+    if isinstance(answer, Unreadable) and no_response:
         return [*findings, broken("RPC-002", answer.why, "/error" if odd_error else "")]
     return findings + _of_any(payload)
 
 
 def _of_http(payload: Payload) -> list[Finding]:
     value, answer = payload.value, payload.answer
-    findings = _of_failure(payload)
+    findings = [*_of_failure(payload), *_of_charset("HTTP-001", payload)]
     if payload.framed and not payload.streaming:
         findings.append(broken("HTTP-001", payload.content_type or "a stream of events"))
     if isinstance(answer, ProtocolError):
@@ -149,6 +166,8 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> list[Finding]:
     if payload.generation not in V1:
         return findings
     inner = payload.value.get("error")
+    if inner is not None and not isinstance(inner, dict):
+        return [*findings, broken("HTTP-005", f"error: an object is due, this is {brief(inner)}", "/error")]
     if isinstance(inner, dict):
         said, word = inner.get("code"), inner.get("status")
         if not payload.framed and payload.status >= 300 and said != payload.status:

@@ -39,7 +39,7 @@ RULES = (
         "PUSH-002",
         Severity.WARNING,
         "A push notification is about a task that this registration is not for",
-        "1.0 §4.3.3",
+        "1.0 §3.1.7, §4.3.3",
         "Updates go to the webhooks that were registered for their task.",
         "Check that the agent keeps push configurations per task.",
         passing=_example(),

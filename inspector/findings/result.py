@@ -9,7 +9,17 @@ from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.lifecycle import State, short
-from inspector.protocol.model import ListTasksRequest, Request, SendRequest, Task, TaskList, TaskRequest
+from inspector.protocol.model import (
+    ListTasksRequest,
+    PushConfig,
+    PushConfigList,
+    PushConfigRequest,
+    Request,
+    SendRequest,
+    Task,
+    TaskList,
+    TaskRequest,
+)
 from inspector.protocol.operations import Operation
 
 _MOST_LISTED = 100
@@ -30,6 +40,12 @@ def of_result(generation: str, operation: Operation, request: Request, answer: A
             return tuple(_history(request.history_length, answer))
         case ListTasksRequest(), TaskList():
             return tuple(_list(request, answer))
+        case PushConfig() | PushConfigRequest(), PushConfig():
+            return tuple(_config(request, answer))
+        case PushConfigRequest(), PushConfigList():
+            of_task = PushConfigRequest(task_id=request.task_id)
+            configs = enumerate(answer.configs)
+            return tuple(one for place, found in configs for one in _config(of_task, found, f"/configs/{place}"))
         case _:
             return ()
 
@@ -45,6 +61,14 @@ def _history(wanted: int | None, task: Task, at: str = "") -> Iterator[Finding]:
     told = len(task.history or ())
     if wanted is not None and told > wanted:
         yield broken("RESULT-002", f"{told} messages, {wanted} were asked for", f"{at}/history")
+
+
+def _config(asked: PushConfig | PushConfigRequest, config: PushConfig, at: str = "") -> Iterator[Finding]:
+    """Compare a push configuration with what was asked for; what an agent leaves out is no other one."""
+    due = {"taskId": asked.task_id, "id": asked.id, "url": asked.url if isinstance(asked, PushConfig) else ""}
+    for name, got in (("taskId", config.task_id), ("id", config.id), ("url", config.url)):
+        if due[name] and got and got != due[name]:
+            yield broken("RESULT-007", f"{got!r:.80} instead of {due[name]!r:.80}", f"{at}/{name}")
 
 
 def _list(request: ListTasksRequest, page: TaskList) -> Iterator[Finding]:

@@ -37,6 +37,9 @@ class Sequence:
     context_id: str = ""
     _begun: bool = field(default=False, init=False)
     _final: bool = field(default=False, init=False)
+    _elsewhere: bool = field(default=False, init=False)
+    _unnamed: bool = field(default=False, init=False)
+    _failed: bool = field(default=False, init=False)
     _time: str = field(default="", init=False)
     _last: Json = field(default=None, init=False)
     _fresh: dict[str, set[str]] = field(default_factory=dict, init=False)
@@ -46,6 +49,9 @@ class Sequence:
         streamed = self.operation in STREAMING
         found = [*self._context(event)]
         if streamed:
+            if self._failed:
+                found.append(broken("STREAM-024", "the stream went on after an error"))
+                self._failed = False
             found += self._beginning(event)
             found += self._ending(event, value)
         match event:
@@ -60,10 +66,22 @@ class Sequence:
         """Take in that an event could not be read: it may have been the one that is missed."""
         self._begun = True
 
+    def fail(self) -> None:
+        """Take in that an error was told, behind which nothing is due; it may have come in the place of the task."""
+        self._begun = self._failed = True
+
     def _context(self, event: Event) -> Iterator[Finding]:
         said = event.context_id
-        if self.context_id and said and said != self.context_id and self.generation != "0.1":
-            yield broken("STREAM-017", f"{said[:80]!r}, asked for in {self.context_id!r}", "/contextId")
+        other = bool(self.context_id and said and said != self.context_id and self.generation != "0.1")
+        if other and not self._elsewhere:
+            self._elsewhere = True
+            yield broken("STREAM-017", f"{said!r:.80}, asked for in {self.context_id!r}", "/contextId")
+        if isinstance(event, Task) and not self._begun:
+            # What goes on with a task or in a context need not be told in which.
+            self._unnamed = not (said or self.task_id or self.context_id) and self.generation in V1
+        elif self._unnamed and said:
+            self._unnamed = False
+            yield broken("STREAM-023", f"{said!r:.80}, which the task did not name", "/contextId")
 
     def _beginning(self, event: Event) -> Iterator[Finding]:
         if self._begun or self.generation not in V1 or isinstance(event, Task | Message):
@@ -83,9 +101,11 @@ class Sequence:
         said, state = value.get("final"), event.status.state
         if said is True and state in (State.SUBMITTED, State.WORKING):
             yield broken("STREAM-016", f"final, and the task is {short(state)}", "/final")
-        elif is_terminal(state) and said is not True and (said is not None or "kind" not in value):
+            return  # not taken at its word: what follows is no second slip
+        if is_terminal(state) and said is not True and (said is not None or "kind" not in value):
             yield broken("STREAM-015", f"{short(state)}, and not final", "/final")
-        self._final = self._final or said is True
+        # What comes after the end of the task is judged as that.
+        self._final = self._final or (said is True and not is_terminal(state))
 
     def _status(self, event: TaskStatusUpdateEvent, value: Mapping[str, Json]) -> Iterator[Finding]:
         if self._last is not None and value == self._last:

@@ -2,13 +2,15 @@
 
 Reading is lenient about absence and strict about types: a member that the specification requires and the agent
 left out has a neutral default here (and a finding elsewhere), a member of the wrong type (`"5"` for 5, 1 for true)
-makes the object `Unreadable`. Members that no specification names stay in `model_extra` and are written back unchanged.
+makes the object `Unreadable`. Of what agents say, `forgiving.py` reads the rest without the optional members of the
+wrong type, which are those that may be None here. Members that no specification names stay in `model_extra` and are
+written back unchanged.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast
 from pydantic.alias_generators import to_camel
@@ -32,7 +34,12 @@ Items: TypeAlias = Annotated[list[ItemT], _FirstErrorOnly()]
 
 
 class Wire(BaseModel):
-    """A frozen object whose members are spelled in camelCase on the wire and keep unknown companions."""
+    """A frozen object whose members are spelled in camelCase on the wire and keep unknown companions.
+
+    `essential` names the optional members without which, or wrongly read, the object would say something else.
+    """
+
+    essential: ClassVar[frozenset[str]] = frozenset()
 
     model_config = ConfigDict(
         frozen=True,
@@ -51,6 +58,8 @@ class Wire(BaseModel):
 
 class Part(Wire):
     """One piece of content: exactly one of text, raw (base64), url and data (1.0 section 4.1.6)."""
+
+    essential: ClassVar[frozenset[str]] = frozenset({"text", "raw", "url"})
 
     text: str | None = None
     raw: str | None = None
@@ -125,7 +134,9 @@ class TaskStatusUpdateEvent(Wire):
 
 
 class TaskArtifactUpdateEvent(Wire):
-    """An artifact, or a chunk of one (1.0 section 4.2.2)."""
+    """An artifact, or a chunk of one (1.0 section 4.2.2); read without `append`, a chunk would replace its artifact."""
+
+    essential: ClassVar[frozenset[str]] = frozenset({"append"})
 
     task_id: str = ""
     context_id: str | None = None

@@ -13,6 +13,9 @@ from inspector.protocol.errors import BY_NAME, ProtocolError
 from inspector.protocol.model import (
     ListTasksRequest,
     Message,
+    PushConfig,
+    PushConfigList,
+    PushConfigRequest,
     SendConfiguration,
     SendRequest,
     Task,
@@ -38,7 +41,19 @@ def told(number: int) -> list[Message]:
 
 LATE, EARLY = "2026-01-31T12:00:01.000Z", "2026-01-31T12:00:00Z"
 ASKED = ListTasksRequest(context_id="c", page_size=2)
+HOOK = PushConfig(id="p", task_id="t", url="https://example.com/hook")
+ONE_OF_T = PushConfigRequest(task_id="t", id="p")
 BREACHES = [
+    ("RESULT-007", Operation.SET_PUSH, HOOK, HOOK.model_copy(update={"url": "https://example.com/"}), "/url"),
+    ("RESULT-007", Operation.SET_PUSH, HOOK, HOOK.model_copy(update={"task_id": "u"}), "/taskId"),
+    ("RESULT-007", Operation.GET_PUSH, ONE_OF_T, HOOK.model_copy(update={"id": "q"}), "/id"),
+    (
+        "RESULT-007",
+        Operation.LIST_PUSH,
+        PushConfigRequest(task_id="u"),
+        PushConfigList(configs=[HOOK]),
+        "/configs/0/taskId",
+    ),
     ("RESULT-001", Operation.SEND, WAITING, task("WORKING"), "/status/state"),
     ("RESULT-002", Operation.SEND, SHORT, task(history=told(2)), "/history"),
     ("RESULT-002", Operation.GET, TaskRequest(id="t", history_length=0), task(history=told(1)), "/history"),
@@ -77,6 +92,11 @@ def test_a_breach_is_found_where_it_stands(rule: str, operation: Operation, requ
 
 
 SOUND = [
+    (Operation.SET_PUSH, HOOK, HOOK),
+    (Operation.SET_PUSH, PushConfig(task_id="t", url=HOOK.url), HOOK),
+    (Operation.SET_PUSH, HOOK, PushConfig(url=HOOK.url)),
+    (Operation.GET_PUSH, ONE_OF_T, HOOK),
+    (Operation.LIST_PUSH, PushConfigRequest(task_id="t"), PushConfigList(configs=[HOOK, HOOK])),
     (Operation.SEND, WAITING, task()),
     (Operation.SEND, WAITING, task("INPUT_REQUIRED")),
     (Operation.SEND, AT_ONCE, task("WORKING")),

@@ -14,6 +14,8 @@ from inspector.protocol.operations import Operation
 
 STREAM, SEND, SUBSCRIBE = Operation.STREAM, Operation.SEND, Operation.SUBSCRIBE
 TASK: dict[str, Any] = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}}
+ERROR = object()
+UNNAMED: dict[str, Any] = {"task": {"id": "t", "status": {"state": "TASK_STATE_SUBMITTED"}}}
 MESSAGE: dict[str, Any] = {
     "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}], "contextId": "c"}
 }
@@ -40,6 +42,9 @@ def told(
     sequence = Sequence(generation, operation, task, context)
     found = []
     for number, value in enumerate(values):
+        if value is ERROR:
+            sequence.fail()
+            continue
         event = DIALECTS[generation].decode_event(value)
         assert not isinstance(event, Unreadable), event
         own = next(iter(value.values())) if generation == "1.0" else value
@@ -63,7 +68,7 @@ BREACHES = {
     "after final": (
         "0.3",
         STREAM,
-        [GOING, OVER, GOING],
+        [GOING, old("input-required", final=True), OVER],
         {},
         [(2, "STREAM-014")],
     ),
@@ -84,6 +89,16 @@ BREACHES = {
         {},
         [(2, "STREAM-018")],
     ),
+    "the context only later": ("1.0", STREAM, [UNNAMED, status(), status(FAILED)], {}, [(1, "STREAM-023")]),
+    "another context, told once": ("1.0", STREAM, [TASK, status()], {"context": "d"}, [(0, "STREAM-017")]),
+    "final too early, once": (
+        "0.3",
+        STREAM,
+        [old("working", final=True), old("completed", final=True)],
+        {},
+        [(0, "STREAM-016")],
+    ),
+    "after an error": ("1.0", STREAM, [TASK, ERROR, status(), status(FAILED)], {}, [(2, "STREAM-024")]),
     "twice": ("1.0", STREAM, [TASK, status(), status()], {}, [(2, "STREAM-019")]),
     "fresh ids": ("1.0", STREAM, [TASK, chunk("a"), chunk("b"), chunk("c"), chunk("d")], {}, [(3, "STREAM-020")]),
 }
@@ -120,6 +135,7 @@ SOUND = {
     ),
     "a stream of 0.3": ("0.3", STREAM, [GOING, OVER], {}),
     "the user is asked": ("0.3", STREAM, [old("input-required", final=True)], {}),
+    "after the end, which is told elsewhere": ("0.3", STREAM, [GOING, OVER, GOING], {}),
     "final left out is told elsewhere": ("0.3", STREAM, [old("completed")], {}),
     "a subscription of 0.3": ("0.3", SUBSCRIBE, [old("working", final=False)], {"task": "t"}),
 }
@@ -133,5 +149,5 @@ def test_what_is_in_order_is_not_found(name: str):
 
 def test_every_rule_of_the_order_is_broken_here():
     assert {rule for *_, expected in BREACHES.values() for _, rule in expected} == {
-        f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20)
+        f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24)
     }

@@ -262,7 +262,7 @@ _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
     "DATA-016",
     ERROR,
     "An id is empty",
-    section="1.0 §4.1, §5.7; 0.3 §6",
+    section="1.0 §3.4.2, §4.1, §4.2.1, §4.2.2, §5.7; 0.3 §6",
     demand="Fields marked REQUIRED MUST be present and set; ids are unique identifiers.",
     remedy="Set the id; clients keep what they are told under it.",
     failing=update(taskId=""),

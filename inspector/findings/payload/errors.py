@@ -101,7 +101,7 @@ def no_message(error: Refusal) -> Iterator[Seen]:
     "ERROR-002",
     ERROR,
     "The details of an error are not what the generation makes them",
-    section="1.0 §9.5, §11.6",
+    section="1.0 §3.3.2, §9.5, §11.6",
     demand="An array of objects; each object MUST include a @type key that identifies the object's type.",
     remedy="Send an array of objects with @type; structured details go into google.rpc.BadRequest or ErrorInfo.",
     failing=_error(data={"taskId": "t-1"}),
@@ -131,7 +131,8 @@ def untyped_details(error: Refusal) -> Iterator[Seen]:
     generations=V1,
 )
 def no_info(error: Refusal) -> Iterator[Seen]:
-    if error.code is not None and error.code in _OWN_CODES and error.info() is None:
+    untyped = not isinstance(error.value.get("data", []), list)  # which is said of it already
+    if error.code is not None and error.code in _OWN_CODES and error.info() is None and not untyped:
         kind = error.kind()
         yield Seen(pointer(*error.steps, "data"), f"{kind.name if kind else error.code} without an ErrorInfo")
 
@@ -140,7 +141,7 @@ def no_info(error: Refusal) -> Iterator[Seen]:
     "ERROR-004",
     ERROR,
     "The ErrorInfo names another error than the code",
-    section="1.0 §5.4, §9.5",
+    section="1.0 §3.3.2, §3.3.4, §5.4, §9.5, §11.6",
     demand='reason: the A2A error type in UPPER_SNAKE_CASE without the "Error" suffix.',
     remedy="Make code and reason agree with the table of errors.",
     failing=_error(data=_info(reason="TASK_NOT_CANCELABLE")),
@@ -186,7 +187,7 @@ def other_domain(error: Refusal) -> Iterator[Seen]:
     "ERROR-006",
     WARNING,
     "A code that the generation does not have",
-    section="1.0 §5.4, 0.3 §8.2, 0.1 §8.2",
+    section="1.0 §3.3.2, §3.3.4, §5.4; 0.3 §8.2, 0.1 §8.2",
     demand="A2A-specific errors use the codes of their table, in the range -32001 to -32099.",
     remedy="Use a code of the table, or one outside of the range that JSON-RPC and A2A keep for themselves.",
     failing=_error(code=-32050, data=None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from inspector.findings.rule import V1
 from inspector.findings.shape import Breach, Kind, Slip, breaches
@@ -17,6 +18,9 @@ _INNER = (
 )
 """The members in which more of the protocol's own objects stand."""
 _OWNERS = {"content": "parts", "tasks": "task", "artifacts": "artifact", "history": "message", "msg": "message"}
+
+_MOST_BREACHES = 1000
+"""How many places are named: who writes more wrong than this repeats one thing, and each costs a kilobyte."""
 
 Steps = tuple[str | int, ...]
 
@@ -41,8 +45,8 @@ class Told:
 
     @cached_property
     def breaches(self) -> tuple[Breach, ...]:
-        """Every place where the object leaves its shape."""
-        return tuple(breaches(self.value, self.shape, self.steps))
+        """The places where the object leaves its shape, as many as are worth naming."""
+        return tuple(islice(breaches(self.value, self.shape, self.steps), _MOST_BREACHES))
 
     def slips(self, *kinds: Slip) -> Iterator[Breach]:
         """Give the breaches of some sorts."""
@@ -56,7 +60,8 @@ class Told:
         while waiting:
             name, steps, value = waiting.pop()
             if isinstance(value, list):
-                waiting += [(name, (*steps, number), one) for number, one in reversed([*enumerate(value)])]
+                held = [(number, one) for number, one in enumerate(value) if isinstance(one, dict | list)]
+                waiting += [(name, (*steps, number), one) for number, one in reversed(held)]
             elif isinstance(value, dict):
                 found.append((_OWNERS.get(name, name), steps, value))
                 waiting += [(inner, (*steps, inner), value[inner]) for inner in reversed(_INNER) if inner in value]

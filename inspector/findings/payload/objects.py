@@ -22,7 +22,7 @@ BOOK = Book[Told]()
     "DATA-001",
     ERROR,
     "A required member is missing",
-    section="1.0 §4.1, §4.2, §5.7; 0.3 §6, §7",
+    section="1.0 §3.1.4, §3.1.8, §3.4.2, §4.1, §4.2, §4.3.1, §4.3.2, §5.7; 0.3 §6, §7",
     demand="Fields marked REQUIRED MUST be present and set in valid messages.",
     remedy="Set the member; typed clients cannot read the object without it.",
     failing=update(contextId=None),
@@ -31,14 +31,31 @@ BOOK = Book[Told]()
 )
 def missing(told: Told) -> Iterator[Seen]:
     for one in told.slips(Slip.MISSING):
-        yield Seen(one.pointer, f"{one.name} of the {one.shape.of}")
+        if one.pointer not in _respelled(told):
+            yield Seen(one.pointer, f"{one.name} of the {one.shape.of}")
+
+
+def _respelled(told: Told) -> frozenset[str]:
+    """Return where members would stand that are there in snake_case or kebab-case, which is a slip of its own."""
+    found = ((one, camel_case(one.name)) for one in told.slips(Slip.UNKNOWN))
+    return frozenset(_holder(one) + pointer(name) for one, name in found if name in one.shape.members)
+
+
+def _holder(one: Breach) -> str:
+    """Return where the object stands that a breach is in a member of."""
+    return one.pointer.rpartition("/")[0]
+
+
+def _estranged(told: Told) -> frozenset[str]:
+    """Return where objects stand that have a member of another generation."""
+    return frozenset(_holder(one) for one in told.slips(Slip.UNKNOWN) if _is_of_other_generation(told, one))
 
 
 @BOOK.rule(
     "DATA-002",
     ERROR,
     "A member has the wrong type",
-    section="1.0 §4.1, §4.2; 0.3 §6, §7",
+    section="1.0 §4.1, §4.2, §4.3.1, §4.3.2; 0.3 §6, §7",
     demand="Members MUST have the type that the protocol's definition gives them.",
     remedy="Correct the member; typed clients cannot read the object at all.",
     failing=update(status="TASK_STATE_WORKING"),
@@ -88,7 +105,7 @@ def unknown_state(told: Told) -> Iterator[Seen]:
     "DATA-004",
     ERROR,
     "None of the members of which there must be one",
-    section="1.0 §3.2.3, §4.1.6",
+    section="1.0 §3.1.1, §3.2.3, §4.1.6, §4.3.3",
     demand="MUST contain exactly one of the listed members.",
     remedy="Set the one that is meant.",
     failing=message({"mediaType": "text/plain"}),
@@ -96,15 +113,17 @@ def unknown_state(told: Told) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
 )
 def none_of(told: Told) -> Iterator[Seen]:
+    known = _estranged(told) | {where.rpartition("/")[0] for where in _respelled(told)}
     for one in told.slips(Slip.NONE_OF):
-        yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
+        if one.pointer not in known:
+            yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
 
 
 @BOOK.rule(
     "DATA-005",
     ERROR,
     "Several of the members of which there must be one",
-    section="1.0 §3.2.3, §4.1.6",
+    section="1.0 §3.1.1, §3.2.3, §4.1.6, §4.3.3",
     demand="MUST contain exactly one of the listed members.",
     remedy="Send one object for each; readers keep one of them and drop the others.",
     failing=message({"text": "hello", "url": "https://example.com/hello.txt"}),
@@ -148,7 +167,7 @@ def _is_of_other_generation(told: Told, one: Breach) -> bool:
     "DATA-006",
     ERROR,
     "The shape of another generation",
-    section="1.0 Appendix A.2, §5.5; 0.3 §6",
+    section="1.0 Appendix A.2, §3.6.2, §5.5; 0.3 §6",
     demand="Each generation spells members, roles and states in its own way; readers of one do not see the others'.",
     remedy="Write it as the interface's protocolVersion says, or correct that on the card.",
     failing=message({"kind": "text", "text": "hello"}),
@@ -217,8 +236,9 @@ def misspelled(told: Told) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
 )
 def unknown_member(told: Told) -> Iterator[Seen]:
+    estranged = _estranged(told)
     for one in told.slips(Slip.UNKNOWN):
-        other = _is_of_other_generation(told, one) or camel_case(one.name) in one.shape.members
+        other = _holder(one) in estranged or camel_case(one.name) in one.shape.members
         if not other and not meant(one.name, one.shape):
             yield Seen(one.pointer, one.seen)
 

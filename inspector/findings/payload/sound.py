@@ -24,6 +24,18 @@ def task(**members: Json) -> Json:
 TEXT_PART = {"text": "hello"}
 
 
+def chunk(**members: Json) -> Json:
+    """Return a sound chunk that begins an artifact, with some members changed; `artifact` changes those of that."""
+    artifact = {"artifactId": "a-1", "parts": [TEXT_PART], **members.pop("artifact", {})}
+    return {"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": artifact} | members}
+
+
+def status(state: str, timestamp: str | None = None) -> Json:
+    """Return a sound status update to a state of 1.0."""
+    said = {"state": f"TASK_STATE_{state}"} | ({"timestamp": timestamp} if timestamp else {})
+    return update(status=said)
+
+
 def old_update(timestamp: str) -> Json:
     """Return a sound status update of 0.3 with this timestamp."""
     status = {"state": "working", "timestamp": timestamp}

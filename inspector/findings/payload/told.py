@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, islice
 
 from inspector.findings.finding import Finding
 from inspector.findings.payload import content, errors, objects
@@ -15,6 +15,8 @@ from inspector.protocol.operations import STREAMING, Operation
 
 OBJECT_RULES = (*objects.BOOK.rules, *content.BOOK.rules)
 ERROR_RULES = tuple(errors.BOOK.rules)
+_MOST_OF_ONE = 100
+"""How many places of one payload a rule names."""
 
 
 def of_object(
@@ -40,7 +42,7 @@ def of_push(value: Json, generation: str) -> tuple[Finding, ...]:
 def _judged(told: Told) -> tuple[Finding, ...]:
     """Ask every rule; those about shapes only where the object leaves its own, which is seldom."""
     rules = OBJECT_RULES if told.breaches else content.BOOK.rules
-    return tuple(chain.from_iterable(rule.judge(told) for rule in rules))
+    return tuple(chain.from_iterable(islice(rule.judge(told), _MOST_OF_ONE) for rule in rules))
 
 
 def of_error(
@@ -48,4 +50,4 @@ def of_error(
 ) -> tuple[Finding, ...]:
     """Judge the error object of an answer."""
     refusal = Refusal(value, generation, binding, steps, status)
-    return tuple(chain.from_iterable(rule.judge(refusal) for rule in ERROR_RULES))
+    return tuple(chain.from_iterable(islice(rule.judge(refusal), _MOST_OF_ONE) for rule in ERROR_RULES))

@@ -78,7 +78,8 @@ class Dialect:
     uses `encode_request` and `decode_result`, a server the others. `alias_of` names the generation that an interface
     declares when it speaks this one under another name. `extended_card_path` is where the extended card is fetched
     with HTTP GET, below the parent of the interface's url, where no method of this generation asks for it.
-    `errors` maps its JSON-RPC codes to its names for them.
+    `errors` maps its JSON-RPC codes to its names for them. `names_tasks` says that a message which begins a task names
+    it, by the id that the message has here.
     """
 
     generation: str
@@ -100,6 +101,7 @@ class Dialect:
     alias_of: str = ""
     extended_card_path: str = ""
     errors: Mapping[int, str] = field(default_factory=lambda: ERRORS)
+    names_tasks: bool = False
 
     def has(self, operation: Operation) -> bool:
         """Say whether the generation has the operation over any transport of this JSON."""

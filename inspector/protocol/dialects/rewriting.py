@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from inspector.protocol.dialects.recognise import looks_like
-from inspector.protocol.jsonvalue import brief, read, type_name
+from inspector.protocol.forgiving import read_forgiving
+from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Event, Json, Unreadable
 
 Change: TypeAlias = Callable[[Json], Json]
@@ -88,7 +89,7 @@ def read_one_of(value: Json, known: Mapping[str, tuple[type[Event], Change | Non
     match present:
         case [name]:
             model, change = known[name]
-            event = read(model, value[name], change)
+            event = read_forgiving(model, value[name], change)
             return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
         case []:
             said = f", but the member kind: {brief(value['kind'])}" if "kind" in value else ""

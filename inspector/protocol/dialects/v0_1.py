@@ -23,6 +23,7 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
+from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import (
@@ -149,13 +150,13 @@ def decode_event(value: Json) -> Event | Unreadable:
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
         return unknown_event(value, "neither status nor artifact of 0.1")
     if "artifact" in value:
-        return read(TaskArtifactUpdateEvent, value, _up_artifact_update)
+        return read_forgiving(TaskArtifactUpdateEvent, value, _up_artifact_update)
     if "status" in value and value.keys() & _OF_TASK_ALONE:
-        return read(Task, value, _up_task)
+        return read_forgiving(Task, value, _up_task)
     if "status" in value:
-        return read(TaskStatusUpdateEvent, value, _up_status_update)
+        return read_forgiving(TaskStatusUpdateEvent, value, _up_status_update)
     if "role" in value and "parts" in value:
-        return read(Message, value, _up_message)
+        return read_forgiving(Message, value, _up_message)
     return unknown_event(value, "neither status nor artifact")
 
 
@@ -188,7 +189,7 @@ def _read_task(value: Json) -> Task | Unreadable:
         return unknown_event(value, "a task is due here, with id and status")
     if isinstance(value, dict) and value.get("kind", "task") != "task":
         return unknown_event(value, "a task is due here")
-    return read(Task, value, _up_task)
+    return read_forgiving(Task, value, _up_task)
 
 
 # ── writing ──
@@ -320,4 +321,5 @@ DIALECT = Dialect(
     encode_card=v0_1_card.encode_card,
     decode_card=v0_1_card.decode_card,
     errors={**ERRORS, **_NEWER},
+    names_tasks=True,
 )

@@ -25,6 +25,7 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
+from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import brief, read
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import (
@@ -103,7 +104,7 @@ def decode_event(value: Json) -> Event | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind in _UP_EVENTS:
         model, change = _UP_EVENTS[kind]
-        return read(model, value, change)
+        return read_forgiving(model, value, change)
     return unknown_event(value, "no kind" if kind is None else f"no known kind: {brief(kind)}")
 
 
@@ -141,7 +142,7 @@ def _read_task(value: Json) -> Task | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in (None, "task"):
         return Unreadable(value, f"a task is due here, this is of kind {brief(kind)}")
-    return read(Task, value, _up_task)
+    return read_forgiving(Task, value, _up_task)
 
 
 # ── writing: canonical JSON into 0.3 JSON ──

@@ -21,6 +21,7 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
+from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
 from inspector.protocol.model import (
@@ -152,9 +153,9 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     """Read the result of an operation."""
     match operation:
         case Operation.GET | Operation.CANCEL:
-            return read(Task, value, _up_task)
+            return read_forgiving(Task, value, _up_task)
         case Operation.LIST:
-            return read(TaskList, value, lambda page: members(tasks=each(_up_task))(_page(page, "tasks")))
+            return read_forgiving(TaskList, value, lambda page: members(tasks=each(_up_task))(_page(page, "tasks")))
         case Operation.SET_PUSH | Operation.GET_PUSH:
             return read(PushConfig, value, _up_config)
         case Operation.LIST_PUSH:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
 from inspector.protocol.dialects.rewriting import read_one_of
+from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.model import (
     Deleted,
@@ -33,10 +34,13 @@ _EVENTS: Mapping[str, type[Event]] = {
 _ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
 
-_RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
+_TOLD: Mapping[Operation, type[Task | TaskList]] = {
     Operation.GET: Task,
     Operation.CANCEL: Task,
     Operation.LIST: TaskList,
+}
+_RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
+    **_TOLD,
     Operation.SET_PUSH: PushConfig,
     Operation.GET_PUSH: PushConfig,
     Operation.LIST_PUSH: PushConfigList,
@@ -83,6 +87,8 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
         return decode_event(value)
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
         return Unreadable(value, "a bare task is due here, this one is wrapped in 'task'")
+    if operation in _TOLD:
+        return read_forgiving(_TOLD[operation], value)
     return read(_RESULTS[operation], value)
 
 
