@@ -1,20 +1,20 @@
-"""Open a capture of many records and look for one hit, the last of all: `python -m benchmarks.filter [RECORDS]`."""
+"""A capture of many records: how soon it can be seen, and how soon the last of its records is found."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from benchmarks.measuring import Figure, Row, table
+from benchmarks import tui
+from benchmarks.measuring import Figure, Row
+from inspector.capture.files import remove
 from inspector.capture.query import Mistake, Query, parse
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity
 
 RECORDS = 1_000_000
-ROUNDS = 5
 OPENED = 1.0
 FOUND = 0.3
 FILTERS = (
@@ -30,32 +30,36 @@ FILTERS = (
 )
 """Filters that only the last record answers, so that every other one has to be passed over."""
 
+STREAM = 1_000
+"""How many records an exchange has."""
+
+_REQUEST = b'{"jsonrpc":"2.0","id":"1","method":"SendStreamingMessage","params":{"message":{"parts":[{"text":"go"}]}}}'
 _EVENT = (
-    b'data: {"jsonrpc":"2.0","id":"1","result":{"artifactUpdate":{"taskId":"59f8f6bc-f766-49ae-abcb-abb4fea4815c",'
+    b'data: {"jsonrpc":"2.0","id":"1","result":{"artifactUpdate":{"taskId":"%b",'
     b'"contextId":"1a9f4f64-f766-49ae-abcb-abb4fea4815c","artifact":{"artifactId":"a1","name":"report.md",'
-    b'"parts":[{"text":"some words of a report"}]},"append":true}}}\n\n'
+    b'"parts":[{"text":"words %d of a report, "}]},"append":%b}}}\n\n'
 )
 
 
 def record(path: Path, count: int) -> None:
-    """Make a capture of so many records."""
+    """Make a capture of so many records: streams of a thousand chunks, and at last what every filter looks for."""
     fault = Finding("STREAM-003", Severity.ERROR, "", "seen")
+    common: dict[str, Any] = {"operation": "SendStreamingMessage", "context": "1a9f4f64-f766-49ae-abcb-abb4fea4815c"}
+    head = {"method": "POST", "url": "http://127.0.0.1/", "headers": [], "dialect": "1.0", "binding": "JSONRPC"}
     with Capture.create(path) as capture:
-        for number in range(count - 1):
-            capture.append(
-                Kind.FRAME,
-                number * 0.001,
-                exchange=number // 1000 * 1000 + 1,
-                operation="SendStreamingMessage",
-                event="artifact",
-                task=f"{number // 1000:08x}-f766-49ae-abcb-abb4fea4815c",
-                context="1a9f4f64-f766-49ae-abcb-abb4fea4815c",
-                label="report.md",
-                size=len(_EVENT),
-                raw=_EVENT,
-            )
-            if number % 5_000 == 0:
+        while len(capture) < count - 1:
+            number, at = len(capture), len(capture) * 0.001
+            task = f"{number // STREAM:08x}-f766-49ae-abcb-abb4fea4815c"
+            if number % STREAM == 0:
+                opened = capture.append(Kind.REQUEST, at, raw=_REQUEST, size=len(_REQUEST), meta=head, **common)
+            elif number % STREAM == STREAM - 1:
+                meta = {"how": "complete", "events": STREAM, "bytes": 0, "seconds": 1.0}
+                capture.append(Kind.END, at, exchange=opened.seq, task=task, meta=meta, **common)
                 capture.flush()
+            else:
+                raw = _EVENT % (task.encode(), number, b"true" if number % STREAM > 1 else b"false")
+                chunk: dict[str, Any] = {"event": "artifact", "task": task, "label": "report.md", "raw": raw}
+                capture.append(Kind.FRAME, at, exchange=opened.seq, size=len(raw), **chunk, **common)
         capture.append(
             Kind.BODY,
             count * 0.001 + 9,
@@ -81,41 +85,48 @@ def first_hit(capture: Capture, query: Query) -> tuple[float, float]:
     raise RuntimeError(f"{query} has no hit")
 
 
-def main(count: int) -> int:
-    """Print the table."""
-    rows = []
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        path = Path(folder) / "session.a2a"
-        record(path, count)
-        opened = []
-        for _ in range(ROUNDS):
-            began = time.perf_counter()
-            Capture.open(path).close()
-            opened.append(time.perf_counter() - began)
-        figure = Figure(opened)
-        rows.append(
-            Row(f"open {count:,} records", figure.text(unit=" s"), "", "", "at most 1 s", figure.median <= OPENED)
-        )
-        with Capture.open(path) as capture:
-            for line in FILTERS:
-                query = parse(line)
-                if isinstance(query, Mistake):
-                    raise TypeError(query.sentence)
-                found = [first_hit(capture, query) for _ in range(ROUNDS)]
-                figure, longest = Figure([hit for hit, _ in found]), Figure([page for _, page in found])
-                rows.append(
-                    Row(
-                        f"{line}, to the last record",
-                        figure.text(unit=" s"),
-                        f"longest page {longest.text('{:.3f}', ' s')}",
-                        "",
-                        "at most 0.3 s",
-                        figure.median <= FOUND,
-                    )
+def captures(rounds: int, home: Path) -> list[Row]:
+    """A capture of many records: opened, on the screen, and searched for one hit, the last of all."""
+    path = home / "many.a2a"
+    record(path, RECORDS)
+    opened = Figure([_opened(path) for _ in range(rounds)])
+    shown = [tui.recording(path) for _ in range(rounds)]
+    painted, read = Figure([one.painted for one in shown]), Figure([one.read for one in shown])
+    grown = Figure([one.growth / 2**20 for one in shown])
+    rows = [
+        Row(f"open {RECORDS:,} records", opened.text("{:,.3f}", " s")),
+        Row(
+            "the same on the screen, to its first row",
+            painted.text(unit=" s"),
+            f"read to the last {read.text('{:,.1f}', ' s')}",
+            "",
+            "at most 1 s",
+            painted.median <= OPENED,
+        ),
+        Row("memory that reading it adds", grown.text("{:,.0f}", " MB"), "", "", "at most 150 MB", grown.median <= 150),
+    ]
+    with Capture.open(path) as capture:
+        for line in FILTERS:
+            query = parse(line)
+            if isinstance(query, Mistake):
+                raise TypeError(query.sentence)
+            found = [first_hit(capture, query) for _ in range(rounds)]
+            figure, longest = Figure([hit for hit, _ in found]), Figure([page for _, page in found])
+            rows.append(
+                Row(
+                    f"`{line}`, to the last record",
+                    figure.text(unit=" s"),
+                    f"longest page {longest.text('{:.3f}', ' s')}",
+                    "",
+                    "at most 0.3 s",
+                    figure.median <= FOUND,
                 )
-    print(table(rows))
-    return 0
+            )
+    remove(path)
+    return rows
 
 
-if __name__ == "__main__":
-    raise SystemExit(main(int(sys.argv[1]) if len(sys.argv) > 1 else RECORDS))
+def _opened(path: Path) -> float:
+    began = time.perf_counter()
+    Capture.open(path).close()
+    return time.perf_counter() - began

@@ -22,6 +22,8 @@ INSPECTOR = (PYTHON, "-m", "inspector")
 BETWEEN_KEYS = 0.05
 """Seconds from one key to the next; nobody types faster for long."""
 
+_CALM = 10
+"""How often the help is opened where nothing else happens."""
 _LINE = 60
 """How many letters are typed into one line."""
 
@@ -62,6 +64,25 @@ def stream(url: str, events: int) -> Shown:
         return Shown(seconds, screen.most - before)
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A recording on the screen: seconds from the start to its first row and to its last, bytes that reading added."""
+
+    painted: float
+    read: float
+    growth: int
+
+
+def recording(path: Path) -> Opened:
+    """Open a capture and wait until all of it is read, down to its last record, which says that something failed."""
+    with _home() as home, opened([*INSPECTOR, "open", str(path)], environment(home), ROOT) as screen:
+        painted = screen.wait_for(b"TIMELINE", b"stream") - screen.started
+        screen.most = before = screen.memory
+        mark = len(screen.written)
+        read = screen.wait_for(b"failed", since=mark) - screen.started
+        return Opened(painted, read, screen.most - before)
+
+
 def keys(url: str, events: int) -> tuple[list[float], list[float]]:
     """Press keys while a stream runs, and after it; returns the seconds from each key to its letter."""
     with _talking(url) as screen:
@@ -73,11 +94,20 @@ def keys(url: str, events: int) -> tuple[list[float], list[float]]:
         return busy, _type(screen, lambda: next(presses, None) is None)
 
 
-def deliveries(url: str, count: int, *, helping: bool) -> tuple[float, list[float]]:
-    """Post deliveries while the place that lists them is seen, and open the help now and then where that is wanted.
+@dataclass(frozen=True)
+class Posted:
+    """Deliveries on the screen: seconds from the first post to the last row, and from each key to the help.
 
-    Returns the seconds from the first post to the row of the last, and those from each key to the help.
+    `busy` are those that were pressed meanwhile, `idle` those that were pressed behind it.
     """
+
+    seconds: float
+    busy: list[float]
+    idle: list[float]
+
+
+def deliveries(url: str, count: int, *, helping: bool) -> Posted:
+    """Post deliveries while the place that lists them is seen, and open the help now and then where that is wanted."""
     with _talking(url) as screen:
         screen.press(b"\x1b4")
         screen.wait_for(b"not listening")
@@ -97,10 +127,12 @@ def deliveries(url: str, count: int, *, helping: bool) -> tuple[float, list[floa
         mark = len(screen.written)
         sender = [PYTHON, "-m", "benchmarks.sender", hook["url"], hook["token"], str(count)]
         with subprocess.Popen(sender, cwd=ROOT, stdout=subprocess.PIPE) as posting:
-            taken = _help(screen, lambda: posting.poll() is not None) if helping else []
+            busy = _help(screen, lambda: posting.poll() is not None) if helping else []
             screen.wait_for(f"{count:,}".encode(), since=mark)
             shown = time.time()
-            return shown - json.loads(posting.communicate()[0])["began"], taken
+            seconds = shown - json.loads(posting.communicate()[0])["began"]
+        presses = iter(range(_CALM if helping else 0))
+        return Posted(seconds, busy, _help(screen, lambda: next(presses, None) is None))
 
 
 def _help(screen: Screen, over: Callable[[], bool]) -> list[float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ VERSION = 1
 COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw"
 COLUMN_COUNT = 14
 
+WITH_NUL = "(instr(raw, x'00') OR instr(CAST(label AS BLOB), x'00'))"
+"""The records, few or none, whose texts SQLite does not compare to their ends; an index has them."""
+
 # `raw` stands last, so that a filter does not walk through its overflow pages. The order of an index's rows is
 # (its columns, seq), which is what `Capture.select` merges by.
 _SCHEMA = (
@@ -36,6 +39,7 @@ _SCHEMA = (
     "CREATE INDEX record_by_kind ON record (kind)",
     "CREATE INDEX record_by_exchange ON record (exchange, kind)",
     "CREATE INDEX record_by_task ON record (task, kind)",
+    f"CREATE INDEX record_with_nul ON record (seq) WHERE {WITH_NUL}",
 )
 
 _STATEMENTS_KEPT = 4
@@ -43,6 +47,10 @@ _STATEMENTS_KEPT = 4
 
 NOTHING: Mapping[str, Any] = {}
 """The `meta` of a record that has none."""
+
+_TYPES = (int, float, str, int, str, str, str, str, str, str, int, str, str, bytes)
+"""What the values of a row are in Python, where no text needs bytes."""
+_KINDS = {kind.value: kind for kind in Kind}
 
 Row = tuple[Any, ...]
 
@@ -89,6 +97,14 @@ def read(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def read_again(path: Path) -> sqlite3.Connection:
+    """Open a capture that was opened before once more, for reading beside it."""
+    connection = _connect(path, "ro")
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("PRAGMA cell_size_check=ON")
+    return connection
+
+
 def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
@@ -97,10 +113,25 @@ def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Conn
         check_same_thread=False,
         cached_statements=cached_statements,
     )
-    # A file from elsewhere may hold text that is not UTF-8, and functions in its tables that nobody may run.
-    connection.text_factory = lambda text: str(text, "utf-8", "replace")
+    # A file from elsewhere may hold functions in its tables that nobody may run.
     connection.execute("PRAGMA trusted_schema=OFF")
     return connection
+
+
+def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
+    """Run a query and return its rows; text that is not UTF-8, which a file from elsewhere may hold, is read too."""
+    try:
+        return connection.execute(query, values).fetchall()
+    except sqlite3.OperationalError as error:
+        # SQLite itself has no code for this one, because it does not look at the text.
+        if hasattr(error, "sqlite_errorcode") or connection.text_factory is not str:
+            raise
+        connection.text_factory = _leniently
+        return connection.execute(query, values).fetchall()
+
+
+def _leniently(text: bytes) -> str:
+    return str(text, "utf-8", "replace")
 
 
 def _lay_out(connection: sqlite3.Connection, path: Path) -> None:
@@ -133,7 +164,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise CaptureError(f"{path} is not a capture of a2a-inspect: its tables are not those of one.")
     if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
         raise CaptureError(f"{path} is not a capture of a2a-inspect: it does not say what wrote it.")
-    first, last = connection.execute("SELECT min(seq), max(seq) FROM record").fetchone()
+    # Asked for together they would be looked for from the first record to the last.
+    first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
     if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
         raise CaptureError(f"{path} is damaged: records are missing from it.")
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
@@ -187,6 +219,11 @@ def storable_text(text: str) -> str | bytes:
 
 def record_of(row: Row) -> Record:
     """Return the record of a row; a row that no capture of ours can hold becomes a note that says so."""
+    if tuple(map(type, row)) == _TYPES:  # as nearly all are
+        seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw = row
+        if not meta and not findings and kind in _KINDS:
+            kind = _KINDS[kind]
+            return Record(seq, at, kind, exchange, operation, event, task, context, state, label, size, raw)
     try:
         seq, at, kind, exchange, *texts, size, meta, findings, raw = row
         operation, event, task, context, state, label = (_as_text(text) for text in texts)

@@ -35,7 +35,9 @@ class Pruned:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class KeptCapture:
+    """A capture in a folder: when it was last written, in seconds since 1970, and its bytes with all beside it."""
+
     path: Path
     changed: float
     size: int
@@ -107,6 +109,25 @@ def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> Pruned:
     return Pruned(tuple(removed), freed, tuple(problems))
 
 
+def is_being_written(path: Path) -> bool:
+    """Tell whether some process has a capture open for writing now; one that was killed left only its log behind."""
+    log = companions(path)[0]
+    try:
+        return log.exists() and _in_use(path)
+    except (OSError, sqlite3.Error):
+        return False  # it cannot be written from here, so nobody can be asked whether it is
+
+
+def recent_captures(most: int) -> list[KeptCapture]:
+    """List the newest captures of the user's folder that hold anything, the newest first; none where it is not."""
+    try:
+        found = [one for one in _captures(captures_folder()) if one.size]
+    except OSError:
+        return []
+    found.sort(key=lambda one: (one.changed, one.path.name), reverse=True)
+    return found[:most]
+
+
 def _home() -> Path | None:
     home = os.environ.get(HOME_VARIABLE)
     return Path(home).expanduser().absolute() if home else None
@@ -117,7 +138,7 @@ def _readable(host: str) -> str:
     return re.sub(r"[^a-z0-9.-]+|-{2,}|\.{2,}", "-", host.lower())[:_LONGEST_HOST].strip(".-") or "agent"
 
 
-def _captures(folder: Path) -> list[_Found]:
+def _captures(folder: Path) -> list[KeptCapture]:
     try:
         paths = [path for path in folder.iterdir() if path.name.endswith(SUFFIX)]
     except FileNotFoundError:
@@ -127,7 +148,7 @@ def _captures(folder: Path) -> list[_Found]:
         there = _status(path)
         if there is not None and stat.S_ISREG(there.st_mode):
             beside = sum(one.st_size for one in map(_status, companions(path)) if one is not None)
-            found.append(_Found(path, there.st_mtime, there.st_size + beside))
+            found.append(KeptCapture(path, there.st_mtime, there.st_size + beside))
     return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from inspector.capture.format import storable_text
+from inspector.capture.format import WITH_NUL, storable_text
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 
@@ -38,7 +38,7 @@ _NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([A-Za-z]*)")
 SOURCE = """(
     SELECT record.*, record.at - before.at AS gap
     FROM record LEFT JOIN record AS before ON before.seq = record.seq - 1
-)"""
+) AS found"""
 """What a query is asked of: the records with their gaps; SQLite leaves the join out where nobody asks for the gap."""
 
 Sql: TypeAlias = tuple[str, list[Any]]
@@ -202,7 +202,19 @@ def _finding_holds(word: Word, record: Record, _: Around) -> bool:
 def _text_sql(word: Word, _: float) -> Sql:
     value = _bytes(word.value).lower()
     places = (_folded("label"), _folded(f"substr(raw, 1, {RAW})"))
-    return " OR ".join(f"instr({place}, ?)" for place in places), [value, value]
+    surely = " OR ".join(f"instr({place}, ?)" for place in places)
+    if not word.value.isascii() or "\0" in word.value:
+        return surely, [value, value]
+    # LIKE is three times as fast, and right about ASCII letters up to the first NUL.
+    like = f"%{_LIKED.sub(_ESCAPED, word.value)}%"
+    quickly = " OR ".join(f"CAST({place} AS TEXT) LIKE ? ESCAPE '\\'" for place in ("label", _BEGINNING))
+    odd = f"SELECT 1 FROM record AS odd INDEXED BY record_with_nul WHERE odd.seq = found.seq AND {WITH_NUL}"  # noqa: S608
+    return f"{quickly} OR (EXISTS ({odd}) AND ({surely}))", [like, like, value, value]
+
+
+_LIKED = re.compile(r"[%_\\]")
+_ESCAPED = r"\\\g<0>"
+_BEGINNING = f"CASE WHEN length(raw) > {RAW} THEN substr(raw, 1, {RAW}) ELSE raw END"
 
 
 def _text_holds(word: Word, record: Record, _: Around) -> bool:

@@ -17,6 +17,9 @@ MASK = "****"
 
 _MASK = MASK.encode()
 _SHORTEST = 4
+_SHORT = 256
+_REMEMBERED = 1024
+"""Of how many texts, headers and urls, no longer than that many characters, it is remembered what is left of them."""
 _LITERALS = ("true", "false", "null")
 """Masking one of these, or a part of it, would only break JSON."""
 
@@ -53,7 +56,7 @@ class Redactor:
     """Masks the secrets that it was told of, and those that their place gives away; `known` counts the former."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets: set[str] = set()
+        self._secrets: dict[str, list[str]] = {}
         for secret in secrets:
             self._take(secret)
         self._prepare()
@@ -67,14 +70,22 @@ class Redactor:
         """Mask the values of headers that carry secrets, down to the scheme word, and known secrets in all others."""
         return tuple((name, self._header(name, value)) for name, value in pairs)
 
+    def _header(self, name: str, value: str) -> str:
+        return (self._short_header if len(value) <= _SHORT else self._masked_header)(name, value)
+
     def url(self, url: str) -> str:
         """Mask userinfo, the values of parameters whose names speak of secrets, and known secrets."""
-        return _mask_parameters(_USERINFO.sub(rf"\1{MASK}@", self._known(url), count=1))
+        return self._short_url(url) if len(url) <= _SHORT else self._masked_url(url)
 
     def text(self, text: str) -> str:
         """Mask known secrets in a text, and what `url` masks in the URLs that stand in it."""
-        if self._texts:
-            text = self._known(text)
+        return self._short_text(text) if len(text) <= _SHORT else self._masked_text(text)
+
+    def _masked_url(self, url: str) -> str:
+        return _mask_parameters(_USERINFO.sub(rf"\1{MASK}@", self._known(url), count=1))
+
+    def _masked_text(self, text: str) -> str:
+        text = self._known(text)
         return _URL.sub(lambda found: self.url(found[0]), text) if "://" in text else text
 
     def body(self, raw: bytes, *, push: bool = False) -> bytes:
@@ -94,7 +105,7 @@ class Redactor:
     def _take(self, secret: str) -> bool:
         if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):
             return False
-        self._secrets.add(secret)
+        self._secrets[secret] = _spellings(secret)
         return True
 
     def _prepare(self) -> None:
@@ -103,15 +114,19 @@ class Redactor:
         secrets = sorted(self._secrets, key=len, reverse=True)
         numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]
         others = [secret for secret in secrets if not _NUMERIC.fullmatch(secret)]
-        spellings = {secret: _spellings(secret) for secret in secrets}
+        spellings = self._secrets
         self._texts = [form for secret in secrets for form in spellings[secret]]
         self._forms = [_encode(form) for secret in others for form in spellings[secret]]
         self._numbers = [_encode(secret) for secret in numeric]
+        # Ids, urls, headers and the words of a verdict come again and again, and mean the same until the next secret.
+        self._short_text = functools.lru_cache(_REMEMBERED)(self._masked_text)
+        self._short_header = functools.lru_cache(_REMEMBERED)(self._masked_header)
+        self._short_url = functools.lru_cache(_REMEMBERED)(self._masked_url)
         # Compiled when a secret is first met, which for most of them is never.
         self._words = functools.cache(lambda: _any_of(others, spellings))
         self._digits = functools.cache(lambda: _any_of(numeric, spellings))
 
-    def _header(self, name: str, value: str) -> str:
+    def _masked_header(self, name: str, value: str) -> str:
         known = name.strip().lower()
         if known in _SECRET_HEADERS or any(part in known for part in _SECRET_IN_HEADER):
             scheme = _SCHEME.match(value) if "authorization" in known else None

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
-from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from inspector.capture import format as capture_format
 from inspector.capture.files import CaptureError, reason
 from inspector.capture.format import COLUMNS, NOTHING, Row, record_of, storable_text
-from inspector.capture.query import SOURCE, Around, Query
+from inspector.capture.query import Around, Query
 from inspector.capture.records import Kind, Record
+from inspector.capture.scan import Found, Scanner, find
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
 
@@ -37,6 +39,12 @@ SEARCH_SECONDS = 0.008
 """How long a page of a search should take, so that whoever searches between other things holds none of them up."""
 _SEARCH_FIRST = 1_000
 """How many records the first page of a search looks at."""
+_SEARCH_ALONE = 20_000
+"""Up to so many records in the file are searched without the help of other threads."""
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Page(NamedTuple):
@@ -68,6 +76,8 @@ class Capture:
         self._read: OrderedDict[int, tuple[Record, int]] = OrderedDict()
         self._read_bytes = 0
         self._shared: dict[str, str] = {}
+        self._record_of = record_of
+        self._scanner: Scanner | None = None
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -81,15 +91,21 @@ class Capture:
         return cls(path, reader, Writer(connection, path), last=0)
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open an existing capture for reading, as it is at this moment."""
+    def open(cls, path: Path, check: Callable[[Record], Record] | None = None) -> Self:
+        """Open an existing capture for reading, as it is at this moment.
+
+        Every record that is read goes through `check`, which may return another in its place.
+        """
         reader = capture_format.read(path)
         try:
             (last,) = reader.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         except sqlite3.Error as error:
             reader.close()
             raise CaptureError(f"Cannot read the capture {path}: {reason(error)}.") from error
-        return cls(path, reader, None, last)
+        capture = cls(path, reader, None, last)
+        if check is not None:
+            capture._record_of = lambda row: check(record_of(row))
+        return capture
 
     def append(
         self,
@@ -134,22 +150,41 @@ class Capture:
             )
         )
 
-    def append_like(self, record: Record, at: float, size: int, raw: bytes) -> Record:
-        """Add a fact that differs from one with neither `meta` nor findings in these alone, and return its record."""
-        return self._add(Record(self._last + 1, self._not_before(at), *record[2:10], size, raw))
+    def append_run(self, like: Record, at: float, payloads: Sequence[tuple[int, bytes]]) -> list[Record]:
+        """Add facts that differ from one without `meta` in size and bytes alone, and return their records.
+
+        `payloads` has the size and the bytes of each, of one at least; they came at the same time.
+        """
+        writer = self._open_writer()
+        self._at = at = self._not_before(at)
+        members, findings = like[2:10], like.findings
+        first = self._last + 1
+        records = [
+            Record(seq, at, *members, size, raw, NOTHING, findings) for seq, (size, raw) in enumerate(payloads, first)
+        ]
+        self._last += len(records)
+        self._recent.update(enumerate(records, first))
+        self._recent_bytes += (len(like.label) + _RECORD_BYTES) * len(records) + sum(len(raw) for _, raw in payloads)
+        writer.put(records)
+        self._trim(writer)
+        return records
 
     def _not_before(self, at: float) -> float:
         return at if at > self._at else self._at  # in this order, for a NaN to be left out
 
-    def _add(self, record: Record) -> Record:
+    def _open_writer(self) -> Writer:
         writer = self._writer
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
+        return writer
+
+    def _add(self, record: Record) -> Record:
+        writer = self._open_writer()
         self._last = seq = record.seq
         self._at = record.at
         self._recent[seq] = record
         self._recent_bytes += len(record.raw) + len(record.label) + _RECORD_BYTES
-        writer.put(record)
+        writer.put((record,))
         self._trim(writer)
         return record
 
@@ -205,30 +240,54 @@ class Capture:
     def search(self, query: Query, *, after: int = 0) -> Iterator[Page]:
         """Look for the hits of a query behind `after`, page by page, to the record that is the newest by then.
 
-        A page takes about `SEARCH_SECONDS`; what is appended between two pages is looked at too.
+        A page takes about `SEARCH_SECONDS`, and none are in it where threads that look have found nothing yet; what is
+        appended between two pages is looked at too.
         """
+        if self._floor - 1 - after > _SEARCH_ALONE:
+            for page in self._search_in_threads(query, after, self._floor - 1):
+                yield page
+                after = page.through
         count = _SEARCH_FIRST
         while after < self._last:
             started = time.perf_counter()
             self._trim(self._writer)
             stored = self._floor - 1
             through = min(after + count, stored if after < stored else self._last)
-            find = self._search_old if through <= stored else self._search_recent
-            yield Page(find(query, after, through), through)
+            look = self._search_old if through <= stored else self._search_recent
+            yield Page(look(query, after, through), through)
             after = through
-            count = max(1, min(count * 2, int(count * SEARCH_SECONDS / max(time.perf_counter() - started, 1e-6))))
+            count = _next_count(count, time.perf_counter() - started)
 
     @property
     def _began(self) -> float:
         return self.get(1).at
 
+    def _search_in_threads(self, query: Query, after: int, last: int) -> Iterator[Page]:
+        """Look for hits up to `last`, which are all in the file: the next pages are looked at while one is taken in."""
+        scanner = self._scanner = self._scanner or Scanner(self.path)
+        waiting: deque[tuple[int, Future[Found]]] = deque()
+        began, count, taken = self._began, _SEARCH_FIRST, after
+        try:
+            while after < last or waiting:
+                while after < last and len(waiting) <= scanner.at_once:
+                    through = min(after + count, last)
+                    waiting.append((through, self._guarded(scanner.begin, query, began, after, through)))
+                    after = through
+                through, found = waiting[0]
+                if wait([found], SEARCH_SECONDS).not_done:
+                    yield Page([], taken)
+                    continue
+                waiting.popleft()
+                hits, seconds = self._guarded(found.result)
+                taken = through
+                yield Page(hits, through)
+                count = _next_count(count, seconds)
+        finally:
+            for _, found in waiting:
+                found.cancel()
+
     def _search_old(self, query: Query, after: int, through: int) -> list[int]:
-        where, values = query.sql(self._began)
-        found = self._query(
-            f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq",  # noqa: S608 - constants only
-            [after, through, *values],
-        )
-        return [seq for (seq,) in found]
+        return self._guarded(find, self._reader, query, self._began, after, through).hits
 
     def _search_recent(self, query: Query, after: int, through: int) -> list[int]:
         began = self._began
@@ -275,6 +334,8 @@ class Capture:
         if self._closed:
             return
         self._closed = True
+        if self._scanner is not None:
+            self._scanner.close()
         self._reader.close()
         if self._writer is not None:
             self._writer.close()
@@ -345,20 +406,24 @@ class Capture:
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]
         rows = self._query(f"{query} ORDER BY seq LIMIT ?", [*values, -1 if limit is None else limit])
-        return [record_of(row) for row in rows]
+        return [self._record_of(row) for row in rows]
 
     def _query(self, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
+        return self._guarded(capture_format.fetch, self._reader, query, values)
+
+    def _guarded(self, read: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+        """Read from the file; raises `CaptureError` where that fails."""
         if self._closed:
             raise CaptureError(f"The capture {self.path} is closed.")
         try:
-            return self._reader.execute(query, values).fetchall()
+            return read(*args, **named)
         except sqlite3.Error as error:
             raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.") from error
 
     def _remember(self, row: Row) -> Record:
         """Keep a record that was read, and let go of those that were not asked for the longest time."""
         kept = self._read
-        record = record_of(row)
+        record = self._record_of(row)
         size = _RECORD_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))
         if record.seq not in kept:
             kept[record.seq] = (record, size)
@@ -367,3 +432,8 @@ class Capture:
             _, (_, freed) = kept.popitem(last=False)
             self._read_bytes -= freed
         return record
+
+
+def _next_count(count: int, seconds: float) -> int:
+    """Return how many records to look at next, after so many took some seconds."""
+    return max(1, min(count * 2, int(count * SEARCH_SECONDS / max(seconds, 1e-6))))

@@ -7,6 +7,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -50,12 +51,12 @@ class Writer:
         self._thread.start()
         atexit.register(self.close)
 
-    def put(self, record: Record) -> None:
-        """Hand a record over, without waiting."""
+    def put(self, records: Sequence[Record]) -> None:
+        """Hand records over, one at least, without waiting."""
         if self.failure is not None:
             return
-        self._newest = record.seq
-        self._waiting.append(record)
+        self._newest = records[-1].seq
+        self._waiting.extend(records)
         if not self._work.is_set():
             self._work.set()
         elif len(self._waiting) >= BATCH and not self._hurry.is_set():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from inspector.capture.records import Kind, Record
@@ -13,6 +14,7 @@ from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
 from inspector.protocol.operations import Operation
 from inspector.session.exchanges import Exchanges
+from inspector.session.follower import Follower
 from inspector.session.lists import RecordList
 
 _PAGE = 1000
@@ -27,7 +29,7 @@ class Journal:
 
     `found` holds, for every rule that was broken, the records in which it was; `exchanges` sums up each exchange;
     `running` ends, at a time, those that are under way; `turns` holds when each send began, by sequence number, so that
-    times can be shown relative to it.
+    times can be shown relative to it; `told` is the number of the last record that they know of.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor) -> None:
@@ -37,7 +39,8 @@ class Journal:
         self.exchanges = Exchanges()
         self.running: dict[int, Callable[[float], None]] = {}
         self.turns: list[tuple[int, float]] = []
-        self._lists: list[RecordList] = []
+        self.told = 0
+        self._lists: list[Follower] = []
         self._listeners: list[Callable[[], None]] = []
 
     def append(
@@ -64,21 +67,41 @@ class Journal:
             findings=self._masked(findings),
             **members,
         )
-        if kind is Kind.REQUEST and record.operation in _TURNS:
+        self._tell(record)
+        return record
+
+    def append_run(self, like: Record, at: float, payloads: Sequence[tuple[int, bytes]]) -> list[Record]:
+        """Append facts of one time that differ from an earlier one in size and bytes alone."""
+        records = self.capture.append_run(like, at, payloads)
+        self._tell_run(records)
+        return records
+
+    def replay(self, records: Iterable[Record]) -> None:
+        """Tell of the next records that the capture has had all along."""
+        for _, group in groupby(records, _run_of):
+            self._tell_run(list(group))
+
+    def _tell(self, record: Record) -> None:
+        if record.kind is Kind.REQUEST and record.operation in _TURNS:
             self.turns.append((record.seq, record.at))
         for finding in record.findings:
             self.found.setdefault(finding.rule, []).append(record.seq)
-        return self._tell(record)
-
-    def append_like(self, record: Record, at: float, size: int, raw: bytes) -> Record:
-        """Append a fact that differs from an earlier one, which had no findings, in time, bytes and size alone."""
-        return self._tell(self.capture.append_like(record, at, size, raw))
-
-    def _tell(self, record: Record) -> Record:
         self.exchanges.take(record)
         for follower in self._lists:
             follower.offer(record)
-        return record
+        self.told = record.seq
+
+    def _tell_run(self, records: Sequence[Record]) -> None:
+        """Tell of records that differ in their numbers, times and bytes alone."""
+        if len(records) == 1:
+            self._tell(records[0])
+            return
+        for finding in records[0].findings:
+            self.found.setdefault(finding.rule, []).extend(record.seq for record in records)
+        self.exchanges.take_run(records)
+        for follower in self._lists:
+            follower.offer_run(records)
+        self.told = records[-1].seq
 
     def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         if not findings:
@@ -90,8 +113,8 @@ class Journal:
         index = bisect_right(self.turns, seq, key=lambda turn: turn[0]) - 1
         return self.turns[index][1] if index >= 0 else None
 
-    def follow(self, followed: RecordList) -> None:
-        """Fill a list with what is recorded so far and keep it filled."""
+    def follow(self, followed: Follower) -> None:
+        """Tell a list, or another follower, of what is recorded so far, and of every record from now on."""
         followed.rebuild(self._all(), folded=followed.folded)
         self._lists.append(followed)
 
@@ -101,8 +124,8 @@ class Journal:
 
     def _all(self) -> Iterator[Record]:
         """Read every record by pages, so that a long capture is never in memory as a whole."""
-        for first in range(1, len(self.capture) + 1, _PAGE):
-            yield from self.capture.slice(first, first + _PAGE - 1)
+        for first in range(1, self.told + 1, _PAGE):
+            yield from self.capture.slice(first, min(first + _PAGE - 1, self.told))
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` whenever something may have changed; it has to be quick and to coalesce."""
@@ -116,3 +139,8 @@ class Journal:
         """Tell the listeners that something may have changed."""
         for listener in self._listeners:
             listener()
+
+
+def _run_of(record: Record) -> Hashable:
+    """Return what the frames have in common that may be told of together; any other record stands alone."""
+    return (record[2:10], record.findings) if record.kind is Kind.FRAME and not record.meta else record.seq

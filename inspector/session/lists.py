@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
+from inspector.findings.finding import Finding
 
 
 class Row(NamedTuple):
@@ -23,13 +24,14 @@ class RecordList:
     """The records that a view shows, as rows; a run of chunks of one artifact is one row when `folded`.
 
     Chunks that come by several streams and by push at the same time make runs that grow side by side; any other record
-    ends the runs. Keeps 32 bytes a row whatever the records hold, so that a hundred thousand events stay cheap.
+    ends the runs, and so does a chunk with other findings than those before it, so that folding hides nothing odd.
+    Keeps 32 bytes a row whatever the records hold, so that a hundred thousand events stay cheap.
     """
 
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
         self._accepts = accepts
         self.folded = folded
-        self._runs: dict[tuple[Kind, int, str, str], int] = {}
+        self._runs: dict[tuple[Kind, int, str, str], tuple[int, tuple[Finding, ...]]] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
 
     def __len__(self) -> int:
@@ -46,17 +48,39 @@ class RecordList:
             if not _is_chunk(record):
                 self._runs.clear()
             else:
-                run = (record.kind, record.exchange, record.task, record.label)
-                index = self._runs.setdefault(run, len(self._firsts))
-                if index < len(self._firsts):
+                run = _run_of(record)
+                known = self._runs.get(run)
+                if known is not None and known[1] == record.findings:
+                    index = known[0]
                     self._lasts[index] = record.seq
                     self._counts[index] += 1
                     self._sizes[index] += record.size
                     return
+                if known is not None:
+                    self._runs.clear()
+                self._runs[run] = len(self._firsts), record.findings
         self._firsts.append(record.seq)
         self._lasts.append(record.seq)
         self._counts.append(1)
         self._sizes.append(record.size)
+
+    def offer_run(self, records: Sequence[Record]) -> None:
+        """Take in records, one at least, that differ in their numbers, times and bytes alone, if they belong here."""
+        first, *others = records
+        if not self._accepts(first):
+            return
+        self.offer(first)
+        if self.folded and _is_chunk(first):
+            index, _ = self._runs[_run_of(first)]
+            self._lasts[index] = records[-1].seq
+            self._counts[index] += len(others)
+            self._sizes[index] += sum(record.size for record in others)
+        else:
+            seqs = array("q", [record.seq for record in others])
+            self._firsts += seqs
+            self._lasts += seqs
+            self._counts.extend([1] * len(others))
+            self._sizes.extend(record.size for record in others)
 
     def extend(self, seqs: Sequence[int]) -> None:
         """Take in records that a search found, in their order, each in a row of its own that knows no size."""
@@ -80,6 +104,10 @@ class RecordList:
         return index if index >= 0 else None
 
 
+def _run_of(chunk: Record) -> tuple[Kind, int, str, str]:
+    """Return what the chunks of one run have in common."""
+    return chunk.kind, chunk.exchange, chunk.task, chunk.label
+
+
 def _is_chunk(record: Record) -> bool:
-    """Say whether a record may join a run; one with a finding stands alone, so that folding hides nothing odd."""
-    return record.event == "artifact" and not record.findings and record.kind in (Kind.FRAME, Kind.DELIVERY)
+    return record.event == "artifact" and record.kind in (Kind.FRAME, Kind.DELIVERY)

@@ -1,10 +1,10 @@
 """A run of chunks: what an agent streams token by token, known again by its bytes, so that a chunk of it costs little.
 
 This is the one place that says which events need not be read in full. An event goes on a run when it is the one before
-it with another text: the bytes around the text are the same, those before it were chunks that broke no rule and changed
-nothing but the text of their artifact, and no secret was learned since. What is true of the whole run need not be asked
-again: how an event is read, whose it is, that it fits what came before. A rule that looks at the text of a chunk, or
-further back than one event, has to leave out here the chunks that it wants to see.
+it with another text: the bytes around the text are the same, those before it were chunks that earned the same findings
+and changed nothing but the text of their artifact, and no secret was learned since. What is true of the whole run need
+not be asked again: how an event is read, whose it is, how it fits what came before. A rule that looks at the text of a
+chunk, or further back than one event, has to leave out here the chunks that it wants to see.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 
 from inspector.capture.records import Record
 from inspector.capture.redaction import Redactor
+from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Artifact, Part, TaskArtifactUpdateEvent
@@ -36,6 +37,7 @@ class ChunkRun:
         self._text = ""
         self._before, self._behind = b"", b""
         self._event = ""
+        self._findings: tuple[Finding, ...] = ()
 
     def text_of(self, frame: Frame) -> str:
         """Return the text of a frame that goes on the run, `""` for one that has to be read in full."""
@@ -44,12 +46,13 @@ class ChunkRun:
     def learn(self, frame: Frame, answer: Answer, record: Record, *, sound: bool) -> None:
         """Take in a frame that was read in full, and what it turned out to be.
 
-        `sound` says that it broke no rule, and that no other stream tells of its task.
+        `sound` says that it is about the task of the stream, and that no other stream tells of that.
         """
         self.chunk, before = None, self._text
+        found_again, self._findings = record.findings == self._findings, record.findings
         artifact = _lengthened(answer) if sound else None
         self._text = text = artifact.parts[0].text or "" if artifact else ""
-        if artifact and text != before and text == self._text_in(frame):
+        if artifact and found_again and text != before and text == self._text_in(frame):
             self.chunk, self.artifact_id, self._known = record, artifact.artifact_id, self._redactor.known
         else:
             self._before, self._behind = _around(text, frame.data or b"")

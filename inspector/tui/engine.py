@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from importlib import import_module
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from inspector.options import Options
     from inspector.session.connection import Connection
     from inspector.session.drift import Earlier
+    from inspector.session.opened import Recording
     from inspector.session.session import Session
+    from inspector.tui.places.base import Place
+    from inspector.tui.render.glyphs import Glyphs
 
 
 def load() -> None:
@@ -30,6 +33,19 @@ def load() -> None:
     gc.freeze()
 
 
+def load_places() -> Sequence[Callable[[Glyphs], Place]]:
+    """Import the places that are not seen at first, and return what makes them, in their order."""
+    names = (
+        ("talk", "Talk"),
+        ("tasks", "TasksPlace"),
+        ("webhooks", "WebhooksPlace"),
+        ("traffic", "TrafficPlace"),
+        ("findings", "FindingsPlace"),
+    )
+    import_module("inspector.tui.widgets.cardeditor")  # of the first place, but a part that is not seen at first either
+    return [getattr(import_module(f"inspector.tui.places.{module}"), name) for module, name in names]
+
+
 def open_session(options: Options, reference: str) -> Session:
     """Make a session with a capture of its own; raises `CaptureError` where the file cannot be made."""
     session_module = import_module("inspector.session.session")
@@ -38,6 +54,17 @@ def open_session(options: Options, reference: str) -> Session:
     path = options.capture or places.new_capture_path(host, datetime.now().astimezone())
     session: Session = session_module.Session(path, settings_module.settings_of(options))
     return session
+
+
+def open_recording(path: Path) -> tuple[Recording, bool]:
+    """Open a capture to look at, and say whether it is still being written.
+
+    Raises `CaptureError` with the sentence for the user where it cannot be opened.
+    """
+    opened = import_module("inspector.session.opened")
+    written = places.is_being_written(path)
+    recording: Recording = opened.Recording(path)
+    return recording, written
 
 
 def remember(session: Session, connection: Connection) -> str:

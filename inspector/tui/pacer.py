@@ -11,7 +11,7 @@ from textual.widget import Widget
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
 
-REST = 3
+REST = 5
 """After a wake-up, the loop belongs to others for so many times as long as it took until the screen was drawn."""
 
 

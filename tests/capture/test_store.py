@@ -101,18 +101,20 @@ def test_seq_counts_from_one_without_gaps_and_time_never_falls(capture: Capture)
     assert [record.seq for record in capture.slice(1, 5)] == [1, 2, 3, 4, 5]
 
 
-def test_a_record_like_another_differs_in_number_time_bytes_and_size_alone(capture: Capture, path: Path) -> None:
+def test_a_run_of_records_differs_in_number_time_bytes_and_size_alone(capture: Capture, path: Path) -> None:
     first = capture.append(
         Kind.FRAME, 2.0, exchange=3, operation="o", event="artifact", task="t", context="c", label="l", size=1, raw=b"x"
     )
-    again = capture.append_like(first, 5.0, 9, b"more")
-    assert again == first._replace(seq=2, at=5.0, size=9, raw=b"more")
-    assert [capture.append_like(first, at, 0, b"").at for at in (4.0, math.nan)] == [5.0, 5.0]
+    again = capture.append_run(first, 5.0, [(9, b"more"), (0, b"")])
+    assert again == [first._replace(seq=2, at=5.0, size=9, raw=b"more"), first._replace(seq=3, at=5.0, size=0, raw=b"")]
+    assert [capture.append_run(first, at, [(0, b"")])[0].at for at in (4.0, math.nan)] == [5.0, 5.0]
+    assert capture.slice(2, 3) == again
     capture.close()
     with Capture.open(path) as reopened:
-        assert reopened.get(2) == again
+        assert reopened.slice(2, 3) == again
+        assert len(reopened) == 5
     with pytest.raises(CaptureError, match="closed"):
-        capture.append_like(first, 6.0, 0, b"")
+        capture.append_run(first, 6.0, [(0, b"")])
 
 
 def test_a_request_opens_an_exchange_of_its_own_unless_it_belongs_to_one(capture: Capture) -> None:

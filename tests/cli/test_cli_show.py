@@ -1,0 +1,123 @@
+"""`show`: the records of a recording, whole or filtered, for people and for programs; and `open` without a screen."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from puppets import RunCli
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+from inspector.findings.rules import broken
+
+
+@pytest.fixture
+def path(cli: RunCli, mock: str, tmp_path: Path) -> Path:
+    """What a message to the mock agent left."""
+    path = tmp_path / "earlier.a2a"
+    assert cli("send", "-a", mock, "--text", "report 5", "--stream", "--capture", str(path)).code == 0
+    return path
+
+
+def test_every_record_is_a_line(cli: RunCli, path: Path):
+    ran = cli("show", str(path))
+    with Capture.open(path) as capture:
+        count = len(capture)
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.partition(" ")[0].strip(":") for line in ran.out.splitlines()] == [
+        f"#{n}" for n in range(1, count + 1)
+    ]
+    assert "SendStreamingMessage: POST http://127.0.0.1" in ran.out
+    assert "artifact" in ran.out
+
+
+def test_a_program_gets_every_record_whole(cli: RunCli, path: Path):
+    lines = [json.loads(line) for line in cli("show", str(path), "-o", "json").out.splitlines()]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    [sent] = [line for line in lines if line["kind"] == "request" and line["operation"] == "SendStreamingMessage"]
+    assert sent["payload"]["params"]["message"]["parts"] == [{"text": "report 5"}]
+    assert sent["meta"]["method"] == "POST"
+    assert [line["state"] for line in lines if line["event"] == "status"][-1] == "TASK_STATE_COMPLETED"
+
+
+def test_a_filter_leaves_what_it_leaves_on_the_screen(cli: RunCli, path: Path):
+    lines = [
+        json.loads(line)
+        for line in cli("show", str(path), "kind:status", "state:completed", "-o", "json").out.splitlines()
+    ]
+    assert {(line["event"], line["state"]) for line in lines} == {("status", "TASK_STATE_COMPLETED")}
+    others = cli("show", str(path), "-o", "json", "--", "-kind:artifact", "-kind:status").out.splitlines()
+    assert {json.loads(line)["event"] for line in others}.isdisjoint({"artifact", "status"})
+    assert cli("show", str(path), '"no such words anywhere"').out == ""
+
+
+def test_verbose_shows_headers_and_payloads(cli: RunCli, path: Path):
+    ran = cli("show", str(path), "op:Send", "--verbose")
+    assert "report 5" in ran.out
+    assert "content-type" in ran.out.lower()
+
+
+def test_findings_stand_below_their_record_and_bytes_that_are_no_json_are_kept(cli: RunCli, tmp_path: Path):
+    with Capture.create(tmp_path / "odd.a2a") as capture:
+        capture.append(Kind.DELIVERY, 1.0, raw=b"x")
+        capture.append(
+            Kind.FRAME, 1.0, raw=b"\xff\x00 no json", label="\x1b[2J", findings=[broken("STREAM-003", "seen")]
+        )
+    text, lines = (
+        cli("show", str(tmp_path / "odd.a2a")),
+        cli("show", str(tmp_path / "odd.a2a"), "-o", "json").out.splitlines(),
+    )
+    assert "Finding: error STREAM-003" in text.out
+    assert "\x1b" not in text.out + lines[1]
+    odd, frame = map(json.loads, lines)
+    assert (odd["kind"], odd["event"]) == ("note", "unreadable")
+    assert base64.b64decode(frame["raw"]) == b"\xff\x00 no json"
+    assert [one["id"] for one in frame["findings"]] == ["STREAM-003"]
+
+
+def test_a_filter_that_cannot_be_read_is_refused(cli: RunCli, path: Path):
+    ran = cli("show", str(path), "mood:good")
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is no mood:" in ran.err
+
+
+def test_files_that_cannot_be_shown_are_told_apart(cli: RunCli, path: Path, tmp_path: Path):
+    (tmp_path / "text.a2a").write_text("just words " * 500)
+    cut = tmp_path / "cut.a2a"
+    cut.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    newer = tmp_path / "newer.a2a"
+    newer.write_bytes(path.read_bytes())
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+    for file, said in (
+        (tmp_path / "none.a2a", "There is no capture"),
+        (tmp_path / "text.a2a", "not a capture"),
+        (cut, "damaged"),
+        (newer, "Update a2a-inspect"),
+        (tmp_path, "is not a file"),
+    ):
+        ran = cli("show", str(file))
+        assert (ran.code, ran.out) == (2, ""), ran.err
+        assert said in ran.err
+        assert json.loads(cli("show", str(file), "-o", "json").err)["error"]["code"] == "A2ACLI_ERR_USAGE"
+
+
+def test_a_capture_that_is_being_written_is_shown_as_far_as_it_goes(cli: RunCli, tmp_path: Path):
+    with Capture.create(tmp_path / "now.a2a") as capture:
+        capture.append(Kind.NOTE, 1.0, label="so far")
+        assert capture.flush(10)
+        ran = cli("show", str(tmp_path / "now.a2a"))
+        assert ran.code == 0
+        assert "so far" in ran.out
+        assert "Another process is writing this capture now" in ran.err
+
+
+def test_open_wants_a_terminal(cli: RunCli, path: Path):
+    ran = cli("open", str(path))
+    assert ran.code == 2
+    assert "needs a terminal" in ran.err

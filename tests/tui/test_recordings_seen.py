@@ -1,0 +1,152 @@
+"""A recording on the screen: every place shows what it holds, and nothing can be sent from it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from driving import Driver, Open
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+from inspector.findings.finding import Finding, Severity
+
+
+@pytest.fixture
+async def recorded(open_app: Open, mock: str, tmp_path: Path) -> Path:
+    """The capture of a session with two messages and a finding, in a file of its own."""
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 40")
+        await driver.ask("careless")
+        path = driver.session.journal.capture.path
+    return Path(shutil.copy(path, tmp_path / "earlier.a2a"))
+
+
+async def read(driver: Driver) -> None:
+    """Wait until a recording is read."""
+    await driver.until(lambda: driver.app.session is not None and driver.app.session.recorded)
+    await driver.until("● recording ")
+    await driver.settled()
+
+
+async def test_every_place_shows_what_a_recording_holds(open_app: Open, recorded: Path):
+    async with open_app(None, (120, 40), recording=recorded) as driver:
+        await read(driver)
+        assert "earlier.a2a" in driver.lines[0]
+        assert "report 40" in driver.line("stream  ")
+        assert "ARTIFACT" in driver.screen
+        await driver.go(1)
+        assert "This is a recording" in driver.screen
+        await driver.go(3)
+        assert driver.screen.count("completed") >= 1
+        assert "No task yet" not in driver.screen
+        await driver.go(4)
+        assert "DELIVERIES" in driver.screen
+        await driver.go(5)
+        assert driver.line("SendStreamingMessage")
+        await driver.go(6)
+        assert "STREAM-004" in driver.screen
+
+
+async def test_nothing_is_sent_from_a_recording(open_app: Open, recorded: Path):
+    async with open_app(None, (120, 40), recording=recorded, run={"notifications": True}) as driver:
+        await read(driver)
+        records = len(driver.session.journal.capture)
+        await driver.say("hello")
+        await driver.until("nothing can be sent from it")
+        assert len(driver.session.journal.capture) == records
+        await driver.press("escape")
+        assert [driver.enabled(key) for key in ("p", "d", "e", "m")] == [False] * 4
+        await driver.go(4)
+        assert [driver.enabled(key) for key in ("s", "f", "w", "F")] == [False] * 4
+        await driver.go(1)
+        await driver.press("R")
+        assert driver.session.recorded
+
+
+async def test_a_recording_is_searched_and_its_records_are_seen(open_app: Open, recorded: Path):
+    async with open_app(None, (120, 40), recording=recorded) as driver:
+        await read(driver)
+        await driver.go(5)
+        await driver.press("slash")
+        await driver.type("kind:task")
+        await driver.until(" of ")
+        await driver.press("enter")
+        await driver.settled()
+        assert "task" in driver.screen
+        await driver.press("v")
+
+
+async def test_a_recording_is_chosen_where_an_agent_would_be(open_app: Open, recorded: Path, home: Path):
+    async with open_app(None, (120, 40)) as driver:
+        await driver.until("recording")
+        [path] = (home / "captures").iterdir()
+        assert path.name in driver.line("recording")
+        await driver.click(path.name)
+        await read(driver)
+        assert path.name in driver.lines[0]
+
+
+async def test_a_recording_is_typed_where_an_agent_would_be_and_an_agent_chosen_after_it(
+    open_app: Open, recorded: Path, mock: str
+):
+    async with open_app(None, (120, 40)) as driver:
+        await driver.type(str(recorded))
+        await driver.press("enter")
+        await read(driver)
+        driver.app.open(mock)
+        await driver.connected()
+        assert not driver.session.recorded
+        await driver.ask("report 3")
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"no capture", "is not a capture"), (b"", "is empty")])
+async def test_what_is_no_capture_is_told_where_it_was_asked_for(
+    open_app: Open, tmp_path: Path, content: bytes, said: str
+):
+    (tmp_path / "odd.a2a").write_bytes(content)
+    async with open_app(None, (120, 40), run={"notifications": True}) as driver:
+        await driver.type(str(tmp_path / "odd.a2a"))
+        await driver.press("enter")
+        await driver.until(said)
+        await driver.until("which agent?")
+    async with open_app(None, (120, 40), recording=tmp_path / "odd.a2a") as driver:
+        await driver.until(lambda: driver.app.return_value == 1)
+
+
+async def test_a_capture_that_is_being_written_is_shown_as_it_is_and_says_so(open_app: Open, tmp_path: Path):
+    with Capture.create(tmp_path / "now.a2a") as capture:
+        capture.append(Kind.NOTE, 1.0, label="the first of all")
+        assert capture.flush(10)
+        async with open_app(None, (120, 40), recording=tmp_path / "now.a2a", run={"notifications": True}) as driver:
+            await driver.until("is writing this capture")
+            await driver.until("the first of all")
+        capture.append(Kind.NOTE, 2.0)
+        assert capture.flush(10)
+
+
+async def test_a_recording_that_is_damaged_behind_its_beginning_says_how_far_it_was_read(
+    open_app: Open, tmp_path: Path
+):
+    path = tmp_path / "torn.a2a"
+    with Capture.create(path) as capture:
+        for number in range(20_000):
+            capture.append(Kind.NOTE, 1.0, label=f"note {number} " + "x" * 100)
+    content = bytearray(path.read_bytes())
+    page = content.index(b"note 15000 ") // 4096 * 4096
+    content[page : page + 4096] = b"\xee" * 4096
+    path.write_bytes(content)
+    async with open_app(None, (120, 40), recording=path, run={"notifications": True}) as driver:
+        await driver.until("damaged")
+
+
+async def test_a_rule_that_only_another_version_knows_is_shown_as_that(open_app: Open, tmp_path: Path):
+    with Capture.create(tmp_path / "newer.a2a") as capture:
+        capture.append(Kind.NOTE, 1.0, label="odd", findings=[Finding("FUTURE-001", Severity.ERROR, "/a", "seen")])
+    async with open_app(None, (120, 40), recording=tmp_path / "newer.a2a") as driver:
+        await read(driver)
+        await driver.go(6)
+        await driver.until("FUTURE-001")
+        assert "does not know" in driver.screen
