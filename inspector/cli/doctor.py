@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
+from inspector.capture.places import recent_captures
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
 from inspector.cli.running import Run, run
@@ -12,6 +13,8 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor import Doctor, Proposal, Report, Step
 from inspector.session.pushdoctor import Likely, examine
 
+_MOST_CAPTURES = 20
+"""In how many of the newest captures what came to the webhooks of other runs is looked up."""
 _MARKS = {True: "+", False: "-", None: "?"}
 """How a step came out: good, bad, nothing to judge."""
 
@@ -26,15 +29,18 @@ async def _examine_push(current: Run) -> None:
     out, task_id = current.out, current.invocation.given.push
     await current.connect()
     current.check_interface()
-    found = await examine(current.session, task_id)
+    captures = [one.path for one in recent_captures(_MOST_CAPTURES)]
+    found = await examine(current.session, task_id, captures)
     blamed = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
         causes = [{**asdict(cause), "likely": cause.likely.name.lower()} for cause in found.causes]
-        out.document({"taskId": task_id, "causes": causes})
+        out.document({"taskId": task_id, "causes": causes, "accepted": found.good, "notSeen": found.unseen})
     for cause in () if out.json else found.causes:
         out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
         if cause.remedy:
             out.field("  Remedy", cause.remedy)
+    for unseen in () if out.json else found.unseen:
+        out.field("Not seen", unseen)
     if blamed:
         seen = f"{blamed[0].name}: {blamed[0].evidence}."
         raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", blamed[0].remedy))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ssl
+from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -13,14 +15,15 @@ from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.registry import ALL
-from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Json, Task, TaskStatusUpdateEvent, Unreadable
 from inspector.session.attempts import Attempt, Attempts
 from inspector.session.exchange import describe, event_pointer
 from inspector.session.hooks import Hook, Hooks
 from inspector.session.journal import Journal
+from inspector.session.pairing import Pairing
 from inspector.session.relay import Relay
+from inspector.session.skeleton import Sound
 from inspector.session.stamp import seconds_of
 from inspector.session.tasks import Source, Tasks, state_of, task_of
 from inspector.wire.receiver import Check, Delivery, Receiver
@@ -39,11 +42,15 @@ _A_DAY = 86400.0
 
 
 class Reading(NamedTuple):
-    """What a delivery says: the event, the JSON that it stands in, and the generation that shaped it, `""` for none."""
+    """What a delivery says: the event, the JSON that it stands in, and the generation that shaped it, `""` for none.
+
+    `words` are what `describe` says of the event.
+    """
 
     event: Event | Unreadable
     value: Json | Unreadable
     shape: str
+    words: tuple[str, str, str, str, str]
 
 
 class PushDesk:
@@ -65,11 +72,24 @@ class PushDesk:
         self._journal = journal
         self._tasks = tasks
         self._attempts = Attempts()
+        self._sound = Sound()
         self.receiver = Receiver(self.take, host=host, port=port, public_url=public_url, tls=tls)
         self.relay = Relay(journal)
         self.on = False
         self.demand = _DEMAND
         self.hooks = Hooks()
+        self._planned: tuple[tuple[str, str, str, Demand], Hook] | None = None
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        """Return what the pushes are to the streams; it is kept from the first time that somebody asks for it."""
+        pairing = Pairing(self._streamed)
+        self._journal.follow(pairing)
+        return pairing
+
+    def _streamed(self, task_id: str) -> bool:
+        tracked = self._tasks.get(task_id)
+        return tracked is not None and tracked.teller != 0
 
     async def turn_on(self) -> None:
         """Start the receiver, if need be, and register a webhook with every message from now on.
@@ -92,23 +112,40 @@ class PushDesk:
         self, task_id: str = "", *, generation: str = "", demand: Demand | None = None, token: str = ""
     ) -> Hook:
         """Make a registration with a path of its own, and a token unless one is given."""
-        registration = self.receiver.register(self.demand if demand is None else demand, token)
-        for secret in (registration.token, registration.credentials):
-            self._journal.redactor.add(secret)
-        hook = Hook(registration, task_id, generation)
+        hook = self._make(task_id, generation, self.demand if demand is None else demand, token)
         self.hooks.append(hook)
         return hook
 
-    def hook_for(self, task_id: str, generation: str = "") -> Hook | None:
-        """Make the webhook that goes with a message, None for a task that has one already."""
+    def _make(self, task_id: str, generation: str, demand: Demand, token: str = "") -> Hook:
+        registration = self.receiver.register(demand, token)
+        for secret in (registration.token, registration.credentials):
+            self._journal.redactor.add(secret)
+        return Hook(registration, task_id, generation)
+
+    def plan(self, message_id: str, task_id: str, generation: str = "") -> Hook | None:
+        """Make the webhook that will go with a message, None for a task that has one already.
+
+        It is the same one until something about it changes, so that it can be shown before the message is sent; it is
+        among the registrations from `keep` on.
+        """
         if any(hook.live for hook in self.hooks.of_task(task_id)):
             return None  # a second registration would bring every update twice
-        return self.register(task_id, generation=generation)
+        key = (message_id, task_id, generation, self.demand)
+        if self._planned is None or self._planned[0] != key or self._planned[1] in self.hooks:
+            if self._planned is not None and self._planned[1] not in self.hooks:
+                self.receiver.forget(self._planned[1].registration)
+            self._planned = key, self._make(task_id, generation, self.demand)
+        return self._planned[1]
+
+    def keep(self, hook: Hook) -> None:
+        """Take a webhook that was planned among the registrations, because its message is on its way."""
+        if hook not in self.hooks:
+            self.hooks.append(hook)
 
     def take(self, delivery: Delivery) -> None:
         """Record a delivery with its verdict, and fold what it says into its task where it was accepted."""
         hook = self.hooks.of(delivery.registration)
-        reading = _read(delivery.body)
+        reading = _read(delivery.value)
         attempt = self._attempts.place(delivery)
         checks = list(delivery.checks)
         findings: tuple[Finding, ...] = ()
@@ -136,13 +173,20 @@ class PushDesk:
             return [shape, Check("task", None, said), _judge_order(attempt, ())], findings
         known = self._tasks.get(task) is not None
         misfits = self._tasks.take(event, delivery.at, Source.PUSH) if delivery.taken else ()
-        name, _, _, state, label = describe(event)
-        pointer = event_pointer(reading.value, event)
-        findings += of_push(reading.value, reading.shape)
-        odd = [misfit for misfit in misfits if misfit not in _ORDER]
-        findings += judge.of_misfits(odd, label or short(state) or name, pointer)
+        findings += self._judge_objects(delivery.body, reading)
+        if misfits:
+            findings += _judge_misfits(reading, event, misfits)
         whose, foreign = _judge_task(task, hook, known=known)
         return [shape, whose, _judge_order(attempt, misfits)], findings + foreign
+
+    def _judge_objects(self, body: bytes, reading: Reading) -> tuple[Finding, ...]:
+        """Judge what a body holds, unless one like it has been found sound."""
+        if self._sound.holds(body, reading.shape):
+            return ()
+        findings = of_push(reading.value, reading.shape)
+        if not findings:
+            self._sound.learn(body, reading.shape)
+        return findings
 
     def _append(
         self,
@@ -153,7 +197,7 @@ class PushDesk:
         checks: list[Check],
         findings: tuple[Finding, ...],
     ) -> Record:
-        name, task, context, state, label = describe(reading.event)
+        name, task, context, state, label = reading.words
         if delivery.challenge:
             name, label = "challenge", "the agent asks whether this webhook is ours"
         redactor = self._journal.redactor
@@ -197,8 +241,9 @@ class PushDesk:
             return None
         stamp = seconds_of(event.status.timestamp) if isinstance(event, Task | TaskStatusUpdateEvent) else None
         tracked = self._tasks.get(task_of(event))
-        heard = [move.at for move in tracked.answered.moves if move.state == state] if tracked else []
-        lates = (at - since for since in (stamp, *heard[-1:]) if since is not None)
+        moves = reversed(tracked.answered.moves) if tracked else ()
+        heard = next((move.at for move in moves if move.state == state), None)
+        lates = (at - since for since in (stamp, heard) if since is not None)
         return next((round(late, 6) for late in lates if 0 <= late < _A_DAY), None)
 
 
@@ -210,18 +255,18 @@ def _count(hook: Hook | None, delivery: Delivery) -> None:
     hook.failing += not (delivery.refused or delivery.taken)
 
 
-def _read(body: bytes) -> Reading:
-    """Read a webhook's body in whichever generation shaped it: agents push another than they answer in."""
-    value = parse(body)
+def _read(value: Json | Unreadable) -> Reading:
+    """Read what a webhook brought in whichever generation shaped it: agents push another than they answer in."""
     if isinstance(value, Unreadable):
-        return Reading(value, value, "")
+        return Reading(value, value, "", describe(value))
     first: Unreadable | None = None
     for dialect in ALL:
         event = dialect.decode_push(value)
         if not isinstance(event, Unreadable):
-            return Reading(event, value, dialect.generation)
+            return Reading(event, value, dialect.generation, describe(event))
         first = first or event
-    return Reading(first or Unreadable(value, "no dialect reads it"), value, "")
+    unread = first or Unreadable(value, "no dialect reads it")
+    return Reading(unread, value, "", describe(unread))
 
 
 def _judge_shape(reading: Reading, hook: Hook | None) -> tuple[Check, tuple[Finding, ...]]:
@@ -247,6 +292,15 @@ def _judge_head(delivery: Delivery, reading: Reading, hook: Hook | None) -> tupl
     if asked and reading.shape in V1 and authorization.good is None and "signature" not in checks:
         findings += (broken("PUSH-004", authorization.said),)
     return findings
+
+
+def _judge_misfits(reading: Reading, event: Event, misfits: tuple[Misfit, ...]) -> tuple[Finding, ...]:
+    """Name what does not fit what was pushed before, but for what only tells that deliveries overtook each other."""
+    name, _, _, state, label = reading.words
+    odd = [misfit for misfit in misfits if misfit not in _ORDER]
+    where = event_pointer(reading.value, event)
+    found = judge.of_misfits(odd, label or short(state) or name, reading.shape)
+    return tuple(replace(one, pointer=where + one.pointer) for one in found)
 
 
 def _judge_task(task: str, hook: Hook | None, *, known: bool) -> tuple[Check, tuple[Finding, ...]]:

@@ -7,8 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
+from typing import NamedTuple
 
+from inspector.capture.files import CaptureError
 from inspector.capture.records import Kind, Record
+from inspector.capture.store import Capture
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_terminal, short
@@ -16,8 +20,9 @@ from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.session.hooks import Hook
 from inspector.session.reachable import Reachable, reachable
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
 from inspector.session.stamp import seconds_of
+from inspector.session.turn import Turn
 from inspector.wire.reach import Nearness, nearness, place_of
 
 _SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
@@ -26,6 +31,9 @@ _PATIENCE = 10.0
 """How long an agent may take to answer a question of the doctor's, in seconds."""
 
 
+_MOST_RECORDED = 500
+"""How many deliveries of a task are looked at in each capture."""
+_NONE = "not registered"
 _REFUSES = "the agent refuses the address"
 _REJECTED = "the agent refused the registration"
 _NO_PUSH = "the agent does not do push"
@@ -36,7 +44,7 @@ _FAR = "the agent cannot reach the receiver"
 _GAVE_UP = "we answered with an error, and it gave up"
 _ASTRAY = "it posts to another path"
 _AT_THE_END = "the agent pushes only at the end"
-_RANK = (_REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END)
+_RANK = (_NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END)
 """What may keep pushes away, the commonest first."""
 
 
@@ -64,9 +72,9 @@ class Evidence:
     """All that is known of the pushes of a task; no call is needed to judge it.
 
     `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls of those
-    that the agent told of; `deliveries` is what came to ours, `strays` what came to no registration. `listed` says how
-    many of ours the agent has, None where it did not tell, `asked` why not or how it was asked. `ended` is when the
-    task was over, None where it is not.
+    that the agent told of; `deliveries` is what came to ours, or what other captures have of the task where none is
+    ours; `strays` is what came to no registration. `listed` says how many of ours the agent has, None where it did not
+    tell, `asked` why not or how it was asked. `ended` is when the task was over, None where it is not.
     """
 
     agent: str
@@ -100,12 +108,19 @@ class Evidence:
 
 def causes(known: Evidence) -> list[Cause]:
     """Return what may keep pushes away, the likeliest first, and behind it what is ruled out."""
+    found = [_not_declared(known), _ended_before(known), _only_at_the_end(known)]
     if not known.hooks and not known.configs:
         remedy = "Register one: s in Webhooks, or p before the message is sent; push set does it headless."
-        return [Cause("not registered", Likely.CERTAIN, f"no webhook for this task ({known.asked})", remedy)]
-    always = [_refused(known), _not_declared(known), _ended_before(known), _not_reachable(known)]
-    ours = [_not_stored(known), _answered_badly(known), _strays(known)] if known.hooks else []
-    return sorted((*always, *ours, _only_at_the_end(known)), key=lambda cause: (cause.likely, _RANK.index(cause.name)))
+        if known.listed is not None:
+            return [Cause(_NONE, Likely.CERTAIN, f"no webhook for this task ({known.asked})", remedy)]
+        found.append(Cause(_NONE, Likely.POSSIBLE, f"the agent does not tell: {known.asked}", remedy))
+    else:
+        found += [_refused(known), _not_reachable(known)]
+    if known.hooks:
+        found += [_not_stored(known), _strays(known)]
+    if known.hooks or known.deliveries:
+        found.append(_answered_badly(known))
+    return sorted(found, key=lambda cause: (cause.likely, _RANK.index(cause.name)))
 
 
 def _refused(known: Evidence) -> Cause:
@@ -199,23 +214,78 @@ def _only_at_the_end(known: Evidence) -> Cause:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What the doctor found: `good` deliveries were accepted, `causes` say why there are no more."""
+    """What the doctor found: `good` deliveries were accepted, `causes` say why there are no more.
+
+    `unseen` says in sentences what nobody here could look at, so that nothing is ruled out by it.
+    """
 
     task_id: str
     good: int = 0
     causes: list[Cause] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
 
 
-async def examine(session: Session, task_id: str) -> Diagnosis:
-    """Ask the agent for the registrations and the state of a task, and judge why pushes do not come."""
+class _Recorded(NamedTuple):
+    """What other captures have of a task: its deliveries, and how many captures could be looked through."""
+
+    deliveries: tuple[Record, ...] = ()
+    captures: int = 0
+    unreadable: int = 0
+
+
+_NOT_LOOKED = _Recorded()
+
+
+async def examine(session: Session, task_id: str, captures: Sequence[Path] = ()) -> Diagnosis:
+    """Ask the agent for the registrations and the state of a task, and judge why pushes do not come.
+
+    What came to a webhook of another run is looked up in these captures.
+    """
     configs, asked = await _ask_stored(session, task_id)
     if session.connection is not None and session.connection.choice is not None:
         await _finish(session.get(task_id))
-    known = _gather(session, task_id, configs, asked)
-    return Diagnosis(task_id, known.good, causes(known))
+    recorded = _NOT_LOOKED
+    if not session.push.hooks.of_task(task_id):
+        recorded = await asyncio.to_thread(_look_up, captures, task_id)
+    known = _gather(session, task_id, configs, asked, recorded)
+    return Diagnosis(task_id, known.good, causes(known), _unseen(known, recorded))
 
 
-def _gather(session: Session, task_id: str, told: Sequence[PushConfig] | None, asked: str) -> Evidence:
+def _look_up(captures: Sequence[Path], task_id: str) -> _Recorded:
+    """Read what captures have of the pushes of a task, in the order in which it came."""
+    found: list[Record] = []
+    unreadable = 0
+    for path in captures:
+        try:
+            with Capture.open(path) as capture:
+                found += capture.select(kinds=(Kind.DELIVERY,), task=task_id, limit=_MOST_RECORDED)
+        except CaptureError:
+            unreadable += 1  # it is counted, and the count is told
+    ours = (record for record in found if {"taken", "challenge", "refused", "dialled", "status"} <= record.meta.keys())
+    return _Recorded(tuple(sorted(ours, key=lambda one: one.at)), len(captures) - unreadable, unreadable)
+
+
+def _unseen(known: Evidence, recorded: _Recorded) -> list[str]:
+    """Say what could not be looked at: the webhooks of other runs and other programs are theirs."""
+    if known.hooks:
+        return []
+    whose = "No webhook of this task is one of this run" if known.configs else "This run has no webhook of the task"
+    looked = f"{recorded.captures} recorded session{'' if recorded.captures == 1 else 's'}"
+    looked += f" ({recorded.unreadable} could not be read)" if recorded.unreadable else ""
+    if recorded.deliveries:
+        came = f"{looked} tell of {len(recorded.deliveries)} deliveries, {known.good} of them accepted"
+    else:
+        came = f"{looked} tell of no delivery" if recorded.captures else "no recorded session was looked at"
+    return [
+        f"{whose}: what came to it is known only as far as this machine recorded it; {came}.",
+        "Whether deliveries went to another path, and whether the webhook was registered before the task ended, is"
+        " seen only by the run that registered it: w in its Webhooks.",
+    ]
+
+
+def _gather(
+    session: Session, task_id: str, told: Sequence[PushConfig] | None, asked: str, recorded: _Recorded
+) -> Evidence:
     journal, push, connection = session.journal, session.push, session.connection
     hooks = tuple(push.hooks.of_task(task_id))
     configs = tuple(journal.redactor.url(config.url) for config in told or ())
@@ -229,7 +299,7 @@ def _gather(session: Session, task_id: str, told: Sequence[PushConfig] | None, a
         declared=connection.card.capabilities.push_notifications if connection else None,
         hooks=hooks,
         configs=configs,
-        deliveries=tuple(record for record in came if record.meta["registration"] in numbers),
+        deliveries=tuple(record for record in came if record.meta["registration"] in numbers) or recorded.deliveries,
         strays=sum(not record.meta["registration"] for record in came),
         listed=None if told is None else sum(hook.stored is True for hook in hooks),
         asked=asked,

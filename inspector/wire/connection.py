@@ -28,6 +28,8 @@ HEADERS: dict[int, dict[str, str]] = {
 }
 """What HTTP asks an answer to carry beside its status."""
 _NONE: Mapping[str, str] = MappingProxyType({})
+_OURS: Mapping[str, str] = MappingProxyType({"Server": "a2a-inspect", "X-Content-Type-Options": "nosniff"})
+"""What every answer says; aiohttp names its version and Python's unless it is told a name."""
 _RESET = struct.pack("ii", 1, 0)
 """Linger on, for no time: closing a socket with this resets the connection."""
 
@@ -219,12 +221,15 @@ class Connection(web.RequestHandler):
             if not data.strip(b"\r\n"):
                 return  # RFC 9112 section 2.2: an empty line before a request is nothing
             self._coming = Arrival(self._peer)
-            self.keep_alive(True)  # stops aiohttp's clock for an idle connection: it is not idle any more
-            self._alarm = asyncio.get_running_loop().call_later(limits.seconds, self._be_slow, self._coming)
         seen = self._coming.seen
         seen += data[: limits.head - len(seen)]
-        if len(seen) >= limits.head and b"\r\n\r\n" not in seen:
+        if b"\r\n\r\n" in seen:
+            return
+        if len(seen) >= limits.head:
             self._refuse(self._coming, 431, f"the head is longer than {limits.head:,} bytes")
+        elif self._alarm is None:
+            self.keep_alive(True)  # stops aiohttp's clock for an idle connection: it is not idle any more
+            self._alarm = asyncio.get_running_loop().call_later(limits.seconds, self._be_slow, self._coming)
 
     def _be_slow(self, arrival: Arrival) -> None:
         self._refuse(arrival, 408, f"the head had not come whole after {self._room.limits.seconds:g} s")
@@ -248,10 +253,11 @@ class Connection(web.RequestHandler):
 
 def answer(status: int, why: str, headers: Mapping[str, str] = _NONE) -> web.Response:
     """Make an answer; `why` is its text, "" for none."""
-    # aiohttp names its version and Python's unless it is told a name.
-    headers = {"Server": "a2a-inspect", "X-Content-Type-Options": "nosniff", **HEADERS.get(status, {}), **headers}
+    more = HEADERS.get(status, _NONE)
     # Nobody reads an answer to a connection that is gone (status 0).
-    return web.Response(status=status or 400, text=why or None, headers=headers)
+    return web.Response(
+        status=status or 400, text=why or None, headers={**_OURS, **more, **headers} if more or headers else _OURS
+    )
 
 
 def _explain(error: HttpProcessingError) -> tuple[int, str]:

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from enum import Enum
 
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Json, Unreadable
 from inspector.wire.check import Check
 from inspector.wire.dial import ACCEPT, Answer
 from inspector.wire.registration import Registration
@@ -17,7 +19,8 @@ class Delivery:
 
     `at` is when its first byte arrived, in seconds since 1970, and `seconds` how long it took to take in; `target` is
     the path and query as they came; `headers` keeps order and duplicates; `body` is what came, or the beginning of it
-    where the delivery was refused; `refused` is a sentence that says why, "" for a delivery that was accepted;
+    where the delivery was refused, and `value` the JSON in it; `refused` is a sentence that says why, "" for a delivery
+    that was accepted;
     `status` is the answer given, 0 where none could be, or none was to be. `dialled` says in words what the user
     dialled in for an answer, "" where nothing was, and `delay` by how many seconds that held the answer back; `taken`
     says that the sender may take it for accepted. `challenge` says that this is no delivery but an agent asking whether
@@ -32,6 +35,7 @@ class Delivery:
     target: str = field(repr=False)
     headers: tuple[tuple[str, str], ...] = field(repr=False)
     body: bytes = field(repr=False)
+    value: Json | Unreadable = field(repr=False)
     checks: tuple[Check, ...]
     refused: str
     status: int
@@ -72,7 +76,7 @@ class Arrival:
     def delivery(
         self,
         head: RequestHead,
-        body: bytes,
+        intake: Intake,
         *,
         status: int,
         refused: str,
@@ -89,7 +93,8 @@ class Arrival:
             method=head.method,
             target=head.target,
             headers=head.headers,
-            body=body,
+            body=intake.data,
+            value=intake.value,
             checks=checks,
             refused=f"{refused[:1].upper()}{refused[1:]}." if refused else "",
             status=status,
@@ -103,7 +108,7 @@ class Arrival:
     def unreadable(self, status: int, refused: str) -> Delivery:
         """Return the delivery of a head that is no HTTP, or that never came whole."""
         head, rest = read_head(bytes(self.seen))
-        return self.delivery(head, rest, status=status, refused=refused)
+        return self.delivery(head, Intake(rest, Outcome.CUT), status=status, refused=refused)
 
 
 class Outcome(Enum):
@@ -124,11 +129,15 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """A body as far as it was read: how that ended, and in words why not well."""
+    """A body as far as it was read: the JSON in it, how the reading ended, and in words why not well."""
 
     data: bytes
     outcome: Outcome
     why: str = ""
+    value: Json | Unreadable = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", parse(self.data))
 
 
 def text(raw: bytes) -> str:

@@ -19,8 +19,10 @@ from inspector.wire.check import Check
 from inspector.wire.connection import Connection, ReceiverLimits, Room, answer, next_bytes
 from inspector.wire.delivery import Delivery, Intake, Outcome, RequestHead, text
 from inspector.wire.dial import ACCEPT, Answer, Dials, Manner
+from inspector.wire.heads import Examined, Heads
 from inspector.wire.place import Place, listening_socket
 from inspector.wire.registration import Demand, Registration
+from inspector.wire.turns import Turns
 from inspector.wire.verdict import examine, prove, refusal, weigh
 
 __all__ = ["Check", "Delivery", "Receiver", "ReceiverLimits", "Registration"]
@@ -59,6 +61,8 @@ class Receiver:
         self._place: Place | None = None
         self._server: asyncio.Server | None = None
         self._registrations: dict[str, Registration] = {}
+        self._heads = Heads()
+        self._turns = Turns()
         self._made = 0
         self._used = _Memory()
         self.dials = Dials()
@@ -115,6 +119,7 @@ class Receiver:
         self._server.close()
         self._server = None
         self._registrations.clear()
+        self._heads.clear()
         await self._room.close()
 
     def register(self, demand: Demand = _BEARER, token: str = "") -> Registration:
@@ -134,6 +139,7 @@ class Receiver:
     def forget(self, registration: Registration) -> None:
         """Close an address: what is posted there from now on has no registration."""
         self._registrations.pop(registration.path, None)
+        self._heads.clear()
 
     def _begin(
         self,
@@ -148,21 +154,15 @@ class Receiver:
 
     async def _take(self, request: web.BaseRequest) -> web.StreamResponse:
         """Judge one request, report it and answer it."""
+        await self._turns.mine()
         connection = cast(Connection, request.protocol)
-        head = RequestHead(
-            request.method,
-            text(request.raw_path.encode("utf-8", "surrogateescape")),
-            tuple((text(name), text(value)) for name, value in request.raw_headers),
-        )
-        path = head.target.partition("?")[0].removeprefix(self._at.prefix)
-        registration = self._registrations.get(path)
-        verdict = examine(head, registration, self._at, used=self._used)
-        status, refused = refusal(verdict.checks)
+        head, registration, verdict, status, refused = self._examined(request)
         intake = await self._take_body(request, head, bool(refused))
         checks = verdict.checks + weigh(intake, bool(refused), challenge=bool(verdict.echo))
         if not refused and intake.outcome is Outcome.WHOLE:
-            checks += prove(head, registration, verdict, intake.data)
-            status, refused = refusal(checks)
+            proofs = prove(head, registration, verdict, intake.data)
+            checks += proofs
+            status, refused = refusal(proofs) if proofs else (status, refused)
         elif not refused or not intake.outcome.status:
             status, refused = intake.outcome.status, refused or intake.why
         given = ACCEPT
@@ -171,7 +171,7 @@ class Receiver:
             status = given.status
         delivery = connection.taken.delivery(
             head,
-            intake.data,
+            intake,
             status=status,
             refused=refused,
             registration=registration,
@@ -181,7 +181,8 @@ class Receiver:
         )
         if verdict.jwt is not None and delivery.taken:
             self._used.add(verdict.jwt.identity)
-        self._room.report(delivery)
+        with self._turns.spend():
+            self._room.report(delivery)
         response = answer(
             status, delivery.refused or verdict.echo, given.headers(registration.url if registration else "")
         )
@@ -192,12 +193,33 @@ class Receiver:
         await _give(given, connection)
         return response
 
+    def _examined(self, request: web.BaseRequest) -> Examined:
+        """Return what a head allows to say."""
+        spelled = (request.method, request.raw_path, request.raw_headers)
+        known = self._heads.get(spelled)
+        if known is not None:
+            return known
+        head = RequestHead(
+            request.method,
+            text(request.raw_path.encode("utf-8", "surrogateescape")),
+            tuple((text(name), text(value)) for name, value in request.raw_headers),
+        )
+        path = head.target.partition("?")[0].removeprefix(self._at.prefix)
+        registration = self._registrations.get(path)
+        verdict = examine(head, registration, self._at, used=self._used)
+        found = Examined(head, registration, verdict, *refusal(verdict.checks))
+        self._heads.keep(spelled, found)
+        return found
+
     async def _take_body(self, request: web.BaseRequest, head: RequestHead, refused: bool) -> Intake:
         """Read a body as far as the limits and an earlier refusal allow."""
         limits = self.limits
         declared = int(next(iter(head.values("content-length")), "0"))
         asks = "100-continue" in (value.lower() for value in head.values("expect"))
-        unwanted = ""
+        most, unwanted = limits.kept if refused else limits.body, ""
+        content, fits = request.content, 0 < declared <= min(most, limits.held - self._held)
+        if fits and not asks and content.is_eof() and content.exception() is None:
+            return Intake(content.read_nowait(), Outcome.WHOLE)  # it came with its head, as most do
         if refused and asks:
             unwanted = "the sender was not told to send the body"
         elif declared > limits.body and not refused:
@@ -205,7 +227,7 @@ class Receiver:
         if unwanted:
             came = await self._read(request, limits.kept, 0)
             return Intake(came.data, Outcome.CUT, unwanted)
-        return await self._read(request, limits.kept if refused else limits.body, limits.seconds, invite=asks)
+        return await self._read(request, most, limits.seconds, invite=asks)
 
     async def _read(self, request: web.BaseRequest, most: int, seconds: float, *, invite: bool = False) -> Intake:
         content, read, outcome = request.content, bytearray(), Outcome.WHOLE

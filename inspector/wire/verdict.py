@@ -10,8 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from inspector.protocol import jsonvalue
-from inspector.protocol.model import Unreadable
+from inspector.protocol.model import Json, Unreadable
 from inspector.wire import jwt
 from inspector.wire.check import Check
 from inspector.wire.delivery import Intake, Outcome, RequestHead
@@ -38,6 +37,7 @@ _QUOTED = 100
 _LONGEST_CHALLENGE = 1024
 _CHALLENGE = "validationToken"
 _PROOFS = ("token", "authorization", "signature")
+_IS_JSON = Check("json", True, "JSON")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def weigh(intake: Intake, refused: bool, *, challenge: bool = False) -> tuple[Ch
     if challenge and not intake.data:
         return ()
     if intake.outcome is Outcome.WHOLE:
-        return Check("size", True, f"{len(intake.data):,} bytes"), _check_json(intake.data)
+        return Check("size", True, f"{len(intake.data):,} bytes"), _check_json(intake.value)
     size = Check("size", None if refused and intake.outcome is Outcome.CUT else False, intake.why)
     return size, Check("json", None, "the body did not come whole")
 
@@ -317,11 +317,8 @@ def _check_type(head: RequestHead) -> Check:
     return Check("content-type", good, f"{_quote(values[0])}{'' if good else ' is not JSON'}")
 
 
-def _check_json(data: bytes) -> Check:
-    value = jsonvalue.parse(data)
-    if isinstance(value, Unreadable):
-        return Check("json", False, f"the body: {value.why}")
-    return Check("json", True, "JSON")
+def _check_json(value: Json | Unreadable) -> Check:
+    return Check("json", False, f"the body: {value.why}") if isinstance(value, Unreadable) else _IS_JSON
 
 
 def _quote(value: str) -> str:

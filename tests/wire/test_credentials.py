@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.bindings.base import GrpcRequest, HttpRequest
 from inspector.wire.credentials import Credentials, basic, origin, split_userinfo
 
 HOME = "https://home.example:443"
@@ -126,3 +126,14 @@ def test_userinfo_is_taken_out_of_a_url(url: str, parts: tuple[str, str]):
 
 def test_userinfo_stands_for_basic_authentication():
     assert basic("us%20er:p%40ss") == "Basic dXMgZXI6cEBzcw=="
+
+
+def test_a_header_that_was_written_by_hand_stands_above_the_credentials():
+    credentials = Credentials({"Authorization": "Bearer ours", "X-Key": "ours"}, frozenset({HOME}), {"key": "ours"})
+    by_hand = HttpRequest("POST", f"{HOME}/", {"AUTHORIZATION": "theirs"})
+    signed = credentials.sign(by_hand, theirs=True)
+    assert signed.headers == {"AUTHORIZATION": "theirs", "X-Key": "ours"}
+    assert signed.url == f"{HOME}/?key=ours"
+    call = GrpcRequest(HOME.partition("//")[2], "/s/M", {"authorization": "theirs"}, b"", streaming=False, tls=True)
+    assert credentials.sign_call(call, theirs=True).metadata["authorization"] == "theirs"
+    assert credentials.sign_call(call).metadata["authorization"] == "Bearer ours"

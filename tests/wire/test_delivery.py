@@ -255,7 +255,12 @@ def test_a_long_header_is_quoted_by_its_beginning_only():
 def test_no_repr_shows_a_secret():
     head = RequestHead("POST", HOOK.path, GOOD)
     delivery: Delivery = Arrival("127.0.0.1:1").delivery(
-        head, TOKEN.encode(), status=204, refused="", registration=HOOK, checks=examine(head, HOOK, PLACE).checks
+        head,
+        Intake(TOKEN.encode(), Outcome.WHOLE),
+        status=204,
+        refused="",
+        registration=HOOK,
+        checks=examine(head, HOOK, PLACE).checks,
     )
     assert TOKEN not in repr(delivery)
     assert "secret-path" not in repr(delivery)

@@ -9,6 +9,7 @@ from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
 from inspector.text.units import size
+from inspector.tui.render.asides import NOTHING_BESIDE, Aside
 from inspector.tui.render.glyphs import Glyphs
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
@@ -36,6 +37,9 @@ _VERBS = {
 
 _NOTHING: Cell = ("", "feed--text")
 
+NOTE_WIDTH = 13
+"""How many cells a note on a timeline has."""
+
 _PROOF = 9
 """How many characters of the name of a proof fit beside its mark."""
 
@@ -57,6 +61,17 @@ def relative(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.1f}"
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def delayed(seconds: float) -> str:
+    """Return by how much something came later, in few cells: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
+    length = abs(seconds)
+    sign = "-" if seconds < 0 else "+"
+    if length < 0.9995:
+        return f"{sign}{length * 1000:.0f}ms"
+    if length < 60:
+        return f"{sign}{length:.1f}s" if length < 9.95 else f"{sign}{length:.0f}s"
+    return f"{sign}{length / 60:.0f}min" if length < 6000 else f"{sign}{length / 3600:.0f}h"
 
 
 def clock(at: float) -> str:
@@ -103,6 +118,8 @@ def finding_cell(severity: Severity | None, glyphs: Glyphs) -> Cell:
 def direction(record: Record, glyphs: Glyphs) -> Cell:
     """Return the glyph of the way that a record went."""
     match record.kind:
+        case Kind.REQUEST if record.operation == "GetTask":
+            return glyphs.poll, "feed--sent"
         case Kind.REQUEST:
             return glyphs.sent, "feed--sent"
         case Kind.DELIVERY:
@@ -113,17 +130,18 @@ def direction(record: Record, glyphs: Glyphs) -> Cell:
             return glyphs.received, "feed--received"
 
 
-def timeline_row(record: Record, row: Row, began: float | None, glyphs: Glyphs) -> Cells:
+def timeline_row(record: Record, row: Row, began: float | None, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
     """Return the cells of a timeline: time, direction, kind, what, note, mark.
 
-    A row that opens a turn shows the time of day, the others the time since `began`.
+    A row that opens a turn shows the time of day, the others the time since `began`. Where a task comes by stream and
+    by push, the note says what the one is to the other.
     """
     return (
         _when(record, began),
         direction(record, glyphs),
         (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
-        _what(record, glyphs),
-        _note(record, row, glyphs),
+        _marked(_what(record, glyphs), aside, glyphs),
+        _note(record, row, glyphs, aside),
         finding_cell(worst(record), glyphs),
     )
 
@@ -169,13 +187,53 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
     return record.label, "feed--text"
 
 
-def _note(record: Record, row: Row, glyphs: Glyphs) -> Cell:
+def _marked(cell: Cell, aside: Aside, glyphs: Glyphs) -> Cell:
+    """Put the sign of a bookmark before a text, and a remark with its own: it was written to be seen."""
+    text, style = cell
+    if aside.remark:
+        text = f"{glyphs.remark} {aside.remark}  {glyphs.quiet} {text}"
+    return (f"{glyphs.bookmark} {text}" if aside.bookmarked else text), style
+
+
+def _note(record: Record, row: Row, glyphs: Glyphs, aside: Aside) -> Cell:
     if record.kind is Kind.DELIVERY:
         verdict, style = _verdict(record, glyphs)
+        if aside.paired and style == "feed--good":
+            return _beside_stream(aside, row, verdict, glyphs)
         return (f"+{row.records:,} {verdict}", style) if row.records > 1 else (verdict, style)
     if row.records > 1:
         return f"+{row.records:,} {glyphs.folded} {size(row.size)}", "feed--muted"
-    return (size(record.size), "feed--muted") if record.event == "artifact" else _NOTHING
+    return _beside_pushes(size(record.size) if record.event == "artifact" else "", aside, glyphs)
+
+
+def _beside_stream(aside: Aside, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
+    """Say what a good push is to the stream: how much later than which record, ahead of it, or nowhere in it."""
+    count = f"+{row.records:,} " if row.records > 1 else ""
+    if not aside.told:
+        text, style = ("ahead", "feed--good") if aside.told is None else ("push only", "feed--warning")
+        return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
+    if count:
+        return f"{count}{verdict}", "feed--good"
+    late = delayed(aside.delay)
+    return _fitting(
+        f"{late} #{aside.seq} {glyphs.check}", f"{late} #{aside.seq}", f"{late} {glyphs.check}"
+    ), "feed--good"
+
+
+def _beside_pushes(text: str, aside: Aside, glyphs: Glyphs) -> Cell:
+    """Say whether a push told what was streamed: with the sign of a push, how late, and where if there is room."""
+    if not aside.told:
+        text = text or ("no push" if aside.told is False else "")
+        return (text, "feed--muted") if text else _NOTHING
+    if text:
+        return f"{text} {glyphs.pushed}", "feed--muted"
+    late = delayed(aside.delay)
+    return _fitting(f"{late} #{aside.seq} {glyphs.pushed}", f"{late} {glyphs.pushed}"), "feed--pushed"
+
+
+def _fitting(*ways: str) -> str:
+    """Return the first way to say a thing that fits into a note, else the last."""
+    return next((one for one in ways if len(one) <= NOTE_WIDTH), ways[-1])
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> Cell:
@@ -194,7 +252,7 @@ def _verdict(record: Record, glyphs: Glyphs) -> Cell:
     return (f"{proof[:_PROOF]} {glyphs.check}", "feed--good") if proof else _NOTHING
 
 
-def delivery_row(record: Record, glyphs: Glyphs) -> Cells:
+def delivery_row(record: Record, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
     """Return the cells of a delivery: time, latency, attempt, task, what it reports, marks, the answer given, mark."""
     meta = record.meta
     latency, attempt = meta.get("latency"), meta.get("attempt", 1)
@@ -204,7 +262,7 @@ def delivery_row(record: Record, glyphs: Glyphs) -> Cells:
         (relative(latency) if latency is not None else "", "feed--muted"),
         (f"x{attempt}" if attempt > 1 else "", "feed--warning"),
         (record.task[:SHORT_ID], "feed--text"),
-        _what(record, glyphs),
+        _marked(_what(record, glyphs), aside, glyphs),
         _marks(meta.get("checks", []), glyphs),
         (str(meta.get("status") or "none"), answer),
         finding_cell(worst(record), glyphs),
@@ -231,7 +289,7 @@ def _worst_of(good: list[bool | None]) -> bool | None:
     return False if False in good else True if True in good else None
 
 
-def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs) -> Cells:
+def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
     """Return the cells of an exchange: time, operation, where, status, content type, events, size, duration, mark."""
     status = str(exchange.status) if exchange.status else "…" if exchange.seconds is None else "none"
     good = 200 <= exchange.status < 300
@@ -239,7 +297,7 @@ def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs) -> Cells:
     ended_well = exchange.how in ("", "complete", "stopped")
     return (
         (clock(exchange.at), "feed--muted"),
-        (exchange.operation, "feed--sent"),
+        _marked((exchange.operation, "feed--sent"), aside, glyphs),
         (f"{exchange.method} {exchange.url}", "feed--text"),
         (status, "feed--good" if good else "feed--bad" if exchange.status else "feed--muted"),
         (exchange.content_type.partition(";")[0], "feed--muted"),
@@ -250,13 +308,13 @@ def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs) -> Cells:
     )
 
 
-def record_row(record: Record, began: float, glyphs: Glyphs) -> Cells:
+def record_row(record: Record, began: float, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
     """Return the cells of one record inside its exchange: time, direction, kind, what, size, mark."""
     return (
         (relative(max(0.0, record.at - began)), "feed--muted"),
         direction(record, glyphs),
         (_kind(record), "feed--text"),
-        _what(record, glyphs),
+        _marked(_what(record, glyphs), aside, glyphs),
         (size(record.size), "feed--muted") if record.size else _NOTHING,
         finding_cell(worst(record), glyphs),
     )

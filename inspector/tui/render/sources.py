@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING
 
 from inspector.capture.records import Record
 from inspector.tui.render import rows
+from inspector.tui.render.asides import NOTHING_BESIDE, Aside, Asides
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cells
 
 if TYPE_CHECKING:
     from inspector.session.journal import Journal
-    from inspector.session.lists import RecordList
+    from inspector.session.lists import RecordList, Row
     from inspector.session.tasks import TrackedTask
 
 
 class TimelineRows:
-    """The rows of a timeline."""
+    """The rows of a timeline; `asides` knows what stands beside the records, None where nothing is to."""
 
-    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs) -> None:
+    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs, asides: Asides | None = None) -> None:
         self._journal = journal
         self._records = records
         self._glyphs = glyphs
+        self._asides = asides
 
     def __len__(self) -> int:
         return len(self._records)
@@ -32,7 +34,11 @@ class TimelineRows:
         """Return the cells of one row."""
         row = self._records[index]
         record = self._journal.capture.get(row.last)
-        return rows.timeline_row(record, row, self._journal.turn_of(row.first), self._glyphs)
+        began = self._journal.turn_of(row.first)
+        return rows.timeline_row(record, row, began, self._glyphs, self._aside(record, row))
+
+    def _aside(self, record: Record, row: Row | None = None) -> Aside:
+        return NOTHING_BESIDE if self._asides is None else self._asides.of(record, row)
 
     def record(self, index: int) -> Record:
         """Return the last record of a row."""
@@ -44,16 +50,18 @@ class DeliveryRows(TimelineRows):
 
     def row(self, index: int) -> Cells:
         """Return the cells of one delivery."""
-        return rows.delivery_row(self.record(index), self._glyphs)
+        record = self.record(index)
+        return rows.delivery_row(record, self._glyphs, self._aside(record))
 
 
 class ExchangeRows:
     """One row for each exchange."""
 
-    def __init__(self, journal: Journal, requests: RecordList, glyphs: Glyphs) -> None:
+    def __init__(self, journal: Journal, requests: RecordList, glyphs: Glyphs, asides: Asides | None = None) -> None:
         self._journal = journal
         self._requests = requests
         self._glyphs = glyphs
+        self._asides = asides
 
     def __len__(self) -> int:
         return len(self._requests)
@@ -67,19 +75,23 @@ class ExchangeRows:
         summary = self._journal.exchanges.get(self.number(index))
         if summary is None:
             raise LookupError(f"record {self.number(index)} opened no exchange")
-        return rows.exchange_row(summary, self._glyphs)
+        aside = self._asides.of(self._journal.capture.get(summary.number)) if self._asides else NOTHING_BESIDE
+        return rows.exchange_row(summary, self._glyphs, aside)
 
 
 class ExchangeRecordRows(TimelineRows):
     """The records of one exchange, with times since its request."""
 
-    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs, began: float) -> None:
-        super().__init__(journal, records, glyphs)
+    def __init__(
+        self, journal: Journal, records: RecordList, glyphs: Glyphs, began: float, asides: Asides | None = None
+    ) -> None:
+        super().__init__(journal, records, glyphs, asides)
         self._began = began
 
     def row(self, index: int) -> Cells:
         """Return the cells of one record."""
-        return rows.record_row(self.record(index), self._began, self._glyphs)
+        record = self.record(index)
+        return rows.record_row(record, self._began, self._glyphs, self._aside(record))
 
 
 class TaskRows:
