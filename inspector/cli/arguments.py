@@ -18,11 +18,13 @@ _PREFIX = "A2ACLI_"
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """One part of a message as typed: `kind` is text, file or data, `value` what was given for it."""
+    """One part of a message as typed: `kind` is text, file, url or data, `value` what was given for it."""
 
     kind: str
     value: str
     media_type: str = ""
+    filename: str = ""
+    metadata: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,10 @@ class Parser(argparse.ArgumentParser):
         raise usage(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help lists the options.")
 
 
+_ABOUT_PART = ("media_type", "filename", "metadata")
+"""What can be said of the part before."""
+
+
 class _Part(argparse.Action):
     """Collects the parts of a message in the order in which they stand."""
 
@@ -113,12 +119,12 @@ class _Part(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         parts: list[PartSpec] = [*(getattr(namespace, "parts", None) or ())]
-        if self.const != "media-type":
+        if self.const not in _ABOUT_PART:
             parts.append(PartSpec(str(self.const), values))
-        elif not parts or parts[-1].media_type:
+        elif not parts or getattr(parts[-1], self.const):
             parser.error(f"{option_string} follows the part that it is about")
         else:
-            parts[-1] = replace(parts[-1], media_type=values)
+            parts[-1] = replace(parts[-1], **{self.const: values})
         namespace.parts = parts
 
 
@@ -236,13 +242,54 @@ def add_history(parser: Parser) -> None:
 
 def add_parts(parser: Parser) -> None:
     """Add the parts of a message, which keep their order."""
-    for kind, metavar, words in (
-        ("text", "TEXT", "a text part"),
-        ("file", "PATH|URL", "a file part: the content of a file, or a url that the agent fetches"),
-        ("data", "PATH|-", "a data part: JSON from a file or from stdin"),
-        ("media-type", "TYPE", "the media type of the part before"),
+    group = parser.add_argument_group("parts", "In the order in which they stand; what is about a part follows it.")
+    for flag, kind, metavar, words in (
+        ("text", "text", "TEXT", "a text part"),
+        ("file", "file", "PATH|URL", "a file part: the content of a file, or a url that the agent fetches"),
+        ("file-url", "url", "URL", "a file part: a url that the agent fetches"),
+        ("data", "data", "PATH|-", "a data part: JSON from a file or from stdin"),
+        ("media-type", "media_type", "TYPE", "the media type of the part before"),
+        ("filename", "filename", "NAME", "the file name of the part before"),
+        ("part-metadata", "metadata", "JSON", "the metadata of the part before"),
     ):
-        parser.add_argument(f"--{kind}", action=_Part, const=kind, metavar=metavar, help=words)
+        group.add_argument(f"--{flag}", action=_Part, const=kind, metavar=metavar, help=words)
+    parser.value("--snippet", group=group, type=values.file, metavar="FILE", help="begin with this *.a2a.toml")
+    parser.value(
+        "--var",
+        group=group,
+        type=values.variable,
+        split=_lines,
+        metavar="NAME=VALUE",
+        help="put this for {{NAME}} in the snippet (default: the environment's); repeatable",
+    )
+
+
+def add_message(parser: Parser) -> None:
+    """Add what a message has besides its parts."""
+    group = parser.add_argument_group("message")
+    add = partial(parser.value, group=group)
+    add("--task-id", type=values.identifier, metavar="ID", help="continue this task")
+    add("--context-id", type=values.identifier, metavar="ID", help="start a new task in this context")
+    add("--reference-task", type=values.identifier, split=_words, metavar="ID", help="refer to this task; repeatable")
+    add("--extension", type=values.identifier, split=_words, metavar="URI", help="use this extension; repeatable")
+    add("--message-id", type=values.identifier, metavar="ID", help="the message's id (default: a new one)")
+    add("--message-metadata", type=values.json_text, metavar="JSON", help="the message's metadata, an object")
+    add("--metadata", type=values.json_text, metavar="JSON", help="the request's metadata, an object")
+    add("--tenant", metavar="NAME", help="the tenant (default: that of the interface)")
+    add("--accept", type=values.identifier, split=_words, metavar="TYPE", help="accept this media type; repeatable")
+    add(
+        "--request",
+        type=values.file,
+        metavar="FILE",
+        help="send the request in this file, right or wrong, in place of all that: its first line, headers, "
+        "an empty line, the body (--preview http writes one)",
+    )
+    add(
+        "--preview",
+        choices=("http", "json", "curl", "httpx"),
+        metavar="FORM",
+        help="print what would be sent and send nothing: http, json, curl or httpx",
+    )
 
 
 def invocation(given: argparse.Namespace) -> Invocation:
@@ -267,6 +314,8 @@ def invocation(given: argparse.Namespace) -> Invocation:
         timeout=typed.get("timeout"),
         capture=typed.get("capture"),
         tour=not typed.get("no_tour"),
+        recording=typed.get("recording"),
+        resubscribe=bool(typed.get("resubscribe")),
         ascii=bool(typed.get("ascii")),
         theme=typed.get("theme"),
     )

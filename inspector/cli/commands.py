@@ -13,6 +13,7 @@ from inspector.cli.arguments import (
     add_connection,
     add_format,
     add_history,
+    add_message,
     add_output,
     add_parts,
     add_receiver,
@@ -48,6 +49,7 @@ class Command:
 def _screen(parser: Parser) -> None:
     add_connection(parser)
     add_receiver(parser)
+    parser.switch("--resubscribe", help="listen again by itself to a task whose stream is lost (R in Talk)")
     parser.switch("--ascii", help="draw the signs (arrows, states, marks) with ASCII characters")
     parser.value("--theme", metavar="NAME", help="the theme to start with")
 
@@ -55,6 +57,28 @@ def _screen(parser: Parser) -> None:
 def _demo(parser: Parser) -> None:
     _screen(parser)
     parser.switch("--no-tour", help="begin without the guided tour; F2 begins it any time")
+
+
+def _open(parser: Parser) -> None:
+    parser.add_argument("recording", type=values.file, metavar="FILE", help="the capture (*.a2a)")
+    parser.switch("--ascii", help="draw the signs (arrows, states, marks) with ASCII characters")
+    parser.value("--theme", metavar="NAME", help="the theme to start with")
+
+
+def _show(parser: Parser) -> None:
+    parser.add_argument("file", type=values.file, metavar="FILE", help="the capture (*.a2a)")
+    parser.add_argument(
+        "filter", nargs="*", metavar="FILTER", help="only the records that a filter leaves: kind:status 'gap>2s' ..."
+    )
+    parser.epilog = _SHOW_HELP
+    add_format(parser, "text", "json")
+    parser.switch("--verbose", help="show headers and payloads too")
+
+
+_SHOW_HELP = """\
+The words of a filter are those of the filter in Traffic (/); one that begins with - goes after --:
+a2a-inspect show FILE -- -kind:keepalive. With -o json every record is a line with all that it holds, its payload as
+JSON where it is JSON, else its bytes in Base64 (raw)."""
 
 
 def _card_get(parser: Parser) -> None:
@@ -98,18 +122,22 @@ def _send(parser: Parser) -> None:
         help="do not wait for the task to end (default: wait)",
     )
     parser.switch("--wait", help="wait for the task to end, which is what happens anyway")
-    parser.value("--task-id", type=values.identifier, metavar="ID", help="continue this task")
-    parser.value("--context-id", type=values.identifier, metavar="ID", help="start a new task in this context")
-    parser.value("--metadata", type=values.json_object, metavar="JSON", help="an object to send with the message")
+    add_message(parser)
+    _saving(parser)
     add_waiting(parser)
     add_output(parser)
     add_connection(parser)
+
+
+def _saving(parser: Parser) -> None:
+    parser.value("--save", type=values.file, metavar="DIR", help="save the artifacts in this folder, under clean names")
 
 
 def _task_get(parser: Parser) -> None:
     parser.add_argument("id", type=values.identifier, metavar="ID", help="the task")
     add_agent(parser)
     parser.switch("--wait", "--watch", help="ask again until the task ends or waits for you")
+    _saving(parser)
     add_waiting(parser)
     add_output(parser)
     add_connection(parser)
@@ -323,6 +351,8 @@ _PUSH = "inspector.cli.pushconfig"
 
 _COMMANDS = (
     Command(("demo",), "open the inspector on the built-in mock agent, with a tour", _demo, ""),
+    Command(("open",), "open the inspector on a recording of an earlier session", _open, ""),
+    Command(("show",), "show the records of a recording", _show, "inspector.cli.show:show"),
     Command(("mock",), "run the built-in mock agent", _mock, "inspector.cli.mock:run"),
     Command(("card", "get"), "show an agent's card", _card_get, "inspector.cli.card:get"),
     Command(("lint",), "say what is wrong with a card", _lint, "inspector.cli.lint:lint"),

@@ -19,7 +19,7 @@ from inspector.protocol.model import (
     Unreadable,
 )
 from inspector.protocol.operations import Operation
-from inspector.session.session import Turn
+from inspector.session.turn import Turn
 
 
 class Follower:

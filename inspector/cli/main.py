@@ -82,7 +82,8 @@ def _dispatch(words: list[str], out: Output) -> int:
         raise usage(f"{' '.join(words[:2])} is no command.", f"There is {known}; {PROGRAM} --help lists them all.")
     given = command.parser().read(words[len(command.words) :], os.environ)
     if not command.code:
-        return _open_screen(invocation(given), demo=True)
+        typed = invocation(given)
+        return _open_screen(typed, demo=typed.options.recording is None)
     run: Callable[[Invocation, Output], int] = _load(command.code)
     return run(invocation(given), out)
 

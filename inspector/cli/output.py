@@ -69,6 +69,12 @@ class Output:
         """Print a text as a field, or as a block where it has more than one line."""
         (self.block if "\n" in value.strip("\n") else self.field)(label, value.strip("\n"))
 
+    def exact(self, text: str) -> None:
+        """Print a text to the byte where a program or a file reads it, and made harmless where a terminal does."""
+        whole = text.encode("utf-8", "replace").decode("utf-8")
+        self.write(f"{clean(whole, newlines=True)}\n" if self._stdout.isatty() else whole)
+        self.flush()
+
     def document(self, value: Any) -> None:
         """Print a JSON document: indented, or on one line where stdout is JSON Lines."""
         self.write(f"{dump(value, None if self.lines else 2)}\n")

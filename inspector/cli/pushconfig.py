@@ -13,7 +13,8 @@ from inspector.cli.running import Run, run, unfit
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
+from inspector.session.turn import Turn
 
 
 def set_config(invocation: Invocation, out: Output) -> int:

@@ -24,8 +24,9 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session.connection import Connection
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
 from inspector.session.settings import settings_of
+from inspector.session.turn import Turn
 
 UNSUPPORTED = "UnsupportedOperationError"
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from inspector.capture.records import Kind
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
 from inspector.cli.findings import FindingsPrinter
 from inspector.cli.following import Follower
+from inspector.cli.message import make_draft, prepare, show
 from inspector.cli.output import Output
-from inspector.cli.parts import make_parts
 from inspector.cli.present import Presenter
 from inspector.cli.running import Run, run, unfit
+from inspector.cli.saving import save
 from inspector.cli.waiting import conclude, is_settled, wait_for
+from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.v1_0 import encode_event
+from inspector.protocol.errors import FaultError
+from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
     Event,
     Message,
+    SendRequest,
     Task,
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
+    Unreadable,
 )
+from inspector.session.checks import check
 from inspector.session.connection import GET_CARD
 from inspector.session.draft import Draft
+from inspector.session.turn import Turn
 
 
 def send(invocation: Invocation, out: Output) -> int:
@@ -31,16 +41,8 @@ def send(invocation: Invocation, out: Output) -> int:
         raise usage("--stream follows the task, and --async does not wait for it.", "Leave one of them out.")
     if given.wait and given.no_wait:
         raise usage("--wait and --async are opposites.", "Leave one of them out.")
-    parts = make_parts(getattr(given, "parts", ()))
-    draft = Draft(
-        parts,
-        task_id=given.task_id or "",
-        context_id=given.context_id or "",
-        blocking=not given.no_wait,
-        history_length=given.history,
-        metadata=given.metadata,
-    )
-    out.lines = out.json and (given.stream or given.findings)
+    draft = make_draft(given)
+    out.lines = out.json and bool(given.stream or given.findings or given.request)
 
     async def work(current: Run) -> None:
         await _Sending(current).send(draft)
@@ -73,25 +75,62 @@ class _Sending:
             self._findings.show()
 
     async def _send(self, draft: Draft) -> None:
+        session, given = self._run.session, self._given
         connection = await self._run.connect()
         self._run.check_interface()
-        if self._run.invocation.verbose and not self._out.json:
-            self._presenter.message(draft.request().message)
-        if not self._given.stream:
-            await self._wait(draft)
-        elif connection.card.capabilities.streaming:
-            await self._follow(draft)
-        else:
+        stream = given.stream
+        if stream and not connection.card.capabilities.streaming and given.request is None:
             self._out.warn("the card does not declare streaming, so the message is sent without it")
-            await self._wait(draft)
+            stream = False
+        turn = prepare(session, given, draft, stream=stream)
+        if given.preview:
+            show(turn, given.preview, self._out)
+            return
+        if given.request is not None:
+            await self._send_raw(turn)
+            return
+        self._warn(turn, connection.card)
+        if self._run.invocation.verbose and not self._out.json and isinstance(turn.request, SendRequest):
+            self._presenter.message(turn.request.message)
+        await (self._follow(turn) if stream else self._wait(turn))
 
-    async def _wait(self, draft: Draft) -> None:
+    def _warn(self, turn: Turn, card: AgentCard) -> None:
+        """Say what speaks against the message; it is sent all the same."""
+        session, request = self._run.session, turn.request
+        if isinstance(request, SendRequest):
+            for note in check(request, stream=False, choice=session.choice, card=card, tasks=session.tasks):
+                self._out.warn(note.words)
+
+    async def _send_raw(self, turn: Turn) -> None:
+        """Send a request as it was written, and print what came back as it came; an error is the command's end."""
+        session = self._run.session
+        async for record in turn:
+            match record.kind:
+                case Kind.RESPONSE if not self._out.json:
+                    self._out.field("Status", record.label)
+                case Kind.TRAILERS if not self._out.json:
+                    self._out.field("Status", f"{record.meta['code']} {record.label}")
+                case Kind.BODY | Kind.FRAME:
+                    self._print_payload(session.payload(record))
+        if turn.fault is not None:
+            raise FaultError(self._run.explain(turn.fault))
+
+    def _print_payload(self, payload: bytes) -> None:
+        value = parse(payload)
+        if self._out.json:
+            self._out.document(payload.decode("utf-8", "replace") if isinstance(value, Unreadable) else value)
+        else:
+            self._out.block("Answer", payload.decode("utf-8", "replace"))
+
+    async def _wait(self, turn: Turn) -> None:
         """Send without a stream; an agent that answers before the task has ended is asked again until it has."""
-        answer = await self._run.call(self._run.session.send(draft, stream=False))
+        answer = await self._run.call(turn)
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
             raise unfit("SendMessage", answer)
         if not isinstance(answer, Task):
             self._print(answer)
+            if isinstance(answer, Message):
+                self._save(answer)
             return
         task = answer
         if self._given.stream:
@@ -101,16 +140,27 @@ class _Sending:
             task = await wait_for(self._run, task, self._print if self._given.stream else _ignore)
         if not self._given.stream:
             self._print(task)
+        self._save(task)
         conclude(self._run, task.status.state)
 
-    async def _follow(self, draft: Draft) -> None:
+    async def _follow(self, turn: Turn) -> None:
         """Send and print every event as it comes."""
-        task = await Follower(self._run, self._print).follow(self._run.session.send(draft, stream=True))
+        task = await Follower(self._run, self._print).follow(turn)
         if task is None:
+            answer = turn.exchange.answer
+            if isinstance(answer, Message):
+                self._save(answer)
             return
         if not self._out.json:
             self._presenter.standing(task.id, task.context_id or "", task.status.state)
+        tracked = self._run.session.tasks.get(task.id)
+        self._save(tracked.now if tracked is not None else task)
         conclude(self._run, task.status.state)
+
+    def _save(self, answer: AssembledTask | Task | Message) -> None:
+        """Save what the agent produced, where that was asked for."""
+        if self._given.save is not None:
+            save(self._out, self._given.save, answer)
 
     def _print(self, event: Event) -> None:
         if self._out.json:

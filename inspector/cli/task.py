@@ -6,6 +6,7 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
 from inspector.cli.present import Presenter
 from inspector.cli.running import Run, run, unfit
+from inspector.cli.saving import save
 from inspector.cli.waiting import conclude, get_task, wait_for
 from inspector.protocol.model import Task
 
@@ -27,7 +28,10 @@ async def _get(current: Run) -> None:
     task = await get_task(current, given.id)
     if given.wait:
         task = await wait_for(current, task, lambda _: None)
-    _report(current, task)
+    _show(current, task)
+    if given.save is not None:
+        save(current.out, given.save, task)
+    conclude(current, task.status.state)
 
 
 async def _cancel(current: Run) -> None:
@@ -36,14 +40,14 @@ async def _cancel(current: Run) -> None:
     answer = await current.call(current.session.cancel(current.invocation.given.id))
     if not isinstance(answer, Task):
         raise unfit("CancelTask", answer)
-    _report(current, answer)
+    _show(current, answer)
+    conclude(current, answer.status.state)
 
 
-def _report(current: Run, task: Task) -> None:
+def _show(current: Run, task: Task) -> None:
     out = current.out
     if out.json:
         out.document(task.to_json())
     else:
         history = getattr(current.invocation.given, "history", None) is not None
         Presenter(out, verbose=current.invocation.verbose, history=history).event(task)
-    conclude(current, task.status.state)

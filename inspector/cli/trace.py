@@ -30,11 +30,12 @@ class Trace:
         for record in self._journal.capture.select(after=self._last):
             self._last = record.seq
             request = self._journal.capture.get(record.exchange) if record.exchange else record
-            for line in _lines(record, payload_json(record, request)):
+            for line in [*lines_of(record, payload_json(record, request)), *_found(record)]:
                 self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
 
 
-def _lines(record: Record, payload: bytes) -> list[str]:
+def lines_of(record: Record, payload: bytes) -> list[str]:
+    """Say what a record holds, line by line: what it is, and then its headers and its payload."""
     meta = record.meta
     match record.kind:
         case Kind.REQUEST:
@@ -52,8 +53,11 @@ def _lines(record: Record, payload: bytes) -> list[str]:
             said = (record.kind.value, record.event, short(record.state), record.label)
             lines = [f"{' '.join(filter(None, said))}, {record.size:,} bytes"]
             lines += [f"< {_text(payload)}"] if payload else []
-    lines += [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
     return lines
+
+
+def _found(record: Record) -> list[str]:
+    return [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
 
 
 def _text(payload: bytes) -> str:

@@ -7,7 +7,6 @@ import math
 from argparse import ArgumentTypeError
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.protocol.lifecycle import State, short
@@ -84,15 +83,23 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.replace(",", " ").split())
 
 
-def json_object(text: str) -> dict[str, Any]:
-    """Read a JSON object."""
+def json_text(text: str) -> str:
+    """Read a JSON object, and keep it as it is written."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ArgumentTypeError(f"not JSON: {error}") from None
     if not isinstance(value, dict):
         raise ArgumentTypeError("JSON, but not an object")
-    return value
+    return text
+
+
+def variable(text: str) -> tuple[str, str]:
+    """Read `name=value`."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ArgumentTypeError("not a name and a value with an equals sign between")
+    return name, value
 
 
 def identifier(text: str) -> str:
@@ -104,7 +111,10 @@ def identifier(text: str) -> str:
 
 def file(text: str) -> Path:
     """Read the path of a file."""
-    return Path(text).expanduser()
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise ArgumentTypeError(f"{text!r} is no path: nobody has such a home") from None
 
 
 def state(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -48,8 +49,8 @@ class AssembledArtifact:
     """One artifact as put together so far.
 
     `parts` holds every part in order, text parts that follow each other as one `TextRun`; `text` is all text in it;
-    `revision` changes when the artifact was replaced, so that who shows `text` knows to start again; `size` counts the
-    characters and bytes of its content; `closed` says that the last chunk came.
+    `cuts` says where in it each chunk began; `revision` changes when the artifact was replaced, so that whoever shows
+    `text` starts again; `size` counts the characters and bytes of its content; `closed` says that the last chunk came.
     """
 
     artifact_id: str
@@ -57,6 +58,7 @@ class AssembledArtifact:
     description: str = ""
     parts: list[Part | TextRun] = field(default_factory=list)
     text: GrowingText = field(default_factory=GrowingText)
+    cuts: array[int] = field(default_factory=lambda: array("q"))
     revision: int = 0
     chunks: int = 0
     size: int = 0
@@ -69,7 +71,7 @@ class AssembledArtifact:
 
     def replace(self, artifact: Artifact) -> None:
         """Start again from a whole artifact."""
-        self.parts, self.text, self.size, self.chunks = [], GrowingText(), 0, 0
+        self.parts, self.text, self.cuts, self.size, self.chunks = [], GrowingText(), array("q"), 0, 0
         self.revision += 1
         self.closed = False
         self.extend(artifact)
@@ -79,6 +81,7 @@ class AssembledArtifact:
         self.name = artifact.name or self.name
         self.description = artifact.description or self.description
         self.chunks += 1
+        self.cuts.append(len(self.text))
         for part in artifact.parts:
             if part.text is not None:
                 self.size += len(part.text)
@@ -89,6 +92,7 @@ class AssembledArtifact:
 
     def go_on(self, text: str) -> None:
         """Add a chunk that is nothing but more of the text that the last one brought."""
+        self.cuts.append(len(self.text))
         self.text.append(text)
         self.size += len(text)
         self.chunks += 1
@@ -114,7 +118,7 @@ class Order:
     """What an account of a task has told so far, as far as later events have to fit it.
 
     `closed` has every artifact that was begun, by id, and whether its last chunk came; `ended` says that a final state
-    was told, `blind` that an event could not be read, which may have begun an artifact.
+    was told, `blind` that something could not be read, or had no id, which may have begun an artifact.
     """
 
     context_id: str = ""
@@ -157,15 +161,15 @@ class Order:
         return () if task.status.state == self.state else self._move(task.status.state)
 
     def _artifact(self, event: TaskArtifactUpdateEvent) -> tuple[Misfit, ...]:
-        misfits: tuple[Misfit, ...] = (Misfit.AFTER_TERMINAL,) if is_terminal(self.state) else ()
         artifact_id, append = event.artifact.artifact_id, bool(event.append)
         closed = self.closed.get(artifact_id)
-        if append and closed is None and not self.blind:
-            misfits += (Misfit.APPEND_BEFORE_CREATE,)
-        elif append and closed:
-            misfits += (Misfit.CHUNK_AFTER_LAST,)
         self.closed[artifact_id] = bool(event.last_chunk) or (append and bool(closed))
-        return misfits
+        self.blind = self.blind or not artifact_id
+        if is_terminal(self.state):
+            return (Misfit.AFTER_TERMINAL,)
+        if append and closed is None and not self.blind:
+            return (Misfit.APPEND_BEFORE_CREATE,)
+        return (Misfit.CHUNK_AFTER_LAST,) if append and closed else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 _BLOCK = 64 * 1024
 """Pieces are joined when they reach this many characters: many small strings cost more than their text."""
 
@@ -39,3 +41,10 @@ class GrowingText:
             first -= 1
         start = self._ends[first - 1] if first else 0
         return "".join((*self._blocks[first:], *self._tail))[max(0, position - start) :]
+
+    def between(self, start: int, end: int) -> str:
+        """Return the text from one character position to another; its cost is that of the blocks that they touch."""
+        first, last = bisect_right(self._ends, start), bisect_left(self._ends, end)
+        begin = self._ends[first - 1] if first else 0
+        tail = self._tail if last >= len(self._blocks) else ()
+        return "".join((*self._blocks[first : last + 1], *tail))[max(0, start - begin) : max(0, end - begin)]

@@ -1,12 +1,40 @@
-"""A message that is being written, as a value: what will be sent, before it has a dialect or a binding."""
+"""A message as a person writes it, as a value: nothing is read yet, nothing has a dialect or a binding."""
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
-from inspector.protocol.model import Message, Part, PushConfig, SendConfiguration, SendRequest
+
+class PartKind(StrEnum):
+    """What a part is made from."""
+
+    TEXT = "text"
+    FILE = "file"
+    LINK = "url"
+    DATA = "data"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPart:
+    """One part as written: `value` is the text, the path of a file, the url of one, or JSON text.
+
+    An empty `media_type` or `filename` is guessed from what the part is; `metadata` is JSON text of an object, or
+    empty.
+    """
+
+    kind: PartKind
+    value: str = ""
+    media_type: str = ""
+    filename: str = ""
+    metadata: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether nothing was written in it."""
+        return not self.value.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,52 +42,47 @@ class Draft:
     """The parts of a message in order, where it is aimed, and how it is to be answered.
 
     `task_id` continues a task, `context_id` alone starts a new task in a context; `blocking` waits for the task to end
-    or to ask for something; `message_id` is made where it is empty.
+    or to ask for something. `metadata` and `request_metadata` are JSON text of an object, or empty; an empty `tenant`
+    is that of the interface; `svc_params` are headers, or metadata of a gRPC call, by name. The two ids are made where
+    none are given, so that what is shown is what will be sent.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[DraftPart, ...]
     task_id: str = ""
     context_id: str = ""
+    references: tuple[str, ...] = ()
+    metadata: str = ""
+    extensions: tuple[str, ...] = ()
     blocking: bool = True
     history_length: int | None = None
     accepted_output_modes: tuple[str, ...] = ()
-    metadata: dict[str, Any] | None = None
+    request_metadata: str = ""
+    tenant: str = ""
+    svc_params: tuple[tuple[str, str], ...] = ()
     message_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """Say in words what keeps the draft from being a message."""
-        if not self.parts:
-            return ("a message has at least one part",)
-        return ()
+    def is_blank(self) -> bool:
+        """Tell whether no part has anything in it."""
+        return all(part.is_blank for part in self.parts)
 
-    def request(self, *, tenant: str | None = None, push: PushConfig | None = None) -> SendRequest:
-        """Make the canonical request; members that say nothing are left out of it."""
-        message = _given(
-            message_id=self.message_id,
-            context_id=self.context_id,
-            task_id=self.task_id,
-            role="ROLE_USER",
-            parts=list(self.parts),
-        )
-        configuration = _given(
-            accepted_output_modes=list(self.accepted_output_modes),
-            task_push_notification_config=push,
-        )
-        if self.history_length is not None:
-            configuration["history_length"] = self.history_length
-        configuration["return_immediately"] = not self.blocking
-        return SendRequest(
-            **_given(tenant=tenant, metadata=self.metadata),
-            message=Message(**message),
-            configuration=SendConfiguration(**configuration),
-        )
+    @property
+    def label(self) -> str:
+        """Say in one line what it is about: its texts, else what its parts are called."""
+        texts = [part.value for part in self.parts if part.kind is PartKind.TEXT and part.value]
+        return " ".join(texts) or ", ".join(part.filename or part.value or part.kind for part in self.parts)
+
+    def renewed(self) -> Draft:
+        """Return the same message with ids of its own, to be sent as another one."""
+        return replace(self, message_id=str(uuid.uuid4()), request_id=str(uuid.uuid4()))
 
 
-def text_draft(text: str, **aim: Any) -> Draft:
+def text_part(text: str) -> DraftPart:
+    """Make a text part."""
+    return DraftPart(PartKind.TEXT, text)
+
+
+def text_draft(text: str, **members: Any) -> Draft:
     """Make the draft of a message with one text part."""
-    return Draft(parts=(Part(text=text),), **aim)
-
-
-def _given(**members: Any) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if value}
+    return Draft(parts=(text_part(text),), **members)

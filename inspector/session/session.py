@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,8 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
-from inspector.protocol.bindings.base import GrpcRequest, WireRequest
+from inspector.protocol.bindings.base import GrpcRequest
+from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import (
@@ -29,6 +28,7 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
+from inspector.session.composing import compose, with_files, with_params
 from inspector.session.connection import (
     Connection,
     chosen_again,
@@ -37,68 +37,26 @@ from inspector.session.connection import (
     read_card_file,
     renewed,
 )
+from inspector.session.copying import as_curl, recorded
 from inspector.session.draft import Draft
 from inspector.session.drift import CardHistory
 from inspector.session.exchange import Call, Exchange
-from inspector.session.hooks import Hook
 from inspector.session.journal import Journal
 from inspector.session.lens import sent
-from inspector.session.outcome import fault_of
+from inspector.session.marks import Marks
 from inspector.session.possible import missing, why_not
 from inspector.session.push import PushDesk
 from inspector.session.reading import payload_json
+from inspector.session.requesttext import call_of, read_request
 from inspector.session.settings import Settings
-from inspector.session.tasks import Tasks, text_of
+from inspector.session.tasks import Tasks
+from inspector.session.turn import Turn
 from inspector.wire.credentials import Credentials, basic, origin, split_userinfo
 from inspector.wire.discovery import normalise
 from inspector.wire.grpc import GrpcClient
 from inspector.wire.http import Client
-from inspector.wire.observations import Observation
 
 NOT_CONNECTED = Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first.")
-
-
-class Turn:
-    """One call under way: iterate over it to drive it, and read from it afterwards what it came to.
-
-    `hook` is the webhook that was registered with it.
-    """
-
-    def __init__(self, session: Session, exchange: Exchange, request: Request, url: str) -> None:
-        call = exchange.call
-        self._session = session
-        self._wire = call.binding.encode(url, call.dialect, call.operation, request, call.request_id)
-        self.exchange = exchange
-        self.request = request
-        self.hook: Hook | None = None
-
-    async def __aiter__(self) -> AsyncGenerator[Record, None]:
-        """Send the call and yield its records as they are appended; leaving early ends the call on the wire."""
-        exchange, session = self.exchange, self._session
-        try:
-            async with aclosing(session.observe(self._wire)) as seen:
-                async for observation in seen:
-                    records = exchange.take(observation)
-                    if self.hook is not None and exchange.task_id:
-                        self.hook.task_id = exchange.task_id
-                    session.journal.touch()
-                    for record in records:
-                        yield record
-        finally:
-            exchange.stop(time.time())
-            session.push.hooks.learn(self.request, exchange.answer, self.fault, self.hook, exchange.task_id)
-            session.journal.touch()
-
-    async def finish(self) -> Fault | None:
-        """Drive the call to its end and return what went wrong, or None."""
-        async for _ in self:
-            pass
-        return self.fault
-
-    @property
-    def fault(self) -> Fault | None:
-        """Return what went wrong, or None where the agent answered."""
-        return fault_of(self.exchange)
 
 
 class Session:
@@ -108,6 +66,9 @@ class Session:
     to it. Everything here runs on one event loop.
     """
 
+    recorded = False
+    """Whether it is a recording, to which nothing can be added."""
+
     def __init__(self, capture: Path, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         redactor = Redactor()
@@ -115,7 +76,8 @@ class Session:
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
-        self.journal = Journal(Capture.create(capture), redactor)
+        self.journal = Journal(self._capture(capture), redactor)
+        self.marks = Marks(self.journal)
         self.tasks = Tasks()
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
@@ -130,6 +92,10 @@ class Session:
             public_url=self.settings.public_url,
             tls=self.settings.receiver_tls,
         )
+
+    @staticmethod
+    def _capture(path: Path) -> Capture:
+        return Capture.create(path)
 
     @property
     def choice(self) -> Choice:
@@ -257,18 +223,48 @@ class Session:
         self.connection = replace(self.connection, choice=choice)
         self._note_connection(self.connection)
 
-    def send(self, draft: Draft, *, stream: bool) -> Turn:
+    def send(self, draft: Draft, *, stream: bool, choice: Choice | None = None, knowing: tuple[str, ...] = ()) -> Turn:
         """Prepare a message to be sent, streamed or not; with push on, a webhook of its own goes with it.
 
-        Raises `FaultError` where no agent is connected.
+        `knowing` is what speaks against it and is kept beside it in the capture. Nothing happens before the turn is
+        driven, so what it would send can be shown. Raises `FaultError` where no agent is connected, and where the draft
+        cannot be made into a request.
         """
-        choice = self.choice
-        operation = Operation.STREAM if stream else Operation.SEND
-        hook = self.push.hook_for(draft.task_id, choice.dialect.generation) if self.push.on else None
-        request = draft.request(tenant=choice.interface.tenant, push=hook.config if hook else None)
-        label = text_of(request.message) or ", ".join(part.filename or part.content for part in draft.parts)
-        turn = self._turn(operation, request, draft.task_id, draft.context_id, label)
+        choice = choice or self.choice
+        hook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.generation) if self.push.on else None
+        composed = compose(
+            draft,
+            tenant=choice.interface.tenant,
+            push=hook.config if hook else None,
+            whole=choice.binding.whole,
+        )
+        composed.check()
+        call = self._call(
+            choice,
+            Operation.STREAM if stream else Operation.SEND,
+            composed.request,
+            draft.request_id,
+            task_id=draft.task_id,
+            context_id=draft.context_id,
+            label=draft.label,
+            knowing=knowing,
+        )
+        turn = self._turn_of(call, choice, composed.request)
+        wire = with_files(turn.wire, composed.files)
+        turn.wire = with_params(wire, choice.dialect.extensions_header, draft)
         turn.hook = hook
+        return turn
+
+    def send_raw(self, text: str, like: Turn, knowing: tuple[str, ...] = ()) -> Turn:
+        """Prepare a request that was written by hand, right or wrong; the answer is read as that to the turn `like` it.
+
+        Credentials are added as always, but for headers that the text has itself. Raises `FaultError` where the text
+        is no request at all.
+        """
+        wire = read_request(text, like.wire, like.exchange.call)
+        call = replace(call_of(wire, like.exchange.call), knowing=knowing)
+        turn = Turn(self, Exchange(self.journal, call.operation.value, call, self.tasks), like.request, wire)
+        turn.by_hand, turn.hook = True, like.hook
         return turn
 
     def send_again(self, exchange: int, choice: Choice) -> Turn:
@@ -361,16 +357,21 @@ class Session:
         label: str = "",
     ) -> Turn:
         """Prepare any operation on any interface, in use or not; raises `FaultError` where it does not exist there."""
+        call = self._call(
+            choice, operation, request, str(uuid.uuid4()), task_id=task_id, context_id=context_id, label=label
+        )
+        return self._turn_of(call, choice, request)
+
+    def _call(self, choice: Choice, operation: Operation, request: Request, request_id: str, **members: Any) -> Call:
+        """Say what is asked on an interface; raises `FaultError` where it has no such operation."""
         if not choice.binding.offers(choice.dialect, operation):
             raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{missing(operation, choice)}."))
-        call = Call(operation, choice.dialect, choice.binding, str(uuid.uuid4()), task_id, context_id, label, request)
-        return Turn(self, Exchange(self.journal, operation.value, call, self.tasks), request, self._address(choice))
+        return Call(operation, choice.dialect, choice.binding, request_id, request=request, **members)
 
-    def observe(self, request: WireRequest) -> AsyncGenerator[Observation, None]:
-        """Send a request with the credentials on it, by the client that it is for."""
-        if isinstance(request, GrpcRequest):
-            return self.grpc.exchange(self.credentials.sign_call(request))
-        return self.client.exchange(self.credentials.sign(request))
+    def _turn_of(self, call: Call, choice: Choice, request: Request) -> Turn:
+        url, request_id = self._address(choice), str(call.request_id)
+        wire = call.binding.encode(url, call.dialect, call.operation, request, request_id)
+        return Turn(self, Exchange(self.journal, call.operation.value, call, self.tasks), request, wire)
 
     def payload(self, record: Record) -> bytes:
         """Return what a record carries, as JSON text where it can be read."""
@@ -379,6 +380,17 @@ class Session:
     def request_of(self, record: Record) -> Record:
         """Return the record that opened the exchange of a record, or the record itself where it is in none."""
         return self.journal.capture.get(record.exchange) if record.exchange else record
+
+    def curl(self, record: Record) -> str:
+        """Return the request behind a record as a curl command with the credentials of now; raises `FaultError`."""
+        request = self.request_of(record)
+        binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
+        if request.kind is not Kind.REQUEST or binding is None:
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "Nothing was asked here that curl could ask."))
+        wire = recorded(request, binding)
+        if isinstance(wire, GrpcRequest):
+            return as_curl(self.credentials.sign_call(wire, theirs=True))
+        return as_curl(self.credentials.sign(wire, theirs=True))
 
     def note(self, text: str, event: str = "") -> None:
         """Record something that the session itself did or saw; `event` says which part of it, where one did."""

@@ -68,19 +68,26 @@ class Credentials:
             case _:
                 return replace(self, headers={**self.headers, name: key})
 
-    def sign(self, request: HttpRequest) -> HttpRequest:
-        """Return the request with the credentials on it where it goes home; a header of ours replaces its own."""
+    def sign(self, request: HttpRequest, *, theirs: bool = False) -> HttpRequest:
+        """Return the request with the credentials on it where it goes home.
+
+        A header of ours replaces its own; with `theirs`, the header that the request has already stays.
+        """
         home = self.are_for(request.url)
         ours = {**self.plain, **(self.headers if home else {})}
+        if theirs:
+            has = {name.lower() for name in request.headers}
+            ours = {name: value for name, value in ours.items() if name.lower() not in has}
         names = {name.lower() for name in ours}
         kept = {name: value for name, value in request.headers.items() if name.lower() not in names}
         url = _with_query(request.url, self.query) if home else request.url
         return replace(request, url=url, headers={**kept, **ours})
 
-    def sign_call(self, call: GrpcRequest) -> GrpcRequest:
+    def sign_call(self, call: GrpcRequest, *, theirs: bool = False) -> GrpcRequest:
         """Return the call with the credentials in its metadata where it goes home; it has no query for those of one."""
         ours = {**self.plain, **({**self.headers, **self.query} if self.are_for(call.url) else {})}
-        return replace(call, metadata={**call.metadata, **{name.lower(): value for name, value in ours.items()}})
+        ours = {name.lower(): value for name, value in ours.items()}
+        return replace(call, metadata={**ours, **call.metadata} if theirs else {**call.metadata, **ours})
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

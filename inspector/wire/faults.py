@@ -62,7 +62,7 @@ def _explain_http(error: Exception, host: str, url: str) -> Fault:
                 Whose.YOURS,
                 FaultCode.USAGE,
                 f"The request to {host} cannot be written as HTTP: {_words(error)}.",
-                "Look at the host and at the headers that you give: a line end or a strange character is in one.",
+                "Look at the host and at the headers that you give: a strange character, or a wrong length, is in one.",
             )
         case httpx.ConnectTimeout():
             return Fault(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import aiohttp
-
-from inspector.wire.delivery import Delivery
 
 _OF_THE_HOP = frozenset(
     {
@@ -28,6 +27,14 @@ _OURS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 """What the client would add where the delivery has none of it."""
 _SECONDS = 10.0
 _QUOTED = 200
+
+
+class Parcel(NamedTuple):
+    """What of a delivery is sent on."""
+
+    method: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,8 @@ class Forwarder:
     def __init__(self) -> None:
         self._client: aiohttp.ClientSession | None = None
 
-    async def send(self, delivery: Delivery, url: str) -> Forwarded:
-        """Send a delivery to a url that the user gave, and say what came of it; what fails is a value."""
+    async def send(self, parcel: Parcel, url: str) -> Forwarded:
+        """Send a parcel to a url that the user gave, and say what came of it; what fails is a value."""
         if self._client is None:
             self._client = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=_SECONDS),
@@ -63,11 +70,11 @@ class Forwarder:
                 auto_decompress=False,
                 skip_auto_headers=_OURS,
             )
-        headers = [pair for pair in delivery.headers if pair[0].lower() not in _OF_THE_HOP]
+        headers = [pair for pair in parcel.headers if pair[0].lower() not in _OF_THE_HOP]
         began = time.perf_counter()
         try:
             async with self._client.request(
-                delivery.method, url, data=delivery.body, headers=headers, allow_redirects=False
+                parcel.method, url, data=parcel.body, headers=headers, allow_redirects=False
             ) as answer:
                 return Forwarded(url, answer.status, time.perf_counter() - began)
         except TimeoutError:

@@ -6,8 +6,8 @@ import asyncio
 import os
 import ssl
 import time
-from base64 import b64encode
-from collections.abc import AsyncGenerator, Callable, Iterable
+from base64 import b64decode, b64encode
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +19,7 @@ from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.bindings.grpc import STATUSES
 from inspector.protocol.sse import Frame
 from inspector.wire.faults import explain
-from inspector.wire.grpc_faults import LostError, is_made_up, lost, silent, unfit
+from inspector.wire.grpc_faults import BINARY, LostError, is_made_up, lost, silent, unfit
 from inspector.wire.http import Limits
 from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, Trailers
 
@@ -73,6 +73,11 @@ class GrpcClient:
         for channel in channels:
             await channel.close(_CLOSE_SECONDS)
 
+    def preview(self, request: GrpcRequest) -> Sent:
+        """Return what `exchange` would hand to the library."""
+        url = f"{'grpcs' if request.tls else 'grpc'}://{request.target}{request.path}"
+        return Sent(self._clock(), "POST", url, tuple(request.metadata.items()), request.body)
+
     async def exchange(self, request: GrpcRequest) -> AsyncGenerator[Observation, None]:
         """Make a call and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the call.
 
@@ -82,8 +87,7 @@ class GrpcClient:
         started = time.perf_counter()
         tally = _Tally()
         how, fault = Ending.COMPLETE, unfit(request.metadata)
-        url = f"{'grpcs' if request.tls else 'grpc'}://{request.target}{request.path}"
-        yield Sent(self._clock(), "POST", url, tuple(request.metadata.items()), request.body)
+        yield self.preview(request)
         if fault is not None:
             how = Ending.BROKEN
         else:
@@ -105,7 +109,7 @@ class GrpcClient:
         if connected is None:
             raise silent(request)
         method = channel.unary_stream if request.streaming else channel.unary_unary
-        call = method(request.path)(request.body, metadata=tuple(request.metadata.items()))
+        call = method(request.path)(request.body, metadata=_metadata(request.metadata))
         try:
             head = await call.initial_metadata()
             await _check(call, request, tally, connected=connected)
@@ -184,6 +188,14 @@ async def _messages(call: Any, end: Any, *, streaming: bool) -> AsyncGenerator[b
         return
     while (message := await call.read()) is not end:
         yield message
+
+
+def _metadata(given: Mapping[str, str]) -> tuple[tuple[str, str | bytes], ...]:
+    """Return metadata as the library takes it: a binary value as bytes, which are base64 here as on the wire."""
+    return tuple(
+        (name, b64decode(value + "=" * (-len(value) % 4)) if name.endswith(BINARY) else value)
+        for name, value in given.items()
+    )
 
 
 def _pairs(metadata: Iterable[tuple[str, str | bytes]] | None) -> Headers:

@@ -26,6 +26,9 @@ _BROKEN = (
 
 _NAME = re.compile(r"[0-9a-z_.-]+")
 _VALUE = re.compile(r"[\x20-\x7e]*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+BINARY = "-bin"
+"""How the names of metadata end whose values are bytes."""
 
 
 class LostError(Exception):
@@ -47,12 +50,13 @@ def is_made_up(code: str, words: str, *, connected: bool) -> bool:
 def unfit(metadata: Mapping[str, str]) -> Fault | None:
     """Say which metadata gRPC cannot carry, None where it can carry all of it."""
     for name, value in metadata.items():
-        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+        fitting = _BASE64 if name.endswith(BINARY) else _VALUE
+        if not _NAME.fullmatch(name) or not fitting.fullmatch(value) or (fitting is _BASE64 and len(value) % 4 == 1):
             return Fault(
                 Whose.YOURS,
                 FaultCode.USAGE,
                 f"The header {name!r} cannot be written as gRPC metadata.",
-                "Names are letters, digits, '_', '-' and '.', values are printable ASCII.",
+                "Names have letters, digits, '_', '-', '.'; values printable ASCII, base64 where a name ends in -bin.",
             )
     return None
 

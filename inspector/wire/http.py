@@ -14,6 +14,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Any, Self
 
+import h11
 import httpcore
 import httpx
 
@@ -24,9 +25,11 @@ from inspector.wire.coding import CODINGS, CodingError, Inflater, TooMuchError
 from inspector.wire.credentials import basic, split_userinfo
 from inspector.wire.faults import explain
 from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
+from inspector.wire.upload import Upload, UploadError, body_of
 
 _EVENT_STREAM = "text/event-stream"
 _HEADERS = "inspector.headers"
+_FRAMING = (b"content-length", b"transfer-encoding")
 _AT_ONCE = 50
 """How many frames of one read are handed on together; looked at after each, the next constant holds."""
 _HOG_SECONDS = 0.002
@@ -79,22 +82,40 @@ class Client:
         """Close every connection."""
         await self._http.aclose()
 
-    async def exchange(self, request: HttpRequest) -> AsyncGenerator[Observation, None]:
-        """Send a request and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the exchange."""
+    def preview(self, request: HttpRequest) -> Sent:
+        """Return what `exchange` would hand to the socket; raises `ValueError` or `httpx.InvalidURL` for a bad url."""
+        return self._seen(request, self._build(request, body_of(request, Upload())))
+
+    def _build(self, request: HttpRequest, body: AsyncIterator[bytes]) -> httpx.Request:
+        headers = _encoded(request)
+        if request.insets and not any(name.lower() in _FRAMING for name, _ in headers):
+            headers.append((b"Content-Length", str(request.length).encode("ascii")))
+        # Beside a Transfer-Encoding that was given, a length that httpx adds to a body in one piece would be wrong.
+        pieces = request.insets or any(name.lower() == b"transfer-encoding" for name, _ in headers)
+        content = body if pieces else request.body or None
+        return self._http.build_request(request.method, request.url, headers=headers, content=content)
+
+    def _seen(self, request: HttpRequest, built: httpx.Request) -> Sent:
+        return Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.shown)
+
+    async def exchange(self, request: HttpRequest, upload: Upload | None = None) -> AsyncGenerator[Observation, None]:
+        """Send a request and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the exchange.
+
+        `upload` tells meanwhile how much of a body with files in it is on its way.
+        """
         started = time.perf_counter()
         tally = _Tally()
         try:
-            built = self._http.build_request(
-                request.method, request.url, headers=_encoded(request), content=request.body or None
-            )
-            yield Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.body)
-            response = await self._send(built)
-            try:
-                async with aclosing(self._response(response, tally)) as observed:
-                    async for seen in observed:
-                        yield seen
-            finally:
-                await response.aclose()
+            async with aclosing(body_of(request, upload or Upload())) as body:
+                built = self._build(request, body)
+                yield self._seen(request, built)
+                response = await self._send(built)
+                try:
+                    async with aclosing(self._response(response, tally)) as observed:
+                        async for seen in observed:
+                            yield seen
+                finally:
+                    await response.aclose()
             how, fault = Ending.COMPLETE, None
         except TooMuchError as error:
             how = Ending.LIMIT
@@ -112,6 +133,9 @@ class Client:
                 f"The body of the answer cannot be read: {error}.",
                 "We ask for identity; a body in another coding has to name it in Content-Encoding.",
             )
+        except UploadError as error:
+            how = Ending.BROKEN
+            fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent got only a part of the message.")
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             how, fault = Ending.BROKEN, _broken_off(explain(error, request.url), tally)
         seconds = time.perf_counter() - started
@@ -135,6 +159,8 @@ class Client:
             for connection in opened:
                 await connection.aclose()
             raise
+        except h11.LocalProtocolError as error:  # a Content-Length that does not fit: httpcore lets it through
+            raise httpx.LocalProtocolError(str(error)) from error
 
     async def _response(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[Observation, None]:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -41,7 +41,27 @@ def test_a_secret_loses_the_newline_of_the_file_it_was_in():
 @pytest.mark.parametrize("typed", ["[1]", "{", '"x"', "[" * 5000, ""])
 def test_metadata_is_a_json_object(typed: str):
     with pytest.raises(ArgumentTypeError):
-        values.json_object(typed)
+        values.json_text(typed)
+
+
+def test_metadata_is_kept_as_it_was_written():
+    assert values.json_text('{"b": 1.0, "a" : "\u00e9"}') == '{"b": 1.0, "a" : "\u00e9"}'
+
+
+@pytest.mark.parametrize(("typed", "read"), [("a=1", ("a", "1")), ("_b2==x y=", ("_b2", "=x y=")), ("c=", ("c", ""))])
+def test_a_variable_is_a_name_and_whatever_stands_behind_the_first_equals_sign(typed: str, read: tuple[str, str]):
+    assert values.variable(typed) == read
+
+
+@pytest.mark.parametrize("typed", ["a", "=1", "a b=1", "1a=1", ""])
+def test_what_is_no_variable_is_refused(typed: str):
+    with pytest.raises(ArgumentTypeError):
+        values.variable(typed)
+
+
+def test_the_home_of_nobody_is_no_path():
+    with pytest.raises(ArgumentTypeError, match="nobody has such a home"):
+        values.file("~nobody-is-called-that/x")
 
 
 @pytest.mark.parametrize("typed", ["-1", "65536", "http", "", "1.5", "٣", "9" * 5000])

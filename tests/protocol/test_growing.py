@@ -43,3 +43,13 @@ def test_pieces_without_text_do_not_pile_up():
     for _ in range(10_000):
         text.append("")
     assert not text._tail
+
+
+@given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000), st.integers(0, 200_000))
+def test_a_part_is_right_across_blocks(sizes: list[int], start: int, length: int):
+    text, whole = GrowingText(), ""
+    for number, size in enumerate(sizes):
+        piece = chr(ord("a") + number) * size
+        text.append(piece)
+        whole += piece
+    assert text.between(start, start + length) == whole[start : start + length]

@@ -14,7 +14,8 @@ from aiohttp import web
 
 from inspector.capture.records import Kind, Record
 from inspector.session.draft import text_draft
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
+from inspector.session.turn import Turn
 
 PATIENCE = 10.0
 CARD_PATH = "/.well-known/agent-card.json"

@@ -14,11 +14,12 @@ import pytest
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings import protobuf
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
-from inspector.protocol.model import Part, PushConfig, Task
+from inspector.protocol.model import PushConfig, Task
 from inspector.protocol.operations import Operation
-from inspector.session.draft import Draft, text_draft
-from inspector.session.session import Session, Turn
+from inspector.session.draft import text_draft
+from inspector.session.session import Session
 from inspector.session.settings import Settings
+from inspector.session.turn import Turn
 
 TASK = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}
 HELLO = text_draft("hello")
@@ -196,7 +197,7 @@ async def test_what_grpc_has_no_place_for_is_said_before_anything_is_sent(connec
     session = await connected()
     before = len(session.journal.capture)
     with pytest.raises(FaultError, match="cannot be written as a SendMessageRequest"):
-        session.send(Draft(parts=(Part(raw="not base64"),)), stream=False)
+        session.send(text_draft("hello", history_length=2**40), stream=False)
     assert len(session.journal.capture) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -188,3 +189,45 @@ async def test_an_agent_that_cannot_be_asked_leaves_the_question_open(agent: Age
     found = {cause.name: cause for cause in (await examine(session, "t")).causes}
     kept = found["the agent did not keep the registration"]
     assert (kept.likely, "broken" in kept.evidence) == (Likely.POSSIBLE, True)
+
+
+async def test_what_came_to_another_run_is_looked_up_in_its_capture(
+    mock: MockAgent, open_session: OpenSession, tmp_path: Path
+):
+    before = await open_session(mock.url)
+    await before.push.turn_on()
+    turn = await say(before, "push")
+    task_id = turn.exchange.task_id
+    await eventually(lambda: before.push.hooks[0].accepted >= 3)
+    path, accepted = before.journal.capture.path, before.push.hooks[0].accepted
+    await before.close()
+    broken = tmp_path / "broken.a2a"
+    broken.write_bytes(b"no capture")
+    session = await open_session(mock.url)
+    found = await examine(session, task_id, [broken, path])
+    assert found.good == accepted
+    likely = {cause.name: cause.likely for cause in found.causes}
+    assert likely["the agent refuses the address"] is Likely.RULED_OUT
+    assert likely["we answered with an error, and it gave up"] is Likely.RULED_OUT
+    assert "it posts to another path" not in likely
+    assert f"1 recorded session (1 could not be read) tell of {accepted} deliveries" in found.unseen[0]
+
+
+async def test_a_run_without_the_webhook_says_what_it_cannot_see(mock: MockAgent, open_session: OpenSession):
+    before = await open_session(mock.url)
+    await before.push.turn_on()
+    turn = await say(before, "push")
+    session = await open_session(mock.url)
+    found = await examine(session, turn.exchange.task_id)
+    assert found.unseen[0].endswith("no recorded session was looked at.")
+    assert "before the task ended" in found.unseen[1]
+    assert (await examine(before, turn.exchange.task_id)).unseen == []
+
+
+async def test_nobody_is_sure_of_no_webhook_where_the_agent_does_not_tell(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("WORKING")}))
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    agent.answer(answering(error={"code": -32603, "message": "broken"}))
+    found = {cause.name: cause.likely for cause in (await examine(session, "t")).causes}
+    assert found["not registered"] is Likely.POSSIBLE

@@ -101,7 +101,7 @@ def test_runs_of_different_things_do_not_mix(journal: Journal, other: dict[str, 
     assert spans(listed) == [(1, 3, 2), (2, 4, 2)]
 
 
-def test_a_chunk_with_a_finding_stands_alone(journal: Journal):
+def test_a_chunk_with_another_finding_stands_alone(journal: Journal):
     listed = RecordList(everything, folded=True)
     journal.follow(listed)
     chunk(journal)
@@ -109,6 +109,14 @@ def test_a_chunk_with_a_finding_stands_alone(journal: Journal):
     chunk(journal)
     chunk(journal)
     assert spans(listed) == [(1, 1, 1), (2, 2, 1), (3, 4, 2)]
+
+
+def test_chunks_with_the_same_findings_are_a_run(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.follow(listed)
+    for seen in ("x", "x", "x", "y"):
+        chunk(journal, findings=[broken("DATA-014", seen)])
+    assert spans(listed) == [(1, 3, 3), (4, 4, 1)]
 
 
 def test_a_list_is_refolded_from_the_records(journal: Journal):

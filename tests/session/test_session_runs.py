@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +59,11 @@ class Stream:
         exchange.take(Head(1.0, 200, "OK", "HTTP/1.1", (("Content-Type", "text/event-stream"),), True))
         return exchange
 
-    def take(self, frame: Frame, *, number: int = 0) -> None:
+    def take(self, *frames: Frame, number: int = 0) -> None:
+        """Take in frames that came together."""
         # A comment is one of the things with which a frame goes on no run.
-        if self.in_full and frame.data is not None:
-            frame = frame._replace(comments=("x",))
-        self.exchanges[number].take(Frames(2.0, [frame]))
+        taken = [one._replace(comments=("x",)) if self.in_full and one.data is not None else one for one in frames]
+        self.exchanges[number].take(Frames(2.0, taken))
 
     def end(self) -> None:
         for exchange in self.exchanges:
@@ -132,6 +134,26 @@ def test_a_run_is_taken_in_without_reading_its_chunks(way: Way, ascii_only: bool
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("odd", "rule"),
+    [({"mood": "cheerful"}, "DATA-014"), ({"artifact": {"name": 5}}, "DATA-002")],
+    ids=["unknown", "mistyped"],
+)
+def test_chunks_that_earn_the_same_findings_are_a_run(way: Way, odd: dict[str, Any], rule: str):
+    with stream(way, in_full=False) as one:
+        one.take(framed(chunk(way, "begin", **odd)))
+        for number in range(50):
+            one.take(framed(chunk(way, f" {number}", append=True, **odd)))
+        assert one.decoded == 3
+        assert one.journal.found[rule] == list(range(5, 56))
+        assert one.journal.capture.get(55).findings == one.journal.capture.get(6).findings
+        one.take(framed(chunk(way, " plain", append=True)))
+        assert one.journal.found[rule] == list(range(5, 56))
+        [tracked] = one.tasks.all()
+        assert str(tracked.answered.artifacts["a"].text).endswith(" 48 49 plain")
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
 def test_what_ends_a_run_is_judged_like_any_event(way: Way):
     with stream(way, in_full=False) as one:
         one.take(framed(chunk(way, "x")))
@@ -197,6 +219,8 @@ TEMPLATES: Sequence[dict[str, Json]] = (
     {"append": True, "part": {"metadata": {"text": "a"}}},
     {"append": True, "part": {"vendor": "a"}},
     {"append": True, "metadata": {"text": "a"}},
+    {"append": True, "mood": "cheerful"},
+    {"append": True, "artifact": {"name": 5}},
     {"append": True, "taskId": "u"},
     {"append": True, "contextId": "d"},
 )
@@ -237,13 +261,16 @@ def mutations(draw: st.DrawFn, data: bytes) -> bytes:
     )
 
 
-def told(way: Way, plan: Sequence[Step], *, in_full: bool) -> list[Any]:
+def told(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = False) -> list[Any]:
+    """Return what comes of a plan; with `together` frames of a stream come at once where nothing is between."""
     with stream(way, in_full=in_full) as one:
-        for step, value in plan:
+        for step, group in groupby(plan, key=itemgetter(0)):
+            values = [value for _, value in group]
             if step == LEARNED:
-                one.journal.redactor.add(value)
-            else:
-                one.take(value, number=int(step == SUBSCRIBED))
+                one.journal.redactor.add(values[0])
+                continue
+            for some in [values] if together else [[value] for value in values]:
+                one.take(*some, number=int(step == SUBSCRIBED))
         one.end()
         return one.told()
 
@@ -251,4 +278,6 @@ def told(way: Way, plan: Sequence[Step], *, in_full: bool) -> list[Any]:
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(WAYS).flatmap(lambda way: st.tuples(st.just(way), steps(way))))
 def test_whatever_comes_is_recorded_judged_and_folded_as_if_every_event_were_read_in_full(plan: tuple[Way, list[Step]]):
-    assert told(*plan, in_full=False) == told(*plan, in_full=True)
+    in_full = told(*plan, in_full=True)
+    assert told(*plan, in_full=False) == in_full
+    assert told(*plan, in_full=False, together=True) == in_full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from inspector.session.draft import Draft, text_draft
+from inspector.session.composing import Problem, compose
+from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.tasks import Source, Tasks, TrackedTask, context_of, state_of, task_of, text_of
 
 ANSWER, PUSH = Source.ANSWER, Source.PUSH
@@ -151,7 +153,7 @@ def test_the_text_of_a_message_is_that_of_its_text_parts():
 
 
 def test_a_draft_leaves_out_what_says_nothing():
-    request = text_draft("hello").request()
+    request = compose(text_draft("hello")).request
     message = request.to_json()["message"]
     assert {**message, "messageId": ""} == {"messageId": "", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
     assert request.to_json()["configuration"] == {"returnImmediately": False}
@@ -160,16 +162,19 @@ def test_a_draft_leaves_out_what_says_nothing():
 
 def test_a_draft_says_all_that_it_is_told():
     draft = Draft(
-        (Part(text="x"),),
+        (DraftPart(PartKind.TEXT, "x", "text/markdown", "x.md", '{"p": null}'),),
         task_id="t",
         context_id="c",
+        references=("r",),
+        metadata='{"m": 1}',
+        extensions=("https://example.com/ext",),
         blocking=False,
         history_length=0,
         accepted_output_modes=("text/plain",),
-        metadata={"a": 1},
+        request_metadata='{"a": 1}',
         message_id="m",
     )
-    assert draft.request(tenant="acme").to_json() == {
+    assert compose(draft, tenant="acme").request.to_json() == {
         "tenant": "acme",
         "metadata": {"a": 1},
         "message": {
@@ -177,12 +182,17 @@ def test_a_draft_says_all_that_it_is_told():
             "contextId": "c",
             "taskId": "t",
             "role": "ROLE_USER",
-            "parts": [{"text": "x"}],
+            "parts": [{"text": "x", "mediaType": "text/markdown", "filename": "x.md", "metadata": {"p": None}}],
+            "metadata": {"m": 1},
+            "extensions": ["https://example.com/ext"],
+            "referenceTaskIds": ["r"],
         },
         "configuration": {"acceptedOutputModes": ["text/plain"], "historyLength": 0, "returnImmediately": True},
     }
+    assert compose(replace(draft, tenant="mine"), tenant="acme").request.tenant == "mine"
 
 
 def test_each_draft_has_an_id_of_its_own():
     assert text_draft("x").message_id != text_draft("x").message_id
-    assert (Draft(()).problems, text_draft("x").problems) == (("a message has at least one part",), ())
+    assert compose(Draft(())).problems == (Problem("parts", "A message has at least one part."),)
+    assert compose(text_draft("x")).problems == ()

@@ -235,8 +235,11 @@ async def test_a_webhook_that_the_agent_lost_gives_way_to_another(agent: Agent, 
     await drive(session.list_push("t"))
     [one] = session.push.hooks
     assert (one.stored, one.standing) == (False, "not stored")
-    assert session.push.hook_for("t") is not None
-    assert session.push.hook_for("t") is None
+    another = session.push.plan("m", "t")
+    assert another is not None
+    assert session.push.plan("m", "t") is another, "planned is not registered yet"
+    session.push.keep(another)
+    assert session.push.plan("m", "t") is None
 
 
 async def test_the_keys_of_a_jwt_may_be_at_a_url_which_is_asked_on_the_record(agent: Agent, open_session: OpenSession):

@@ -119,9 +119,8 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
     """Write a call as a gRPC request; raises `FaultError` where its messages have no place for a parameter."""
     service, method = _method(dialect, operation)
     target, tls = _target(url)
-    value = dialect.encode_request(operation, request)
     try:
-        body = protobuf.write(service.descriptors, method.request, {} if value is None else value)
+        body = write_request(dialect, operation, dialect.encode_request(operation, request))
     except ValueError as error:
         why = str(error).rstrip(".")
         raise FaultError(
@@ -134,6 +133,12 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
         ) from error
     metadata = {name.lower(): text for name, text in dialect.headers.items()}
     return GrpcRequest(target, f"/{service.name}/{method.name}", metadata, body, operation in STREAMING, tls)
+
+
+def write_request(dialect: Dialect, operation: Operation, value: Json) -> bytes:
+    """Write the message of a request; raises `ValueError` for what it has no place for."""
+    service, method = _method(dialect, operation)
+    return protobuf.write(service.descriptors, method.request, {} if value is None else value)
 
 
 # ── the answer ──
@@ -273,6 +278,7 @@ BINDING = Binding(
     decode_answer=decode_answer,
     decode_item=decode_item,
     events=False,
+    whole=True,
     in_full=in_full,
     show=show,
     mask=mask,

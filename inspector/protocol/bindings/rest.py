@@ -78,6 +78,27 @@ def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
     return filled, {name: member for name, member in members.items() if name not in used}
 
 
+def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
+    """Return the operation that a verb and a url ask for, however the interface's own url begins; None for none."""
+    path = url.partition("#")[0].partition("?")[0]
+    fitting = (
+        (len(route.path), operation)
+        for operation, route in dialect.routes.items()
+        if route.verb == verb and re.search(_as_pattern(route.path), path)
+    )
+    return max(fitting, default=(0, None))[1]
+
+
+def _as_pattern(path: str) -> str:
+    """Write the path of a route as a pattern of the end of a url."""
+    written, done = "", 0
+    for found in MEMBER.finditer(path):
+        place = re.escape(found[3]).replace(r"\*", "[^/]+") if found[3] else ".+" if found[1] else "[^/]+"
+        written += re.escape(path[done : found.start()]) + place
+        done = found.end()
+    return f"{written}{re.escape(path[done:])}$"
+
+
 def _segment(text: str) -> str:
     """Write a text as one segment of a path; one that would lead elsewhere (`..`) is kept from it."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="", errors="surrogatepass")

@@ -1,0 +1,111 @@
+"""What speaks against a draft before it is sent, by the card and by the protocol; it can be sent all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inspector.protocol.card import AgentCard
+from inspector.protocol.lifecycle import is_terminal, short
+from inspector.protocol.model import Part, SendRequest
+from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice
+from inspector.session.possible import why_not
+from inspector.session.tasks import Tasks
+
+_TEXT = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that speaks against a draft: `where` is `parts/0`, `task`, `extensions` and the like."""
+
+    where: str
+    words: str
+
+
+def check(request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: Tasks) -> tuple[Note, ...]:
+    """Return what the card does not accept, what the protocol forbids, and what the generation cannot carry."""
+    return (
+        *_of_parts(request, card),
+        *_of_aim(request, tasks),
+        *_of_extensions(request, card),
+        *_of_answer(request, card, choice, stream=stream),
+        *_of_generation(request, choice),
+    )
+
+
+def _of_parts(request: SendRequest, card: AgentCard) -> Iterator[Note]:
+    modes = _modes(card)
+    for index, part in enumerate(request.message.parts):
+        where = f"parts/{index}"
+        if part.content in ("text", "raw", "url") and not getattr(part, part.content):
+            yield Note(where, "This part is empty; the agent may refuse it.")
+        media_type = _type_of(part)
+        if modes and media_type and not any(_accepts(mode, media_type) for mode in modes):
+            yield Note(where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}.")
+
+
+def _modes(card: AgentCard) -> list[str]:
+    """Return every media type that the agent takes somewhere; which skill will answer, nobody knows before."""
+    of_skills = [mode for skill in card.skills for mode in skill.input_modes or ()]
+    return list(dict.fromkeys([*card.default_input_modes, *of_skills]))
+
+
+def _type_of(part: Part) -> str:
+    written = (part.media_type or "").partition(";")[0].strip().lower()
+    return written or (_TEXT if part.content == "text" else "application/json" if part.content == "data" else "")
+
+
+def _accepts(mode: str, media_type: str) -> bool:
+    """Say whether an input mode takes a media type; cards before media types were required say `text` and `file`."""
+    mode = mode.partition(";")[0].strip().lower()
+    if "/" not in mode:
+        return (
+            mode in ("*", "file") or mode == media_type.partition("/")[0] or (mode == "data" and "json" in media_type)
+        )
+    kind, _, subtype = mode.partition("/")
+    return mode == media_type or (subtype == "*" and kind in ("*", media_type.partition("/")[0]))
+
+
+def _of_aim(request: SendRequest, tasks: Tasks) -> Iterator[Note]:
+    message = request.message
+    task = tasks.get(message.task_id or "")
+    if task is not None and is_terminal(task.now.state):
+        yield Note("task", f"This task is {short(task.now.state)}: it takes no more messages (section 3.1.1).")
+    known = task.now.context_id if task else ""
+    if known and message.context_id and message.context_id != known:
+        yield Note("context", f"The task is in the context {known}: an agent must refuse another one (section 3.4.3).")
+    for reference in message.reference_task_ids or ():
+        if reference == message.task_id:
+            yield Note("references", "The task refers to itself.")
+
+
+def _of_extensions(request: SendRequest, card: AgentCard) -> Iterator[Note]:
+    offered = card.capabilities.extensions or []
+    named = request.message.extensions or []
+    for extension in offered:
+        if extension.required and extension.uri not in named:
+            yield Note("extensions", f"The card requires {extension.uri} (section 3.3.4).")
+    known = {extension.uri for extension in offered}
+    for uri in named:
+        if uri not in known:
+            yield Note("extensions", f"The card does not offer {uri}.")
+
+
+def _of_answer(request: SendRequest, card: AgentCard, choice: Choice, *, stream: bool) -> Iterator[Note]:
+    if stream and (why := why_not(Operation.STREAM, choice, card)):
+        yield Note("stream", f"{why[:1].upper()}{why[1:]}.")
+    configuration = request.configuration
+    hooked = configuration is not None and configuration.task_push_notification_config is not None
+    if hooked and card.capabilities.push_notifications is False:
+        yield Note("push", "The card declares pushNotifications: false.")
+    gives = {mode for skill in card.skills for mode in skill.output_modes or ()} | set(card.default_output_modes)
+    asked = (configuration.accepted_output_modes if configuration else None) or []
+    if gives and asked and not any(_accepts(mode, given) for mode in asked for given in gives):
+        yield Note("modes", f"The agent gives none of these: {', '.join(sorted(gives))}.")
+
+
+def _of_generation(request: SendRequest, choice: Choice) -> Iterator[Note]:
+    for pointer in choice.dialect.cannot_carry(request):
+        yield Note("generation", f"{choice.dialect.generation} cannot carry {pointer}: it is left out.")

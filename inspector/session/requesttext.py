@@ -1,0 +1,160 @@
+"""A request as text that can be edited: first line, headers, an empty line, the body; and the way back.
+
+    POST http://127.0.0.1:9999/
+    Content-Type: application/json
+
+    {"jsonrpc": "2.0", ...}
+
+A gRPC call has the word GRPC in place of the verb, its metadata as headers, and its message as JSON, or as `hex:` and
+the bytes, for a message that is none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from urllib.parse import urljoin, urlsplit
+
+from inspector.protocol.bindings import rest
+from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset, WireRequest
+from inspector.protocol.bindings.grpc import write_request
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
+from inspector.protocol.operations import STREAMING, Operation
+from inspector.session.exchange import Call
+
+_GRPC = "GRPC"
+_HEX = "hex:"
+_PORTS = {"http": 80, "https": 443}
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_LINE_END = re.compile(r"\r?\n")
+_EMPTY_LINE = re.compile(r"\r?\n\r?\n")
+_FIRST_LINE = re.compile(r"(\S+)[ \t]+(\S+)(?:[ \t]+HTTP/[0-9.]+)?[ \t]*")
+
+
+def write_text(wire: WireRequest, call: Call) -> str:
+    """Write a request as text; credentials are not in it, they are added when it is sent."""
+    if isinstance(wire, GrpcRequest):
+        first, headers = f"{_GRPC} {wire.url}", wire.metadata
+        body = call.binding.show(call.dialect, call.operation, wire.body, True)
+        if wire.body and body == wire.body:  # no message of the operation, so there is no JSON for it
+            body = f"{_HEX} {body.hex()}".encode("ascii")
+    else:
+        first, headers, body = f"{wire.method} {wire.url}", wire.headers, wire.shown
+    lines = [first, *(f"{name}: {value}" for name, value in headers.items())]
+    return "\n".join(lines) + "\n\n" + body.decode("utf-8", "surrogateescape")
+
+
+def read_request(text: str, before: WireRequest, call: Call) -> WireRequest:
+    """Read a request that was written as text; raises `FaultError` where it has no first line, or a header is none.
+
+    `before` is the request that the text was made from: the marks of its files stand for them still, no others do.
+    """
+    head, *rest = _EMPTY_LINE.split(text, maxsplit=1)
+    body = rest[0] if rest else ""
+    first, *lines = _LINE_END.split(head.rstrip("\r\n"))
+    found = _FIRST_LINE.fullmatch(first)
+    if found is None:
+        raise _usage("The first line says a method and a url: POST http://127.0.0.1:9999/")
+    if _TOKEN.fullmatch(found[1]) is None:
+        raise _usage(f"{found[1]!r} has characters that no HTTP method has, and no client can send.")
+    headers: dict[str, str] = {}
+    for name, value in map(_header, lines):
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value  # as RFC 9110 5.3 has it
+    url = urljoin(before.url, found[2]) if found[2].startswith("/") else found[2]
+    if found[1] == _GRPC:
+        return _grpc(url, headers, body, before, call)
+    raw = body.encode("utf-8", "surrogateescape")
+    if isinstance(before, HttpRequest) and before.insets:
+        return HttpRequest(found[1], url, headers, *_taken_out(raw, before))
+    return HttpRequest(found[1], url, headers, raw)
+
+
+def call_of(wire: WireRequest, call: Call) -> Call:
+    """Return what a request that was written by hand asks for, as far as it says so; the rest is that of `call`."""
+    method: object = wire.path.rpartition("/")[2] if isinstance(wire, GrpcRequest) else ""
+    identity: object = call.request_id
+    operation: Operation | None = None
+    if isinstance(wire, HttpRequest):
+        value = parse(wire.body)
+        if isinstance(value, dict) and "jsonrpc" in value:
+            method, identity = value.get("method"), value.get("id")
+        elif isinstance(value, Unreadable):
+            identity = None  # nobody can read one in it
+        if call.binding.name == rest.BINDING.name:
+            operation = rest.operation_at(call.dialect, wire.method, wire.url)
+    operation = operation or _operations(call.dialect).get(str(method), call.operation)
+    kept = identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
+    return replace(call, operation=operation, request_id=kept, request=None, label="written by hand")
+
+
+def _operations(dialect: Dialect) -> dict[str, Operation]:
+    """Map every name that a generation has for an operation to it."""
+    of_grpc = dialect.service.methods.items() if dialect.service else ()
+    return {
+        **{name: operation for operation, name in dialect.methods.items()},
+        **{method.name: operation for operation, method in of_grpc},
+    }
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon or _TOKEN.fullmatch(name) is None:
+        raise _usage(f"{line[:60]!r} is no header: a name, a colon, a value. An empty line comes before the body.")
+    return name, value.strip(" \t")
+
+
+def _taken_out(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[Inset, ...]]:
+    """Return a body without the marks of files, and where those stand now; a mark that was deleted is a file less."""
+    found: dict[int, Inset] = {}
+    for inset in before.insets:
+        mark = inset.mark.encode()
+        places = [one.start() for one in re.finditer(re.escape(mark), body) if one.start() not in found]
+        # One that was typed as text, before or behind the file, stays text.
+        typed = before.body[: inset.at].count(mark)
+        if places:
+            found[places[min(typed, len(places) - 1)]] = inset
+    plain, kept, done = b"", list[Inset](), 0
+    for at, inset in sorted(found.items()):
+        plain += body[done:at]
+        kept.append(replace(inset, at=len(plain)))
+        done = at + len(inset.mark.encode())
+    return plain + body[done:], tuple(kept)
+
+
+def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, call: Call) -> GrpcRequest:
+    try:
+        parts = urlsplit(url)
+        port = (parts.port or _PORTS[parts.scheme]) if parts.hostname and parts.scheme in _PORTS else None
+    except ValueError:
+        port = None
+    if port is None:
+        raise _usage(f"{url!r} is no place for a gRPC call; it is http://host:port/package.Service/Method.")
+    known = _operations(call.dialect).get(parts.path.rpartition("/")[2])
+    streaming = known in STREAMING if known else isinstance(before, GrpcRequest) and before.streaming
+    message = _message(body, replace(call, operation=known or call.operation))
+    metadata = {name.lower(): value for name, value in headers.items()}
+    target = f"{parts.netloc.rpartition('@')[2].removesuffix(f':{port}')}:{port}"
+    return GrpcRequest(target, parts.path, metadata, message, streaming, parts.scheme == "https")
+
+
+def _message(body: str, call: Call) -> bytes:
+    if body.strip().startswith(_HEX):
+        try:
+            return bytes.fromhex(body.strip().removeprefix(_HEX))
+        except ValueError as error:
+            raise _usage(f"hex: is followed by pairs of hexadecimal digits: {error}.") from error
+    value = parse(body.encode("utf-8", "surrogateescape"))
+    if isinstance(value, Unreadable):
+        raise _usage(f"A gRPC message is written from JSON, and this is {value.why}; hex: sends any bytes.")
+    try:
+        return write_request(call.dialect, call.operation, value)
+    except ValueError as error:
+        why = str(error).rstrip(".")
+        raise _usage(f"This JSON is no message of {call.operation.value}: {why}; hex: sends any bytes.") from error
+
+
+def _usage(words: str) -> FaultError:
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words))

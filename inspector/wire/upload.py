@@ -1,0 +1,66 @@
+"""The body of a request with files in it, read from disk while it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from inspector.protocol.bindings.base import HttpRequest, Inset
+
+_CHUNK = 3 * 2**18
+"""How much of a file is read at once, in bytes: a multiple of three, so that its base64 has no padding inside."""
+
+
+class UploadError(Exception):
+    """A file could not be read to the end that it had when the request was made; `str` of it says which and why."""
+
+
+@dataclass(slots=True)
+class Upload:
+    """How far the body of a request has been handed to the network, in bytes."""
+
+    total: int = 0
+    done: int = 0
+
+
+async def body_of(request: HttpRequest, upload: Upload) -> AsyncGenerator[bytes, None]:
+    """Yield the body piece by piece, counting in `upload`; raises `UploadError` where a file is not as it was."""
+    for piece in request.pieces():
+        if isinstance(piece, bytes):
+            upload.done += len(piece)
+            yield piece
+            continue
+        async with aclosing(_content(piece)) as chunks:
+            async for chunk in chunks:
+                upload.done += len(chunk)
+                yield chunk
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file that was one when it was looked at; what took its place since may be a pipe that never opens."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise UploadError(f"{path} is no file any more")
+    return os.fdopen(handle, "rb")
+
+
+async def _content(inset: Inset) -> AsyncGenerator[bytes, None]:
+    left = inset.size
+    try:
+        with await asyncio.to_thread(_open, Path(inset.path)) as file:
+            while left:
+                chunk = await asyncio.to_thread(file.read, min(left, _CHUNK))
+                if not chunk:
+                    raise UploadError(f"The file {inset.path} became shorter while it was sent")
+                left -= len(chunk)
+                yield b64encode(chunk)
+    except OSError as error:
+        raise UploadError(f"The file {inset.path} could not be read: {error.strerror or error}") from error

@@ -1,0 +1,468 @@
+"""Messages composed on the command line: parts in order, snippets, raw requests, and what would be sent."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from inspector.sample_agents.profile import Profile
+from inspector.sample_agents.server import serve_in_thread
+from puppets import Call, MakePuppet, Puppet, RunCli, task
+
+SECRET = "open-sesame-and-more"
+SNIPPET = """\
+title = "Greet"
+
+[[part]]
+text = "Greet {{who}}."
+
+[[part]]
+data = { lang = "{{lang}}" }
+
+[message]
+extensions = ["https://example.com/of-the-snippet"]
+
+[answer]
+modes = ["text/plain"]
+history = 2
+
+[request]
+params = { X-Team = "{{who}}" }
+"""
+
+
+async def done(call: Call) -> web.StreamResponse:
+    return call.result({"task": task("COMPLETED")})
+
+
+@pytest.fixture
+def agent(puppet: MakePuppet) -> Puppet:
+    return puppet(done)
+
+
+@pytest.fixture(scope="module")
+def every() -> Iterator[str]:
+    """The mock agent in every generation and over every transport."""
+    with serve_in_thread(pace=0, profile=Profile(("1.0", "0.3", "0.2", "0.1", "opvs"))) as url:
+        yield url
+
+
+def params(agent: Puppet) -> Any:
+    return agent.calls[-1].rpc["params"]
+
+
+def header(agent: Puppet, name: str) -> str | None:
+    return agent.calls[-1].request.headers.get(name)
+
+
+# ── parts ──
+
+
+def test_what_is_about_a_part_follows_it(cli: RunCli, agent: Puppet, tmp_path: Path):
+    (tmp_path / "a.bin").write_bytes(b"\0\xff")
+    words = [
+        *("--text", "one", "--part-metadata", '{"n": 1}', "--filename", "one.md", "--media-type", "text/markdown"),
+        *("--file-url", "https://files.example/x.png", "--filename", "mine.png"),
+        *("--file", str(tmp_path / "a.bin"), "--part-metadata", '{"n": 2}'),
+        *("--data", "-"),
+        *("--text", "two"),
+    ]
+    ran = cli("send", "-a", agent.url, *words, stdin=b'{"a" : [1.0]}')
+    assert ran.code == 0, ran.err
+    assert params(agent)["message"]["parts"] == [
+        {"text": "one", "metadata": {"n": 1}, "filename": "one.md", "mediaType": "text/markdown"},
+        {"url": "https://files.example/x.png", "filename": "mine.png", "mediaType": "image/png"},
+        {
+            "raw": base64.b64encode(b"\0\xff").decode(),
+            "filename": "a.bin",
+            "mediaType": "application/octet-stream",
+            "metadata": {"n": 2},
+        },
+        {"data": {"a": [1.0]}, "mediaType": "application/json"},
+        {"text": "two"},
+    ]
+
+
+@pytest.mark.parametrize("text", ["a < b & c\t\r\n\n", "\u2028\U0001f600", "{{name}} {{file:/etc/passwd}}", "", "-"])
+def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
+    assert cli("send", "-a", agent.url, f"--text={text}").code == 0
+    assert params(agent)["message"]["parts"] == [{"text": text}]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "The message has no parts."),
+        (("--media-type", "text/plain", "--text", "x"), "--media-type follows the part that it is about"),
+        (("--text", "x", "--filename", "a", "--filename", "b"), "--filename follows the part that it is about"),
+        (("--text", "x", "--part-metadata", "[1]"), "The metadata: an object is due, this is an array."),
+        (("--text", "x", "--part-metadata", "{"), "The metadata: "),
+        (("--text", "x", "--metadata", "[1]"), "JSON, but not an object"),
+        (("--text", "x", "--message-metadata", "{"), "not JSON"),
+        (("--text", "x", "--history", "-1"), "is no number from 0"),
+        (("--text", "x", "--extension", " "), "an empty id names nothing"),
+        (("--file", ""), "Name a file."),
+        (("--file", "/"), "/ is a folder."),
+        (("--file", "/dev/zero"), "/dev/zero is not a file."),
+        (("--file", "/nowhere/at all"), "could not be read: No such file or directory."),
+        (("--file", "~nobody-is-called-that/x"), "nobody has such a home"),
+        (("--data", "/nowhere/at all"), "could not be read"),
+        (("--data", "~nobody-is-called-that/x"), "could not be read"),
+        (("--file-url", " "), "Give the url of a file."),
+        (("--data", "-", "--data", "-"), "stdin can be read once"),
+        (("--snippet", "/nowhere/at all"), "could not be read: No such file or directory."),
+        (("--snippet", "~nobody-is-called-that/x"), "nobody has such a home"),
+        (("--snippet", "x", "--var", "1=2"), "not a name and a value with an equals sign between"),
+        (("--text", "x", "--request", "-"), "--request sends a request as it is."),
+        (("--snippet", "x", "--request", "-"), "--request sends a request as it is."),
+        (("--request", "/nowhere/at all"), "could not be read"),
+        (("--request", "/dev/zero"), "is larger than 64,000,000 bytes"),
+        (("--text", "x", "--preview", "html"), "invalid choice: 'html'"),
+        (("--text", "x", "--stream", "--async"), "Leave one of them out"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_and_nothing_goes_out(
+    cli: RunCli, agent: Puppet, words: tuple[str, ...], said: str
+):
+    ran = cli("send", "-a", agent.url, *words)
+    assert (ran.code, ran.out) == (2, ""), ran.err
+    assert ran.err.startswith("Error: ")
+    assert said in ran.err
+    assert not any(call.body for call in agent.calls)
+    error = cli("send", "-a", agent.url, *words, "-o", "json").error
+    assert said in error["message"] + (error["hint"] or "")
+
+
+def test_data_that_is_no_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Path):
+    (tmp_path / "x").write_text('{\n "a": 1,\n}')
+    ran = cli("send", "-a", agent.url, "--data", str(tmp_path / "x"))
+    assert ran.code == 2
+    assert "line 3 column 1" in ran.err
+    assert cli("send", "-a", agent.url, "--data", "-", stdin=b"\xff").code == 2
+
+
+# ── the message ──
+
+
+def test_all_that_a_message_has_besides_its_parts(cli: RunCli, agent: Puppet):
+    words = [
+        *("--reference-task", "r1", "--reference-task", "r2"),
+        *("--extension", "https://example.com/a", "--extension", "urn:b"),
+        *("--message-id", "mine", "--message-metadata", '{"m":  1.0}', "--metadata", '{"r": null}'),
+        *("--tenant", "acme", "--accept", "text/plain", "--accept", "image/*", "--history", "0", "--async"),
+    ]
+    assert cli("send", "-a", agent.url, "--text", "x", *words).code == 0
+    assert params(agent) == {
+        "tenant": "acme",
+        "metadata": {"r": None},
+        "message": {
+            "messageId": "mine",
+            "role": "ROLE_USER",
+            "parts": [{"text": "x"}],
+            "metadata": {"m": 1.0},
+            "extensions": ["https://example.com/a", "urn:b"],
+            "referenceTaskIds": ["r1", "r2"],
+        },
+        "configuration": {
+            "acceptedOutputModes": ["text/plain", "image/*"],
+            "historyLength": 0,
+            "returnImmediately": True,
+        },
+    }
+    assert header(agent, "A2A-Extensions") == "https://example.com/a, urn:b"
+
+
+def test_it_may_all_stand_in_the_environment(cli: RunCli, agent: Puppet, tmp_path: Path):
+    (tmp_path / "s.a2a.toml").write_text(SNIPPET)
+    ran = cli(
+        *("send", "-a", agent.url),
+        A2ACLI_SNIPPET=str(tmp_path / "s.a2a.toml"),
+        A2ACLI_VAR="who=you = me\nlang=en",
+        A2ACLI_REFERENCE_TASK="r1 r2",
+        A2ACLI_EXTENSION="urn:a,urn:b",
+        A2ACLI_MESSAGE_ID="m",
+        A2ACLI_MESSAGE_METADATA='{"m": 1}',
+        A2ACLI_METADATA='{"r": 1}',
+        A2ACLI_TENANT="acme",
+        A2ACLI_ACCEPT="a/b,c/d",
+        A2ACLI_HISTORY="7",
+    )
+    assert ran.code == 0, ran.err
+    sent = params(agent)
+    assert sent["message"]["parts"][0] == {"text": "Greet you = me."}
+    assert sent["message"]["extensions"] == ["urn:a", "urn:b"]
+    assert sent["message"]["referenceTaskIds"] == ["r1", "r2"]
+    assert (sent["message"]["messageId"], sent["message"]["metadata"]) == ("m", {"m": 1})
+    assert (sent["tenant"], sent["metadata"]) == ("acme", {"r": 1})
+    assert sent["configuration"]["acceptedOutputModes"] == ["a/b", "c/d"]
+    assert sent["configuration"]["historyLength"] == 7
+    assert cli("send", "-a", agent.url, "--text", "x", A2ACLI_PREVIEW="html").code == 2
+
+
+def test_what_speaks_against_a_message_is_said_and_it_goes_out(cli: RunCli, agent: Puppet):
+    ran = cli("send", "-a", agent.url, "--text", "", "--extension", "urn:mine", "--accept", "image/png", "-o", "json")
+    assert ran.code == 0
+    assert ran.json["task"]["id"] == "task-1"
+    for words in (
+        "This part is empty",
+        "The card does not offer urn:mine.",
+        "The agent gives none of these: text/plain",
+    ):
+        assert words in ran.err
+    assert len([call for call in agent.calls if call.body]) == 1
+
+
+# ── snippets ──
+
+
+def test_a_snippet_is_sent_with_what_is_typed_behind_and_above_it(cli: RunCli, agent: Puppet, tmp_path: Path):
+    path = tmp_path / "greet.a2a.toml"
+    path.write_text(SNIPPET)
+    typed = ["--text", "typed {{who}}", "--extension", "urn:typed", "--var", "who=you", "--var", 'lang="e\\n']
+    ran = cli("send", "-a", agent.url, "--snippet", str(path), *typed, lang="from the environment")
+    assert ran.code == 0, ran.err
+    sent = params(agent)
+    assert sent["message"]["parts"] == [
+        {"text": "Greet you."},
+        {"data": {"lang": '"e\\n'}, "mediaType": "application/json"},
+        {"text": "typed {{who}}"},
+    ]
+    assert sent["message"]["extensions"] == ["urn:typed"]
+    assert sent["configuration"]["acceptedOutputModes"] == ["text/plain"]
+    assert sent["configuration"]["historyLength"] == 2
+    assert header(agent, "X-Team") == "you"
+
+
+def test_variables_come_from_the_environment_or_are_asked_for(cli: RunCli, agent: Puppet, tmp_path: Path):
+    path = tmp_path / "greet.a2a.toml"
+    path.write_text(SNIPPET)
+    ran = cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you")
+    assert (ran.code, ran.out) == (2, "")
+    assert "The snippet has variables without a value: lang." in ran.err
+    assert "--var lang=..." in ran.err
+    assert cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you", lang="en").code == 0
+
+
+def test_a_snippet_s_files_are_beside_it_and_its_mistakes_are_named(cli: RunCli, agent: Puppet, tmp_path: Path):
+    (tmp_path / "note.txt").write_text("beside")
+    path = tmp_path / "x.a2a.toml"
+    path.write_text('[[part]]\nfile = "note.txt"\n')
+    assert cli("send", "-a", agent.url, "--snippet", str(path)).code == 0
+    [part] = params(agent)["message"]["parts"]
+    assert (part["filename"], base64.b64decode(part["raw"])) == ("note.txt", b"beside")
+    path.write_text('[[part]]\nfile = "gone.txt"\n')
+    assert (
+        f"The file {tmp_path / 'gone.txt'} could not be read"
+        in cli("send", "-a", agent.url, "--snippet", str(path)).err
+    )
+    path.write_text("[[part]]\ntxt = 'x'\n")
+    ran = cli("send", "-a", agent.url, "--snippet", str(path))
+    assert ran.code == 2
+    assert "part 1 has one of text, file, url and data." in ran.err
+
+
+# ── previews ──
+
+
+SPOKEN = [
+    *(("1.0", one) for one in ("JSONRPC", "HTTP+JSON", "GRPC")),
+    *(("0.3", one) for one in ("JSONRPC", "HTTP+JSON", "GRPC")),
+    *(("opvs", one) for one in ("JSONRPC", "HTTP+JSON", "GRPC")),
+    ("0.1", "JSONRPC"),
+]
+
+
+def place(url: str, generation: str) -> str:
+    return url if generation == "1.0" else f"{url}/{'opvs' if generation == 'opvs' else f'v{generation}'}"
+
+
+@pytest.mark.parametrize(("generation", "binding"), SPOKEN)
+def test_a_preview_sent_as_a_request_is_the_same_request(
+    cli: RunCli, every: str, tmp_path: Path, generation: str, binding: str
+):
+    at = ("send", "-a", place(every, generation), "--transport", binding, "--a2a-version", generation)
+    ran = cli(*at, "--text", "echo it's <\u2028> &", "--message-id", "m", "--preview", "http")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("GRPC http" if binding == "GRPC" else "POST http")
+    (tmp_path / "request").write_bytes(ran.out.encode())
+    again = cli(*at, "--request", str(tmp_path / "request"), "--preview", "http")
+    assert again.out == ran.out
+    sent = cli(*at, "--request", str(tmp_path / "request"))
+    assert sent.code == 0, sent.err
+    assert sent.out.startswith("Status: 200")
+    answer = sent.out.partition("Answer:\n")[2].partition("\n\n")[0]
+    assert json.loads(answer.replace("\u2e28", "\u2028"))
+    assert "it's <" in answer
+
+
+def test_a_preview_asks_the_agent_for_its_card_alone(cli: RunCli, agent: Puppet):
+    for form in ("http", "json", "curl", "httpx"):
+        ran = cli("send", "-a", agent.url, "--text", "x", "--preview", form, "--stream")
+        assert (ran.code, ran.err) == (0, "")
+        assert "SendStreamingMessage" in ran.out
+    assert not any(call.body for call in agent.calls)
+
+
+def test_a_preview_as_json_is_the_body_to_the_byte(cli: RunCli, agent: Puppet):
+    ran = cli("send", "-a", agent.url, "--text", "\u2028 ä", "--preview", "json")
+    assert json.loads(ran.out)["params"]["message"]["parts"] == [{"text": "\u2028 ä"}]
+    assert not ran.out.endswith("\n")
+
+
+def test_the_curl_command_and_the_program_send_what_send_would(cli: RunCli, agent: Puppet, tmp_path: Path):
+    words = ("--text", "it's $HOME\n@x", "--message-id", "m", "--extension", "urn:x", "--svc-param", "A2A-Version: 9.9")
+    assert cli("send", "-a", agent.url, *words).code == 0
+    expected = agent.calls[-1]
+    programs = {"httpx": [sys.executable, "-c"]} | ({"curl": ["sh", "-c"]} if shutil.which("curl") else {})
+    for form, program in programs.items():
+        text = cli("send", "-a", agent.url, *words, "--preview", form).out
+        ran = subprocess.run([*program, text], capture_output=True, timeout=30, check=False)
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        call = agent.calls[-1]
+        assert call is not expected
+        assert {**call.rpc, "id": ""} == {**expected.rpc, "id": ""}
+        for name in ("Content-Type", "Accept", "A2A-Version", "A2A-Extensions"):
+            assert call.request.headers[name] == expected.request.headers[name], name
+
+
+@pytest.mark.parametrize("form", ["http", "json", "curl", "httpx"])
+def test_a_preview_holds_no_secret_and_says_what_it_left_out(
+    cli: RunCli, puppet: MakePuppet, tmp_path: Path, form: str
+):
+    scheme = {"k": {"apiKeySecurityScheme": {"name": "key", "location": "query"}}}
+    agent = puppet(done, {"securitySchemes": scheme, "securityRequirements": [{"schemes": {"k": {"list": []}}}]})
+    path = tmp_path / "x.a2a.toml"
+    path.write_text(
+        "[request]\nparams = { X-Api-Key = 'of-the-snippet', X-Team = 'open' }\n"
+        "metadata = { access_token = 'of-the-metadata' }\n"
+    )
+    ran = cli(
+        *("send", "-a", agent.url, "--text", f"say {SECRET}", "--snippet", str(path), "--preview", form),
+        A2ACLI_BEARER=SECRET,
+        A2ACLI_API_KEY="the-key-in-the-url",
+    )
+    assert ran.code == 0, ran.err
+    for secret in (SECRET, "the-key-in-the-url", "of-the-snippet", "of-the-metadata"):
+        assert secret not in ran.out + ran.err
+    if form != "json":
+        assert "X-Team" in ran.out
+        assert ran.err == "Left out, being secret: X-Api-Key, Authorization, the key in the url\n"
+
+
+def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agent: Puppet, tmp_path: Path):
+    path = tmp_path / "large.bin"
+    path.touch()
+    os.truncate(path, 9_000_000)
+    words = ("send", "-a", agent.url, "--file", str(path), "--preview")
+    for form in ("http", "json"):
+        assert f'"{{{{file:{path}}}}}"' in cli(*words, form).out
+    for form in ("curl", "httpx"):
+        ran = cli(*words, form)
+        assert (ran.code, ran.out) == (2, "")
+        assert "a2a-inspect send --file sends it" in ran.err
+
+
+def test_over_grpc_there_is_no_program_and_a_file_has_a_limit(cli: RunCli, every: str, tmp_path: Path):
+    at = ("send", "-a", every, "--transport", "GRPC")
+    ran = cli(*at, "--text", "x", "--preview", "httpx")
+    assert (ran.code, ran.out) == (2, "")
+    assert "httpx makes no gRPC calls" in ran.err
+    path = tmp_path / "large.bin"
+    path.touch()
+    os.truncate(path, 65_000_000)
+    ran = cli(*at, "--file", str(path))
+    assert (ran.code, ran.out) == (2, "")
+    assert "made whole in memory" in ran.err
+    shown = cli(*at, "--text", "echo x", "--preview", "curl")
+    assert shown.out.startswith("printf %s ")
+    assert "application/grpc" in shown.out
+
+
+# ── raw requests ──
+
+
+def by_hand(cli: RunCli, agent: Puppet, text: str | bytes, *words: str, **more: Any) -> Any:
+    raw = text.encode() if isinstance(text, str) else text
+    return cli("send", "-a", agent.url, "--request", "-", *words, stdin=raw, **more)
+
+
+def test_a_wrong_request_is_sent_as_it_is_and_its_answer_printed(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.json_response({"got": call.body.decode("latin-1")}, status=400, reason="Bad")
+
+    agent = puppet(answer)
+    body = b'{"jsonrpc": broken \xff\r\n'
+    ran = by_hand(cli, agent, b"POST /rpc\nX-Mine: 1\n\n" + body)
+    assert ran.code == 1
+    assert "Status: 400 Bad" in ran.out
+    assert agent.calls[-1].body == body
+    assert header(agent, "X-Mine") == "1"
+    assert header(agent, "A2A-Version") is None
+    printed = by_hand(cli, agent, b"POST /rpc\n\n" + body, "-o", "json")
+    assert printed.lines[0] == {"got": body.decode("latin-1")}
+    assert "error" in printed.lines[-1]
+
+
+def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("WORKING")}, {"task": task("COMPLETED")})
+
+    body = '{"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {}}'
+    text = f"POST /rpc\nContent-Type: application/json\n\n{body}"
+    ran = by_hand(cli, puppet(answer), text, "-o", "json")
+    assert ran.code == 0, ran.err
+    assert [one["result"]["task"]["status"]["state"] for one in ran.lines] == [
+        "TASK_STATE_WORKING",
+        "TASK_STATE_COMPLETED",
+    ]
+    assert by_hand(cli, puppet(answer), text).out.count("Answer:\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "The first line says a method and a url"),
+        ("hello", "The first line says"),
+        ("POST /rpc\nno header\n\n", "'no header' is no header"),
+        ("P@ST /rpc\n\n", "has characters that no HTTP method has"),
+        ("GRPC http://h:1/x/SendMessage\n\nhello", "hex: sends any bytes"),
+    ],
+)
+def test_what_is_no_request_is_refused(cli: RunCli, agent: Puppet, text: str, words: str):
+    ran = by_hand(cli, agent, text)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert not any(call.body for call in agent.calls)
+
+
+def test_a_url_that_cannot_be_asked_is_the_user_s(cli: RunCli, agent: Puppet):
+    for form in ((), ("--preview", "http")):
+        ran = by_hand(cli, agent, "POST http://agent.example:port/\n\n{}", *form)
+        assert ran.code == 2
+        assert "is not a url that can be asked" in ran.err
+
+
+def test_credentials_go_with_a_raw_request_but_not_elsewhere(cli: RunCli, agent: Puppet, puppet: MakePuppet):
+    stranger = puppet(done)
+    body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}'
+    by_hand(cli, agent, f"POST /rpc\n\n{body}", A2ACLI_BEARER=SECRET)
+    assert header(agent, "Authorization") == f"Bearer {SECRET}"
+    by_hand(cli, agent, f"POST /rpc\nauthorization: mine\n\n{body}", A2ACLI_BEARER=SECRET)
+    assert header(agent, "Authorization") == "mine"
+    by_hand(cli, agent, f"POST {stranger.url}/rpc\n\n{body}", A2ACLI_BEARER=SECRET)
+    assert header(stranger, "Authorization") is None
+
+
+def test_a_file_that_is_named_in_a_raw_request_is_not_read(cli: RunCli, agent: Puppet):
+    body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"x": "{{file:/etc/passwd}}"}}'
+    assert by_hand(cli, agent, f"POST /rpc\n\n{body}").code == 0
+    assert agent.calls[-1].body == body.encode()

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from puppets import Call, MakePuppet, RunCli, task
+
+ARTIFACTS = [
+    {"artifactId": "a", "name": "../../report.md", "parts": [{"text": "# Report\r\n"}]},
+    {"artifactId": "b", "name": "chart\x1b[2J", "parts": [{"raw": base64.b64encode(b"\x00\xff").decode()}]},
+    {"artifactId": "c", "name": "bad", "parts": [{"raw": "no base64!"}]},
+]
+
+
+@pytest.fixture
+def keeper(puppet: MakePuppet) -> str:
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(task("COMPLETED", artifacts=ARTIFACTS))
+
+    return puppet(answer).url
+
+
+def test_case_25_the_artifacts_of_a_task_are_saved_under_clean_names(cli: RunCli, keeper: str, tmp_path: Path):
+    folder = tmp_path / "out"
+    ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(folder))
+    assert ran.code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        "report.md": b"# Report\r\n",
+        "chart[2J.bin": b"\x00\xff",
+        "bad.base64": b"no base64!",
+    }
+    assert f"\nSaved: {folder / 'report.md'}\n" in ran.out
+    assert "Warning: bad.base64: it is not base64, and saved as it came\n" in ran.err
+
+
+def test_saving_again_keeps_what_is_there(cli: RunCli, keeper: str, tmp_path: Path):
+    (tmp_path / "report.md").write_text("mine")
+    assert cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path)).code == 0
+    assert (tmp_path / "report.md").read_text() == "mine"
+    assert (tmp_path / "report-2.md").read_bytes() == b"# Report\r\n"
+
+
+def test_in_json_the_paths_are_told_beside_the_document(cli: RunCli, keeper: str, tmp_path: Path):
+    ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path), "-o", "json")
+    assert ran.json["id"] == "task-1"
+    assert f"Saved: {tmp_path / 'report.md'}\n" in ran.err
+
+
+def test_a_folder_that_cannot_be_made_is_a_mistake_of_the_user(cli: RunCli, keeper: str, tmp_path: Path):
+    (tmp_path / "file").touch()
+    ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path / "file"))
+    assert ran.code == 2
+    assert "Cannot save" in ran.err
+    assert "Hint: --save names another folder." in ran.err
+
+
+def test_a_task_without_artifacts_is_no_failure(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(task("WORKING"))
+
+    ran = cli("task", "get", "task-1", "-a", puppet(answer).url, "--save", str(tmp_path))
+    assert ran.code == 0
+    assert "Warning: there is nothing to save\n" in ran.err

@@ -1,0 +1,133 @@
+"""JSON schemas as forms: found where agents put them, taken apart, filled in, and hostile ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.protocol.model import Message, Part
+from inspector.protocol.schema import FieldError, fields_of, filled_in, find_schema, is_schema, schema_of_skill
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["name", "address"],
+    "properties": {
+        "name": {"type": "string", "title": "Your name", "description": "as on the card"},
+        "count": {"type": "integer", "default": 1},
+        "price": {"type": ["number", "null"]},
+        "fast": {"type": "boolean", "default": False},
+        "size": {"enum": ["S", "M", 3]},
+        "tags": {"type": "array"},
+        "address": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}, "zip": {}}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message(parts=[Part(text="?"), Part(data=SCHEMA)]),
+        Message(parts=[Part(data={"schema": SCHEMA})]),
+        Message(parts=[Part(data={"input": {"jsonSchema": SCHEMA}})]),
+        Message(parts=[Part(text="?", metadata={"https://ext.example/v1/schema": SCHEMA})]),
+        Message(parts=[Part(text="?")], metadata={"inputSchema": SCHEMA}),
+    ],
+)
+def test_a_schema_is_found_where_agents_put_it(message: Message):
+    assert find_schema(message) == SCHEMA
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        Message(),
+        Message(parts=[Part(text="?"), Part(data={"properties": "many"}), Part(data=[SCHEMA])]),
+        Message(parts=[Part(data={"type": "array", "properties": {}})]),
+        Message(parts=[Part(data={"properties": {"a": 1}})]),
+        Message(parts=[Part(data={"other": SCHEMA})]),
+    ],
+)
+def test_what_is_no_schema_is_none(message: Message | None):
+    assert find_schema(message) is None
+
+
+def test_a_skill_may_bring_one():
+    assert schema_of_skill({"inputSchema": SCHEMA}) == SCHEMA
+    assert schema_of_skill({"metadata": {"schema": SCHEMA}}) == SCHEMA
+    assert schema_of_skill({}) is None
+    assert schema_of_skill(None) is None
+
+
+def test_nested_objects_become_fields_of_their_own():
+    fields = {one.name: one for one in fields_of(SCHEMA)}
+    assert [*fields] == ["name", "count", "price", "fast", "size", "tags", "address.city", "address.zip"]
+    assert [one.kind for one in fields.values()] == [
+        "string",
+        "integer",
+        "number",
+        "boolean",
+        "json",
+        "json",
+        "string",
+        "json",
+    ]
+    assert (fields["name"].label, fields["name"].hint, fields["name"].required) == ("Your name", "as on the card", True)
+    assert (fields["count"].value, fields["fast"].value, fields["size"].options) == ("1", "false", ("S", "M", "3"))
+    assert fields["address.city"].required
+
+
+def test_what_is_filled_in_has_the_types_of_the_schema():
+    typed = {
+        "name": " Ada ",
+        "count": "3",
+        "price": "2.5",
+        "fast": "yes",
+        "size": "M",
+        "tags": '["a"]',
+        "address.city": "Bern",
+        "address.zip": "3000",
+    }
+    assert filled_in(fields_of(SCHEMA), typed) == {
+        "name": "Ada",
+        "count": 3,
+        "price": 2.5,
+        "fast": True,
+        "size": "M",
+        "tags": ["a"],
+        "address": {"city": "Bern", "zip": 3000},
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({}, "Your name is required."),
+        ({"count": "x"}, "count is a whole number"),
+        ({"count": "1.5"}, "count is a whole number."),
+        ({"count": "true"}, "count is a whole number."),
+        ({"count": "1e999"}, "count is a whole number."),
+        ({"price": '"1"'}, "price is a number."),
+        ({"fast": "perhaps"}, "fast is true or false."),
+        ({"size": "XL"}, "size is one of S, M, 3."),
+        ({"tags": "[1"}, "tags is JSON"),
+        ({"tags": "[" * 100_000}, "tags is JSON"),
+    ],
+)
+def test_what_is_filled_in_wrong_is_said(typed: dict[str, str], said: str):
+    whole = {"name": "Ada", "address.city": "Bern"} if typed else {}
+    with pytest.raises(FieldError, match=said.replace(".", r"\.").split("\n")[0]):
+        filled_in(fields_of(SCHEMA), whole | typed)
+
+
+def test_a_hostile_schema_stays_small():
+    wide = {"type": "object", "properties": {str(number): {} for number in range(100_000)}}
+    assert len(fields_of(wide)) == 60
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(50):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert [one.name for one in fields_of(deep)] == ["a.a.a.a"]
+    odd = {"properties": {"a": {"type": 7, "enum": "no", "title": [], "default": {"b": 1}}}}
+    assert is_schema(odd)
+    assert fields_of(odd)[0].value == '{"b": 1}'
