@@ -9,11 +9,22 @@ from inspector.tui.places.talk import Talk
 from inspector.tui.tour import STOPS, Send, Step
 from inspector.tui.widgets.composer import Aim, Composer
 from inspector.tui.widgets.facetabs import FaceTabs
+from inspector.tui.widgets.keyline import KeyLine
 from inspector.tui.widgets.tourstrip import Move, TourStrip, Where
 
 if TYPE_CHECKING:
     from inspector.session.session import Session
     from inspector.tui.screens.workbench import WorkbenchScreen
+
+
+async def begin(workbench: WorkbenchScreen, session: Session) -> Guide:
+    """Begin the tour over a session: its strip comes above the keys and has them."""
+    strip = TourStrip()
+    guide = Guide(workbench, strip, session)
+    await workbench.mount(strip, before=workbench.query_one(KeyLine))
+    strip.focus()
+    guide.show()
+    return guide
 
 
 class Guide:
@@ -94,10 +105,13 @@ class Guide:
 
     def _do(self, send: Send) -> None:
         """Send what the step offers, unless a call is under way: it may be the same one."""
-        if not self._session.journal.exchanges.open:
+        sender = self._workbench.sender
+        if sender is not None and not sender.is_busy and not self._session.journal.exchanges.open:
             self._workbench.run_worker(self._sending(send), group="tour", exclusive=True)
 
     async def _sending(self, send: Send) -> None:
+        from inspector.session.draft import text_draft  # noqa: PLC0415 - loaded with the session, after first paint
+
         workbench, talk = self._workbench, self._workbench.query_one(Talk)
         self._speak(send.generation)
         if self._session.push.on != send.push:
@@ -106,7 +120,10 @@ class Guide:
         self.strip.focus()
         if send.answer:
             talk.aim_at_task()
-        workbench.say(send.text, talk.query_one(Composer).aim if send.answer else Aim(), stream=send.stream)
+        aim = talk.query_one(Composer).aim if send.answer else Aim()
+        draft = text_draft(send.text, task_id=aim.task_id, context_id=aim.context_id)
+        if workbench.sender is not None and not workbench.sender.is_busy:
+            workbench.sender.send(draft, stream=send.stream)
 
     def _speak(self, generation: str) -> None:
         """Talk in a generation: over the first interface that has it, unless the one in use does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,7 +15,8 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from inspector.capture import recent
+from inspector.capture import places, recent
+from inspector.text.units import size
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import ago
 from inspector.tui.widgets.keyline import KeyLine
@@ -39,6 +41,10 @@ class AgentList(OptionList):
     enter_hint = "connect"
 
 
+_CAPTURES = 5
+"""How many captures are offered."""
+
+
 class ConnectScreen(Screen[None]):
     """A field for a reference, and a list of those known."""
 
@@ -55,10 +61,17 @@ class ConnectScreen(Screen[None]):
             super().__init__()
             self.reference = reference
 
+    class CaptureChosen(Message):
+        """A capture was chosen, to be looked at."""
+
+        def __init__(self, path: Path) -> None:
+            super().__init__()
+            self.path = path
+
     def __init__(self, *, can_go_back: bool = False) -> None:
         super().__init__()
         self._can_go_back = can_go_back
-        self._references: list[str] = []
+        self._choices: list[str | Path] = []
 
     def compose(self) -> ComposeResult:
         """Make the field and the list."""
@@ -76,11 +89,15 @@ class ConnectScreen(Screen[None]):
         agents, problem = recent.load()
         options = self.query_one(OptionList)
         options.add_option(Option(_row("demo", "the built-in mock agent, started for you", "")))
-        self._references = [DEMO]
+        self._choices = [DEMO]
         for agent in agents:
             age = f"{ago(time.time() - agent.last_seen)} ago"
             options.add_option(Option(_row(agent.name, f"{agent.url}   {agent.generation}", age)))
-            self._references.append(agent.url)
+            self._choices.append(agent.url)
+        for capture in places.recent_captures(_CAPTURES):
+            age = f"{ago(time.time() - capture.changed)} ago"
+            options.add_option(Option(_row("recording", f"{capture.path.name}   {size(capture.size)}", age)))
+            self._choices.append(capture.path)
         options.highlighted = 0
         if problem:
             self.show_problem(problem)
@@ -97,14 +114,18 @@ class ConnectScreen(Screen[None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Connect to an agent of the list."""
-        self.post_message(self.Chosen(self._references[event.option_index]))
+        self._choose(self._choices[event.option_index])
 
-    def _marked(self) -> str:
-        return self._references[self.query_one(OptionList).highlighted or 0]
+    def _choose(self, choice: str | Path) -> None:
+        self.post_message(self.CaptureChosen(choice) if isinstance(choice, Path) else self.Chosen(choice))
 
     def action_choose(self) -> None:
         """Connect to what was typed, or to the marked agent."""
-        self.post_message(self.Chosen(self.query_one(Input).value.strip() or self._marked()))
+        typed = self.query_one(Input).value.strip()
+        if typed.endswith(places.SUFFIX) and "://" not in typed:
+            self._choose(Path(typed).expanduser())
+        else:
+            self._choose(typed or self._choices[self.query_one(OptionList).highlighted or 0])
 
     def action_to_list(self) -> None:
         """Go from the field to the list."""

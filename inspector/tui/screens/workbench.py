@@ -18,16 +18,9 @@ from inspector.tui import engine
 from inspector.tui.pacer import Pacer
 from inspector.tui.places.agent import AgentPlace
 from inspector.tui.places.base import CallWanted, Place
-from inspector.tui.places.findings import FindingsPlace
-from inspector.tui.places.talk import PHASE, Talk
-from inspector.tui.places.tasks import TasksPlace
-from inspector.tui.places.traffic import TrafficPlace
-from inspector.tui.places.webhooks import WebhooksPlace
-from inspector.tui.render.card import Signed
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.cardview import CardView
-from inspector.tui.widgets.composer import Aim, Composer
 from inspector.tui.widgets.keyline import KeyLine
 from inspector.tui.widgets.placetabs import PLACES, PlaceTabs
 from inspector.tui.widgets.statusbar import Status, StatusBar
@@ -36,9 +29,24 @@ if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
     from inspector.protocol.selection import Choice
     from inspector.session.connection import Connection
-    from inspector.session.session import Session, Turn
+    from inspector.session.opened import Recording
+    from inspector.session.session import Session
+    from inspector.session.turn import Turn
+    from inspector.tui.cards import CardDesk
     from inspector.tui.guide import Guide
+    from inspector.tui.places.findings import FindingsPlace
+    from inspector.tui.places.talk import Talk
+    from inspector.tui.places.tasks import TasksPlace
+    from inspector.tui.places.traffic import TrafficPlace
+    from inspector.tui.sending import Sender
+    from inspector.tui.widgets.composer import Composer
     from inspector.tui.widgets.tourstrip import TourStrip
+
+
+_TURNS = 4
+"""How many turns others get after a slice of a recording: a key goes through several tasks until it is drawn."""
+_OF_AGENTS = frozenset({"push", "doctor", "again", "interfaces"})
+"""What a recording, which has no agent, cannot do."""
 
 
 class WorkbenchScreen(Screen[None]):
@@ -75,12 +83,14 @@ class WorkbenchScreen(Screen[None]):
         super().__init__()
         self._glyphs = glyphs
         self.session: Session | None = None
+        self.sender: Sender | None = None
+        self.cards: CardDesk | None = None
         self._status_bar = StatusBar(glyphs)
         self._pacer = Pacer(self._status_bar, self.refresh_view)
         self._doing = ("busy", "starting")
         self._others: AwaitMount | None = None
         self._reference = ""
-        self._keep_cards = False
+        self._wanted = ""
         self._guide: Guide | None = None
         self._has_tour = False
 
@@ -96,22 +106,48 @@ class WorkbenchScreen(Screen[None]):
     async def complete(self) -> None:
         """Make the places that are not seen at first, which takes too long to be done before the first paint."""
         if self._others is None:
-            places = [place(self._glyphs) for place in (Talk, TasksPlace, WebhooksPlace, TrafficPlace, FindingsPlace)]
+            places = [place(self._glyphs) for place in await asyncio.to_thread(engine.load_places)]
             for place in places:
                 place.display = False
             self._others = self.query_one("#places", ContentSwitcher).mount_all(places)
             await self.query_one(AgentPlace).complete()
+            self._keep_moving()
         await self._others
+        if self._wanted:
+            self.place = self._wanted
+
+    @property
+    def talk(self) -> Talk:
+        """The place Talk, which is there once the workbench is complete."""
+        from inspector.tui.places.talk import Talk  # noqa: PLC0415 - loaded by then, behind the first paint
+
+        return self.query_one(Talk)
+
+    @property
+    def _composer(self) -> Composer:
+        from inspector.tui.widgets.composer import Composer  # noqa: PLC0415 - loaded by then, behind the first paint
+
+        return self.query_one(Composer)
+
+    @property
+    def _traffic(self) -> TrafficPlace:
+        from inspector.tui.places.traffic import TrafficPlace  # noqa: PLC0415 - loaded by then, behind the first paint
+
+        return self.query_one(TrafficPlace)
 
     # What the app tells
 
-    def on_mount(self) -> None:
+    def _keep_moving(self) -> None:
         """Keep the sign of a running task moving, while there is one."""
+        from inspector.tui.widgets.timelinepane import PHASE  # noqa: PLC0415 - loaded by then, behind the first paint
+
         self.set_interval(PHASE, self._tick)
 
     def _tick(self) -> None:
-        if self.session is not None and self.session.journal.exchanges.open and self.place == "talk":
-            self.query_one(Talk).show_title()
+        if self.session is None or self.place != "talk" or not self.session.journal.exchanges.open:
+            return
+        if self._pacer.idle:  # else it is shown with the rest, and to draw it alone would cost nearly as much
+            self.talk.show_title()
 
     def attach(self, session: Session, reference: str) -> None:
         """Show another session, which is about to look for an agent."""
@@ -119,7 +155,12 @@ class WorkbenchScreen(Screen[None]):
         self._has_tour = False
         if self.session is not None:
             self.session.journal.unlisten(self._pacer.poke)
+        from inspector.tui.cards import CardDesk  # noqa: PLC0415 - likewise
+        from inspector.tui.sending import Sender  # noqa: PLC0415 - loaded with the session, after first paint
+
         self.session = session
+        self.sender = Sender(self, session)
+        self.cards = CardDesk(self, session)
         self._reference = reference
         session.journal.listen(self._pacer.poke)
         for place in self.query(Place):
@@ -128,67 +169,56 @@ class WorkbenchScreen(Screen[None]):
         self.query_one(AgentPlace).show_connecting(reference)
         self.refresh_view()
 
+    def show_recording(self, recording: Recording) -> None:
+        """Show what a capture holds, beginning while it is read."""
+        self.attach(recording, recording.journal.capture.path.name)
+        self._doing = ("off", "recording")
+        self.query_one(AgentPlace).show_recording()
+        self.place = "talk"
+        self.talk.action_back()
+        self._read(recording)
+
+    @work(group="turns")
+    async def _read(self, recording: Recording) -> None:
+        """Read a capture slice by slice, with everything else between two slices."""
+        from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded with the session, after first paint
+
+        try:
+            for _ in recording.read():
+                self._doing = ("busy", f"recording, {recording.part_read:.0%} read")
+                for _ in range(_TURNS):
+                    await asyncio.sleep(0)
+            self._doing = ("off", "recording")
+        except CaptureError as error:
+            self._doing = ("bad", f"recording, {recording.part_read:.0%} read")
+            self.app.notify(plain(str(error)).plain, severity="error", markup=False)
+        tasks = recording.tasks.all()
+        if tasks:
+            self.talk.follow_task(tasks[0].id)
+        self.refresh_view()
+
     def show_connection(self, connection: Connection) -> None:
         """Show the agent that was found."""
         self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
         self.query_one(AgentPlace).show_connection(connection)
-        if connection.card.signatures:
-            self._verify(connection, fetch=False)
+        if connection.card.signatures and self.cards is not None:
+            self.cards.verify(connection, fetch=False)
         streams = connection.card.capabilities.streaming is not False
-        self.query_one(Composer).stream = streams
+        self._composer.stream = streams
+        if self.sender is not None:
+            self.run_worker(self.sender.take_up(), group="draft")
         self.refresh_view()
-
-    @work(group="cards", exclusive=True)
-    async def compare(self, *, keep: bool) -> None:
-        """Compare the card with those that were seen of its agent before, and `keep` it for the next time."""
-        if self.session is None:
-            return
-        earlier, problem = await asyncio.to_thread(engine.see_card, self.session, keep=keep)
-        self._keep_cards = keep
-        self.query_one(AgentPlace).show_drift(earlier)
-        if problem:
-            self.app.notify(plain(problem).plain, severity="warning", markup=False)
 
     def on_agent_place_verify_wanted(self) -> None:
         """Verify the signatures of the card with the keys that they name."""
-        if self.session is not None and self.session.connection is not None:
-            self._verify(self.session.connection, fetch=True)
-
-    @work(group="turns")
-    async def _verify(self, connection: Connection, *, fetch: bool) -> None:
-        """Verify the signatures of the card, with keys that are fetched only when that is asked for."""
-        from inspector.session.signing import fetch_keys, verify_card  # noqa: PLC0415 - few cards are signed
-
-        session = self.session
-        if session is None:
-            return
-        keys = await fetch_keys(session, connection) if fetch else None
-        verdicts = await verify_card(connection, keys)
-        if session.connection is not None and session.connection.found is connection.found:
-            self.query_one(AgentPlace).show_signed(Signed(verdicts, keys.notes if keys else ()))
+        if self.cards is not None and self.session is not None and self.session.connection is not None:
+            self.cards.verify(self.session.connection, fetch=True)
 
     def on_agent_place_refresh_wanted(self, event: AgentPlace.RefreshWanted) -> None:
         """Fetch the card of the agent that is connected again; where there is none, others look for it anew."""
-        if self.session is not None and self.session.connection is not None:
+        if self.cards is not None and self.session is not None and self.session.connection is not None:
             event.stop()
-            self._refresh_card(self.session)
-
-    @work(group="turns")
-    async def _refresh_card(self, session: Session) -> None:
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-
-        before = session.connection
-        try:
-            after = await session.refresh()
-        except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
-            return
-        if before is not None and after.found is before.found:
-            self.query_one(AgentPlace).show_confirmed(after)
-            self.app.notify("The card is unchanged.", markup=False)
-        else:
-            self.show_connection(after)
-            self.compare(keep=self._keep_cards)
+            self.cards.refresh()
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent."""
@@ -218,7 +248,7 @@ class WorkbenchScreen(Screen[None]):
         address = ":".join(map(str, push.receiver.address)) if push.receiver.running else ""
         self.query_one(StatusBar).show(
             Status(
-                agent=connection.card.name if connection else "",
+                agent=connection.card.name if connection else self._reference if session.recorded else "",
                 interface=f"{choice.dialect.generation} · {choice.binding.name}" if choice else "",
                 light=light,
                 doing=doing,
@@ -230,8 +260,10 @@ class WorkbenchScreen(Screen[None]):
         )
 
     def validate_place(self, place: str) -> str:
-        """Stay where we are while a place is not there yet."""
-        return place if self.query(f"#{place}") else self.place
+        """Stay where we are while a place is not there yet, and go to it once it is."""
+        there = bool(self.query(f"#{place}"))
+        self._wanted = "" if there else place
+        return place if there else self.place
 
     def watch_place(self, place: str) -> None:
         """Show another place and give it the keys."""
@@ -296,20 +328,9 @@ class WorkbenchScreen(Screen[None]):
 
         exchange = record.exchange
         menu = InterfacesScreen(self.session.connection, "SEND AGAIN TO")
-        self.app.push_screen(menu, lambda choice: self._again(exchange, choice))
-
-    def _again(self, exchange: int, choice: Choice | None) -> None:
-        if self.session is None or choice is None:
-            return
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-
-        try:
-            turn = self.session.send_again(exchange, choice)
-        except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
-            return
-        self.place = "talk"
-        self._drive(turn)
+        sender = self.sender
+        if sender is not None:
+            self.app.push_screen(menu, lambda choice: sender.again(exchange, choice))
 
     def action_doctor(self) -> None:
         """Examine the agent that is connected, or the one that could not be."""
@@ -362,52 +383,26 @@ class WorkbenchScreen(Screen[None]):
     def on_card_view_tried(self, event: CardView.Tried) -> None:
         """Write an example into the composer."""
         self.place = "talk"
-        self.query_one(Composer).fill(event.example)
+        self._composer.fill(event.example)
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
         """Send what was written."""
-        if self.say(event.text, event.aim, stream=event.stream):
-            self.query_one(Composer).fill("")
+        if self.sender is not None and self.sender.send(event.draft, stream=event.stream):
+            self._composer.take(None)
 
-    def say(self, text: str, aim: Aim, *, stream: bool) -> bool:
-        """Send a text and show what comes of it; says whether it was sent, for the user is told why it was not."""
-        if self.session is None:
-            return False
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.draft import text_draft  # noqa: PLC0415 - likewise
+    def on_composer_changed(self) -> None:
+        """Keep what is written."""
+        if self.sender is not None:
+            self.sender.written()
 
-        draft = text_draft(text, task_id=aim.task_id, context_id=aim.context_id)
-        try:
-            turn = self.session.send(draft, stream=stream)
-        except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
-            return False
-        self._drive(turn)
-        return True
-
-    @work(group="turns")
-    async def _drive(self, turn: Turn) -> None:
-        """Drive a call to its end, with the task that it is about in view."""
-        from inspector.protocol.model import Message  # noqa: PLC0415 - loaded with the session, after first paint
-
-        talk = self.query_one(Talk)
-        talk.show_fault(None)
-        known = ""
-        async for _ in turn:
-            if turn.exchange.task_id != known:
-                known = turn.exchange.task_id
-                talk.follow_task(known)
-        answer = turn.exchange.answer
-        if isinstance(answer, Message) and not answer.task_id:
-            talk.show_reply(answer)
-        else:
-            talk.follow_task(known)
-        talk.show_fault(turn.fault)
-        self.refresh_bindings()
+    def on_composer_opened(self, event: Composer.Opened) -> None:
+        """Show all of the message, what was sent before, or the form that the agent gave."""
+        if self.sender is not None:
+            self.sender.open(event.what)
 
     def on_tasks_place_opened(self, event: TasksPlace.Opened) -> None:
         """Talk about a task."""
-        self.query_one(Talk).follow_task(event.task_id)
+        self.talk.follow_task(event.task_id)
         self.place = "talk"
 
     @work(group="turns")
@@ -418,7 +413,7 @@ class WorkbenchScreen(Screen[None]):
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.calls import turns_for  # noqa: PLC0415 - likewise
 
-        shown = self.query_one(Talk).shown_task
+        shown = self.talk.shown_task
         task_id = event.task_id or (shown.id if shown else "")
         try:
             turns = await turns_for(self.session, event.operation, task_id)
@@ -426,7 +421,8 @@ class WorkbenchScreen(Screen[None]):
             self.app.tell(error.fault)  # type: ignore[attr-defined]
             return
         for turn in turns:
-            await self._drive(turn).wait()
+            if self.sender is not None:
+                await self.sender.follow(turn)
             self._show_answer(turn)
 
     def _show_answer(self, turn: Turn) -> None:
@@ -447,12 +443,12 @@ class WorkbenchScreen(Screen[None]):
             self.app.notify("The agent deleted a webhook of the task.", markup=False)
         elif isinstance(turn.exchange.answer, PushConfig | PushConfigList):
             self.place = "traffic"
-            self.query_one(TrafficPlace).show_exchange_of(turn.exchange.number)
+            self._traffic.show_exchange_of(turn.exchange.number)
 
     def on_findings_place_record_wanted(self, event: FindingsPlace.RecordWanted) -> None:
         """Go to a record."""
         self.place = "traffic"
-        self.query_one(TrafficPlace).show_seq(event.seq)
+        self._traffic.show_seq(event.seq)
 
     # The tour
 
@@ -465,24 +461,14 @@ class WorkbenchScreen(Screen[None]):
 
     async def action_tour(self) -> None:
         """Begin the tour; while it is on, give it the keys, or give them back to the place."""
-        if self._guide is None:
-            await self._begin_tour()
-        elif self._guide.strip.has_focus:
-            self.query_one(f"#{self.place}", Place).focus_first()
-        else:
+        if self._guide is None and self.session is not None:
+            from inspector.tui.guide import begin  # noqa: PLC0415 - few sessions have a tour
+
+            self._guide = await begin(self, self.session)
+        elif self._guide is not None and not self._guide.strip.has_focus:
             self._guide.strip.focus()
-
-    async def _begin_tour(self) -> None:
-        if self.session is None:
-            return
-        from inspector.tui.guide import Guide  # noqa: PLC0415 - few sessions have a tour
-        from inspector.tui.widgets.tourstrip import TourStrip  # noqa: PLC0415 - likewise
-
-        strip = TourStrip()
-        self._guide = Guide(self, strip, self.session)
-        await self.mount(strip, before=self.query_one(KeyLine))
-        strip.focus()
-        self._guide.show()
+        else:
+            self.query_one(f"#{self.place}", Place).focus_first()
 
     def _end_tour(self) -> None:
         if self._guide is not None:
@@ -499,4 +485,6 @@ class WorkbenchScreen(Screen[None]):
         """Have no tour but of the demo's agent."""
         if action == "tour":
             return self._has_tour
+        if action in _OF_AGENTS and self.session is not None and self.session.recorded:
+            return None
         return super().check_action(action, parameters)

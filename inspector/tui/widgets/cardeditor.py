@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, Static
 
 from inspector.tui.render.content import plain
 from inspector.tui.render.findinglines import FindingLines
@@ -23,6 +23,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.jsonlines import NotJsonError, laid_out
 from inspector.tui.render.jsonplace import place_of
 from inspector.tui.widgets.cursor import CursorView
+from inspector.tui.widgets.exactarea import ExactArea
 
 if TYPE_CHECKING:
     from inspector.session.editing import Judged
@@ -34,19 +35,8 @@ _PAUSE = 0.3
 """How long nothing is typed before the text is judged, in seconds."""
 
 
-class CardArea(TextArea):
-    """A text area that leaves the keys of the screen alone."""
-
-    def on_mount(self) -> None:
-        """Nothing here blinks."""
-        self.cursor_blink = False
-
-    async def _on_key(self, event: events.Key) -> None:
-        # Keys of the screen, though some terminals name a letter with alt, and escape would only move the focus on.
-        if event.key == "escape" or event.key.startswith("alt+"):
-            event.prevent_default()
-            return
-        await super()._on_key(event)
+class CardArea(ExactArea):
+    """The text of a card."""
 
 
 class FindingList(CursorView):

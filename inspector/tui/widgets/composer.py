@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,13 +15,24 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from inspector.tui.render.content import plain
+from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.widgets.exactarea import ExactArea
+
+if TYPE_CHECKING:
+    from inspector.session.draft import Draft
+    from inspector.session.turn import Turn
 
 MOST = 200_000
-"""How many characters can be written; with many more, a text area takes seconds for every key."""
+"""How many characters can be written in one text; with many more, a text area takes seconds for every key."""
+LONGEST_PATH = 4096
+LARGE = 1_000_000
+"""From this size on it is shown how far a message is on its way, in bytes."""
+UPLOAD_PHASE = 0.1
+"""How often that is drawn, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +44,28 @@ class Aim:
     question: str = ""
     """What the agent asked, where the task waits for an answer."""
 
+    def at(self, task_id: str, context_id: str) -> Aim:
+        """Return the aim at a task and a context; the question stays with its task."""
+        return Aim(task_id, context_id, self.question if task_id == self.task_id else "")
 
-class MessageArea(TextArea):
+
+class MessageArea(ExactArea):
     """A text area in which enter sends and ctrl+j breaks the line; a paste never sends."""
+
+    most = MOST
 
     class Submitted(Message):
         """The user pressed enter."""
 
-    class Overflowed(Message):
-        """So much was pasted that it was not taken."""
+    class Dragged(Message):
+        """A file was dragged onto the terminal."""
 
-        def __init__(self, count: int) -> None:
+        def __init__(self, path: str) -> None:
             super().__init__()
-            self.count = count
+            self.path = path
 
     def on_mount(self) -> None:
-        """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks; nothing here blinks."""
-        self.cursor_blink = False
+        """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks."""
         self._bindings.key_to_bindings.pop("ctrl+k", None)
 
     async def _on_key(self, event: events.Key) -> None:
@@ -54,42 +73,79 @@ class MessageArea(TextArea):
             event.stop()
             event.prevent_default()
             self.post_message(self.Submitted())
-            return
-        if event.key == "ctrl+j":
+        elif event.key == "ctrl+j":
             event.stop()
             event.prevent_default()
             self.insert("\n")
-            return
-        if event.key.startswith("alt+"):  # keys of the screen, though some terminals name a letter with them
-            event.prevent_default()
-            return
-        await super()._on_key(event)
 
     async def _on_paste(self, event: events.Paste) -> None:
-        if len(self.text) + len(event.text) > MOST:
+        path = dragged_file(event.text)
+        if path:
             event.stop()
             event.prevent_default()
-            self.post_message(self.Overflowed(len(event.text)))
+            self.post_message(self.Dragged(path))
+
+
+def dragged_file(text: str) -> str:
+    """Return the path of the file that a terminal pastes when one is dragged onto it, `""` for any other text.
+
+    Terminals write it as a shell or as a url would have it.
+    """
+    line = text.strip()
+    if not line or "\n" in line or len(line) > LONGEST_PATH:
+        return ""
+    if line.startswith("file://"):
+        line = unquote(urlsplit(line).path)
+    elif not line.startswith(("/", "'/", '"/', "~/")):
+        return ""
+    else:
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            return ""
+        line = words[0] if len(words) == 1 else line
+    try:
+        path = Path(line).expanduser()
+        return str(path) if path.is_absolute() and path.is_file() else ""
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: ~name of nobody
+        return ""
 
 
 class Composer(Vertical):
-    """A line that says where the message goes, the agent's question if there is one, and the text."""
+    """A line that says where the message goes, the agent's question if there is one, its other parts, and the text.
+
+    The text is one part of a draft; `draft` is all of it, and `take` puts another one in its place.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send", id="talk.send", tooltip="Send the message", priority=True),
+        Binding("ctrl+o", "open", "parts, options", id="talk.open", tooltip="All parts and options of the message"),
+        Binding("ctrl+b", "send_other", "send otherwise", id="talk.other", tooltip="Send it in the other way"),
+        Binding("alt+f", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
         Binding("ctrl+t", "toggle_stream", "stream", id="talk.stream", tooltip="Stream the answer, or wait for it"),
         Binding("ctrl+r", "new_task", "new task", id="talk.new", tooltip="Leave task and context: start anew"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="talk.editor", tooltip="Write the text in $EDITOR", show=False),
+        Binding("ctrl+up", "recall", "sent before", id="talk.recall", tooltip="Messages sent before, and snippets"),
         Binding("escape", "leave", "timeline", id="talk.leave", tooltip="Go to the timeline"),
     ]
 
     class Sent(Message):
-        """The user wants the text to be sent."""
+        """The user wants the message to be sent."""
 
-        def __init__(self, text: str, aim: Aim, *, stream: bool) -> None:
+        def __init__(self, draft: Draft, *, stream: bool) -> None:
             super().__init__()
-            self.text = text
-            self.aim = aim
+            self.draft = draft
             self.stream = stream
+
+    class Opened(Message):
+        """The user wants to see all of the message, to take one that was sent before, or to fill in a form."""
+
+        def __init__(self, what: Literal["message", "recall", "form"]) -> None:
+            super().__init__()
+            self.what = what
+
+    class Changed(Message):
+        """Something else is written."""
 
     class Left(Message):
         """The user wants to go back to the timeline."""
@@ -98,11 +154,21 @@ class Composer(Vertical):
     stream: reactive[bool] = reactive(True)
     push_on: reactive[bool] = reactive(False)
     problem: reactive[str] = reactive("")
+    has_form: reactive[bool] = reactive(False, bindings=True)
+    note: reactive[str] = reactive("")
+    """What speaks against the message as it is written; it can be sent all the same."""
+
+    _draft: Draft | None = None
+    """What is written besides the text in the area, and which part that text is; None for nothing."""
+    _part = 0
+    _turn: Turn | None = None
+    """The call whose message is on its way and large."""
 
     def compose(self) -> ComposeResult:
-        """Make the question, the aim and the text."""
+        """Make the question, the aim, the other parts and the text."""
         yield Static(id="question")
         yield Static(id="aim")
+        yield Static(id="others")
         yield MessageArea(
             id="text",
             soft_wrap=True,
@@ -117,27 +183,61 @@ class Composer(Vertical):
         """Return what is written, exactly."""
         return self.query_one(MessageArea).text
 
-    def fill(self, text: str) -> None:
-        """Put a text in place of what is written and go there; one that is too long is said to be so instead."""
+    @property
+    def draft(self) -> Draft:
+        """Return the whole message as it stands now; a text part with nothing in it counts only where it is alone."""
+        from inspector.session.draft import Draft, text_part  # noqa: PLC0415 - loaded with the session
+
+        if self._draft is None:
+            self._draft = Draft((text_part(""),))  # kept, so that its ids stay the same until it is sent
+        draft = self._draft
+        parts = list(draft.parts)
+        parts[self._part] = replace(parts[self._part], value=self.text)
+        if len(parts) > 1 and not self.text:
+            del parts[self._part]
+        return replace(draft, parts=tuple(parts), task_id=self.aim.task_id, context_id=self.aim.context_id)
+
+    def take(self, draft: Draft | None) -> None:
+        """Go on with another draft, or with None begin anew; the first text that is not too long goes into the area."""
+        from inspector.session.draft import PartKind, text_part  # noqa: PLC0415 - loaded with the session
+
         area = self.query_one(MessageArea)
-        if len(text) > MOST:
-            self._refuse(len(text))
+        text = ""
+        if draft is not None:
+            fitting = [at for at, one in enumerate(draft.parts) if one.kind is PartKind.TEXT and len(one.value) <= MOST]
+            if not fitting:
+                draft = replace(draft, parts=(text_part(""), *draft.parts))
+            self._part = fitting[0] if fitting else 0
+            text = draft.parts[self._part].value
+            self.aim = self.aim.at(draft.task_id, draft.context_id)
         else:
-            area.text = text
+            self._part = 0
+        self._draft = draft
+        area.text = text
         area.move_cursor(area.document.end)
-        self.screen.set_focus(area)
+        self._show_aim()
+
+    def fill(self, text: str) -> None:
+        """Put a text in place of all that is written and go there; one that is too long becomes a part beside it."""
+        from inspector.session.draft import text_draft  # noqa: PLC0415 - loaded with the session
+
+        self.take(text_draft(text, task_id=self.aim.task_id, context_id=self.aim.context_id) if text else None)
+        self.screen.set_focus(self.query_one(MessageArea))
 
     def on_mount(self) -> None:
         """Show the first aim."""
         self._show_aim()
+        self._watch = self.set_interval(UPLOAD_PHASE, self._see_upload, pause=True)
 
     def watch_aim(self) -> None:
         """Show where the message goes now."""
         self._show_aim()
+        self.post_message(self.Changed())
 
     def watch_stream(self) -> None:
         """Show how the answer will come."""
         self._show_aim()
+        self.refresh_bindings()
 
     def watch_push_on(self) -> None:
         """Show whether a webhook goes with the message."""
@@ -147,14 +247,55 @@ class Composer(Vertical):
         """Show why the message cannot be sent."""
         self._show_aim()
 
+    def watch_has_form(self) -> None:
+        """Show whether there is a form."""
+        self._show_aim()
+
+    def watch_note(self) -> None:
+        """Show what speaks against the message."""
+        self._show_aim()
+
+    def show_upload(self, turn: Turn) -> None:
+        """Show how far a large message is on its way, until it is there or the call is over."""
+        if turn.length > LARGE:
+            self._turn = turn
+            self._watch.resume()
+
+    def _see_upload(self) -> None:
+        if self._turn is not None and (self._turn.exchange.head is not None or self._turn.exchange.ending is not None):
+            self._turn = None
+            self._watch.pause()
+        self._show_aim()
+
     def _show_aim(self) -> None:
         if not self.is_mounted:
             return
         question = self.query_one("#question", Static)
         question.display = bool(self.aim.question)
         if self.aim.question:
-            question.update(Content.assemble(("the agent asks  ", "$state-warning"), plain(self.aim.question)))
+            words = plain(self.aim.question)
+            form = "   alt+f opens its form" if self.has_form else ""
+            leave = Content.styled(f"{form}   ctrl+r leaves the task", "$text-soft")
+            question.update(Content.assemble(("the agent asks  ", "$state-warning"), words, leave))
         self.query_one("#aim", Static).update(self._aim_line())
+        others = self.query_one("#others", Static)
+        line = self._others_line()
+        others.display = line is not None
+        if line is not None:
+            others.update(line)
+
+    def _others_line(self) -> Content | None:
+        """Say what the message has besides the text, None where that is nothing."""
+        if self._draft is None:
+            return None
+        others = [one for at, one in enumerate(self._draft.parts) if at != self._part]
+        pieces = [plain(part_in_words(one), limit=40) for one in others]
+        settings = settings_in_words(self._draft)
+        if settings:
+            pieces.append(plain(", ".join(settings)).stylize("$text-soft"))
+        if not pieces:
+            return None
+        return Content.assemble(("with  ", "$text-soft"), Content("   ").join(pieces))
 
     def _aim_line(self) -> Content:
         aim = self.aim
@@ -171,28 +312,79 @@ class Composer(Vertical):
                 "push on" if self.push_on else "push off", "$wire-pushed" if self.push_on else "$wire-quiet"
             ),
         ]
+        if self._turn is not None and self._turn.upload.total:
+            pieces.append(upload_in_words(self._turn.upload))
         if self.problem:
             pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
+        elif self.note:
+            pieces.append(plain(self.note).stylize("$state-warning"))
         return Content("   ").join(pieces)
 
     def on_message_area_submitted(self) -> None:
         """Send on enter."""
         self.action_send()
 
-    def on_message_area_overflowed(self, event: MessageArea.Overflowed) -> None:
-        """Say that a paste was too much."""
-        self._refuse(event.count)
+    def on_text_area_changed(self) -> None:
+        """Tell that something else is written."""
+        self.post_message(self.Changed())
 
-    def _refuse(self, count: int) -> None:
-        self.problem = f"{count:,} characters are more than can be written here ({MOST:,}); a2a-inspect send takes them"
+    def on_message_area_dragged(self, event: MessageArea.Dragged) -> None:
+        """Make a part of the file."""
+        from inspector.session.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
+
+        draft = self.draft
+        kept = () if draft.is_blank else draft.parts
+        self.take(replace(draft, parts=(*kept, DraftPart(PartKind.FILE, event.path))))
+        self.post_message(self.Changed())
+
+    def on_exact_area_overflowed(self, event: ExactArea.Overflowed) -> None:
+        """Make of a text that would hold up every key a part that is not edited here."""
+        from inspector.session.draft import text_part  # noqa: PLC0415 - loaded with the session
+
+        draft = self.draft
+        others = tuple(one for one in draft.parts if one.value != self.text)
+        self.take(replace(draft, parts=(text_part(event.text), *others)))
+        self.post_message(self.Changed())
 
     def action_send(self) -> None:
-        """Ask for the text to be sent; an empty one is said to be so."""
-        if not self.text.strip():
+        """Ask for the message to be sent; an empty one is said to be so."""
+        self._send(stream=self.stream)
+
+    def action_send_other(self) -> None:
+        """Send it blocking where it would be streamed, and the other way round."""
+        self._send(stream=not self.stream)
+
+    def _send(self, *, stream: bool) -> None:
+        draft = self.draft
+        if draft.is_blank:
             self.problem = "write something first"
             return
         self.problem = ""
-        self.post_message(self.Sent(self.text, self.aim, stream=self.stream))
+        self.post_message(self.Sent(draft, stream=stream))
+
+    def action_open(self) -> None:
+        """Ask for all of the message."""
+        self.post_message(self.Opened("message"))
+
+    def action_recall(self) -> None:
+        """Ask for what was sent before."""
+        self.post_message(self.Opened("recall"))
+
+    def action_form(self) -> None:
+        """Ask for the form that the agent gave."""
+        self.post_message(self.Opened("form"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Offer a form only where the agent gave one."""
+        return self.has_form if action == "form" else True
+
+    def action_editor(self) -> None:
+        """Write the text in the user's editor."""
+        from inspector.tui.editor import edit  # noqa: PLC0415 - rarely needed
+
+        text = edit(self.app, self.text)
+        if text is not None and text != self.text:
+            self.query_one(MessageArea).text = text
 
     def action_toggle_stream(self) -> None:
         """Change between a streamed answer and one that is waited for."""

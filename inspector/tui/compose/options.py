@@ -1,0 +1,256 @@
+"""The options of a message: what each is for, and the form in which it is set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.capture.files import reason
+from inspector.protocol.jsonvalue import parse, type_name
+from inspector.protocol.lifecycle import short
+from inspector.protocol.model import Unreadable
+from inspector.session.draft import Draft
+from inspector.session.snippets import SUFFIX, save
+from inspector.tui.render.content import plain
+from inspector.tui.render.drafts import excerpt
+from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
+
+if TYPE_CHECKING:
+    from inspector.session.session import Session
+    from inspector.tui.screens.compose import ComposeScreen
+
+_NEW, _OTHER = "", "\0other"
+_MOST_TASKS = 12
+_VALUE = "value"
+
+_WORDS = {
+    "add": "A message has one part or more, in the order in which they stand here.",
+    "task": "A message to a task goes on with it; a task that has ended takes no more.",
+    "context": "Tasks of one context know of each other.",
+    "references": "Other tasks that the message is about (referenceTaskIds).",
+    "extensions": "Extensions that the message uses; they go into the message and into the header.",
+    "metadata": "An object of the message's own, for extensions and for yourself.",
+    "id": "What tells a message that is sent again from a new one. Keep it to try a retry.",
+    "stream": "Streamed, the agent tells every step; whole, one answer comes.",
+    "blocking": "Whether the answer waits for the task to end or to ask (returnImmediately, blocking).",
+    "modes": "Media types that you accept (acceptedOutputModes).",
+    "history": "How many messages of the task's history are to come along (historyLength).",
+    "push": "A webhook of the inspector that goes along with the message.",
+    "tenant": "The tenant, where it is another one than the interface names.",
+    "request_metadata": "An object of the request's own, beside the message.",
+    "params": "Service parameters: headers, or the metadata of a gRPC call.",
+}
+
+
+class SettingForms:
+    """Opens the form of an option of the screen's draft, and takes in what was chosen."""
+
+    def __init__(self, screen: ComposeScreen, session: Session) -> None:
+        self._screen = screen
+        self._session = session
+
+    @property
+    def _draft(self) -> Draft:
+        return self._screen.draft
+
+    def words(self, key: str) -> str:
+        """Say what an option is for."""
+        return _WORDS.get(key, "")
+
+    def open(self, key: str) -> None:
+        """Open the form of an option, or change it at once where it has two values."""
+        draft = self._draft
+        ask: dict[str, Callable[[], None]] = {
+            "task": self._ask_task,
+            "context": self._ask_context,
+            "blocking": lambda: self._take(blocking=not draft.blocking),
+            "push": self._push,
+            "extensions": lambda: self._ask_list("EXTENSIONS", "extensions", self._offered()),
+            "modes": lambda: self._ask_list("ACCEPTED MEDIA TYPES", "accepted_output_modes", self._given_modes()),
+            "references": lambda: self._ask_list("TASKS THAT IT REFERS TO", "references", self._known_tasks()),
+        }
+        texts: dict[str, tuple[str, Callable[[str], str] | None]] = {
+            "metadata": (draft.metadata, _object_problem),
+            "request_metadata": (draft.request_metadata, _object_problem),
+            "history": ("" if draft.history_length is None else str(draft.history_length), _number_problem),
+            "id": (draft.message_id, lambda text: "" if text else "A message has an id."),
+            "tenant": (draft.tenant, None),
+            "params": ("; ".join(f"{name}: {value}" for name, value in draft.svc_params), _params_problem),
+        }
+        if key in ask:
+            ask[key]()
+        elif key in texts:
+            self._ask_text(key, *texts[key])
+
+    def _known_tasks(self) -> list[str]:
+        return [task.id for task in self._session.tasks.all()][:_MOST_TASKS]
+
+    # Where it goes
+
+    def _ask_task(self) -> None:
+        tasks = self._session.tasks.all()[:_MOST_TASKS]
+        choices = [Choice(_NEW, "a new task")]
+        choices += [Choice(task.id, f"{task.id[:8]}  {short(task.now.state):<15} {_about(task.now)}") for task in tasks]
+        self._ask_id("TASK", "the id of a task", choices, self._draft.task_id, self._set_task)
+
+    def _set_task(self, task_id: str) -> None:
+        task = self._session.tasks.get(task_id)
+        context = task.now.context_id if task else "" if task_id else self._draft.context_id
+        self._screen.change(replace(self._draft, task_id=task_id, context_id=context))
+
+    def _ask_context(self) -> None:
+        known = dict.fromkeys(task.now.context_id for task in self._session.tasks.all() if task.now.context_id)
+        choices = [
+            Choice(_NEW, "a new one, or that of the task"),
+            *(Choice(one, one) for one in [*known][:_MOST_TASKS]),
+        ]
+        done = self._draft.context_id
+        self._ask_id("CONTEXT", "the id of a context", choices, done, lambda one: self._take(context_id=one))
+
+    def _ask_id(
+        self, title: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
+    ) -> None:
+        other = Choice(_OTHER, "another one", (_VALUE,))
+        known = any(one.value == chosen for one in choices)
+        field = Field(_VALUE, "id", hint, "" if known else chosen)
+
+        def take(values: dict[str, str] | None) -> None:
+            if values is not None:
+                done(values[_VALUE] if values[CHOICE] == _OTHER else values[CHOICE])
+
+        form = FormScreen(title, [field], [*choices, other], chosen=chosen if known else _OTHER)
+        self._screen.app.push_screen(form, take)
+
+    # Lists, texts and switches
+
+    def _offered(self) -> list[str]:
+        connection = self._session.connection
+        return [one.uri for one in connection.card.capabilities.extensions or ()] if connection else []
+
+    def _given_modes(self) -> list[str]:
+        connection = self._session.connection
+        if connection is None:
+            return []
+        card = connection.card
+        of_skills = [mode for skill in card.skills for mode in skill.output_modes or ()]
+        return [*dict.fromkeys([*card.default_output_modes, *of_skills])]
+
+    def _ask_list(self, title: str, member: str, offered: Sequence[str]) -> None:
+        from inspector.tui.screens.pick import PickScreen  # noqa: PLC0415 - opened rarely
+
+        def take(values: tuple[str, ...] | None) -> None:
+            if values is not None:
+                self._take(**{member: values})
+
+        self._screen.app.push_screen(PickScreen(title, offered, getattr(self._draft, member)), take)
+
+    def _ask_text(self, key: str, value: str, problem: Callable[[str], str] | None = None) -> None:
+        def check(values: Mapping[str, str]) -> str:
+            return problem(values[_VALUE]) if problem and (values[_VALUE] or key == "id") else ""
+
+        def take(values: dict[str, str] | None) -> None:
+            if values is not None:
+                self._set_text(key, values[_VALUE])
+
+        field = Field(_VALUE, key.replace("_", " "), _HINTS.get(key, ""), value)
+        self._screen.app.push_screen(FormScreen(_WORDS[key], [field], check=check), take)
+
+    def _set_text(self, key: str, text: str) -> None:
+        match key:
+            case "history":
+                self._take(history_length=int(text) if text else None)
+            case "id":
+                self._take(message_id=text)
+            case "params":
+                self._take(svc_params=tuple(_pair(one) for one in text.split(";") if one.strip()))
+            case _:
+                self._take(**{key: text})
+
+    def _take(self, **members: object) -> None:
+        self._screen.change(replace(self._draft, **members))  # type: ignore[arg-type]
+
+    def _push(self) -> None:
+        self._screen.run_worker(self._toggle_push(), group="push", exclusive=True)
+
+    async def _toggle_push(self) -> None:
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - beside its only use
+
+        push = self._session.push
+        if push.on:
+            push.turn_off()
+        else:
+            try:
+                await push.turn_on()
+            except FaultError as error:
+                self._screen.app.tell(error.fault)  # type: ignore[attr-defined]
+        self._screen.change(self._draft)
+
+    # Snippets
+
+    def save_snippet(self) -> None:
+        """Ask for a path and save the message there; one that exists is asked about."""
+        field = Field(_VALUE, "file", f"name{SUFFIX}", f"message{SUFFIX}")
+        self._ask_path(field, replacing="")
+
+    def _ask_path(self, field: Field, replacing: str) -> None:
+        problem = f"{replacing} exists; enter again replaces it" if replacing else ""
+
+        def take(values: dict[str, str] | None) -> None:
+            if values is None:
+                return
+            name = values[_VALUE] if values[_VALUE].endswith(SUFFIX) else f"{values[_VALUE]}{SUFFIX}"
+            path = Path(name).expanduser()
+            try:
+                save(path, path.name.removesuffix(SUFFIX), self._draft, replacing=name == replacing)
+            except FileExistsError:
+                self._ask_path(replace(field, value=name), name)
+            except (OSError, ValueError) as error:
+                self._screen.app.notify(plain(f"Not saved: {reason(error)}.").plain, severity="error", markup=False)
+            else:
+                said = f"Saved {path}; a2a-inspect send --snippet {path} sends it."
+                self._screen.app.notify(plain(said).plain, markup=False)
+
+        self._screen.app.push_screen(FormScreen(problem or "SAVE AS A SNIPPET", [field]), take)
+
+
+_HINTS = {
+    "metadata": '{"name": "value"}',
+    "request_metadata": '{"name": "value"}',
+    "history": "a number, or nothing",
+    "tenant": "nothing for that of the interface",
+    "params": "Name: value; Name: value",
+}
+
+
+def _about(account: object) -> str:
+    status = getattr(account, "status", None)
+    message = getattr(status, "message", None)
+    return excerpt(" ".join(part.text or "" for part in message.parts)) if message else ""
+
+
+def _object_problem(text: str) -> str:
+    value = parse(text.encode("utf-8", "surrogatepass"))
+    if isinstance(value, Unreadable):
+        return f"{value.why}."
+    return "" if isinstance(value, dict) else f"An object is due, this is {type_name(value)}."
+
+
+def _number_problem(text: str) -> str:
+    return "" if text.isascii() and text.isdigit() and len(text) < 10 else "A number from 0 is due."
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition(":")
+    return name.strip(), value.strip()
+
+
+def _params_problem(text: str) -> str:
+    for one in filter(str.strip, text.split(";")):
+        name, value = _pair(one)
+        if not name or ":" not in one or not all(sign.isalnum() or sign in "-_" for sign in name):
+            return f"{one.strip()!r} is no name and value with a colon between."
+        if not value.isascii() or not value.isprintable():
+            return f"The value of {name} has characters that no header can carry."
+    return ""

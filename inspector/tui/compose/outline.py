@@ -1,0 +1,125 @@
+"""The outline of a message: its parts in order, and everything else that can be said with it, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.text.sanitise import clean_line
+from inspector.text.units import size
+from inspector.tui.render.drafts import part_in_words
+from inspector.tui.render.source import Line
+
+ADD = "add"
+PART = "parts/"
+"""What the keys of rows begin with that are parts; behind it stands which."""
+LABEL = 12
+"""How wide the names of the rows are, in cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line: `key` says what enter opens, `""` for a heading; `more` stands at the right."""
+
+    key: str
+    label: str
+    value: str = ""
+    more: str = ""
+    usual: bool = False
+
+
+def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str) -> list[Row]:
+    """Return the rows of a message; `push` says what is registered with it."""
+    parts = [
+        Row(f"{PART}{index}", f"{index + 1} {part.kind}", part_in_words(part), _size_of(part))
+        for index, part in enumerate(draft.parts)
+    ]
+    return [
+        Row("", "PARTS"),
+        *parts,
+        Row(ADD, "+", "add a part", usual=True),
+        Row("", "MESSAGE"),
+        _row("task", "task", draft.task_id, "a new one"),
+        _row("context", "context", draft.context_id, "that of the task" if draft.task_id else "a new one"),
+        _row("references", "refers to", ", ".join(draft.references), "no task"),
+        _row("extensions", "extensions", ", ".join(draft.extensions), "none"),
+        _row("metadata", "metadata", draft.metadata, "none"),
+        Row("id", "message id", draft.message_id, usual=True),
+        Row("", "ANSWER"),
+        Row("stream", "comes", "streamed" if stream else "at once, whole"),
+        Row("blocking", "waits", "until the task ends or asks" if draft.blocking else "for nothing: returns at once"),
+        _row("modes", "accepts", ", ".join(draft.accepted_output_modes), "whatever the agent gives"),
+        _row(
+            "history",
+            "history",
+            "" if draft.history_length is None else str(draft.history_length),
+            "as the agent likes",
+        ),
+        Row("push", "push", push, usual=push == "off"),
+        Row("", "REQUEST"),
+        _row("tenant", "tenant", draft.tenant, agent_tenant or "none"),
+        _row("request_metadata", "metadata", draft.request_metadata, "none"),
+        _row("params", "parameters", ", ".join(f"{name}: {value}" for name, value in draft.svc_params), "none"),
+    ]
+
+
+def _row(key: str, label: str, value: str, usual: str) -> Row:
+    return Row(key, label, value or usual, usual=not value)
+
+
+def _size_of(part: DraftPart) -> str:
+    """Say how large a part is; a file's size is that on the disk now."""
+    if part.kind is PartKind.LINK:
+        return ""
+    if part.kind is PartKind.FILE:
+        try:
+            return size(Path(part.value).expanduser().stat().st_size) if part.value else ""
+        except (OSError, ValueError, RuntimeError):
+            return "?"
+    return size(len(part.value.encode("utf-8", "surrogatepass")))
+
+
+class Outline:
+    """The rows as lines; `marks` are `!` and `~` by key. A `LineSource`."""
+
+    def __init__(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
+        self.take(rows, marks)
+        self._width = 0
+
+    def take(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
+        """Go on with other rows."""
+        self.rows = rows
+        self._marks = marks
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def layout(self, width: int, keep: int) -> int:
+        """Remember the width; every row is one line."""
+        self._width = width
+        return keep
+
+    def line(self, index: int) -> Line:
+        """Return a row: its name, its value, how large it is, and whether something speaks against it."""
+        row = self.rows[index]
+        if not row.key:
+            return [(row.label, "outline--head")]
+        mark = self._marks.get(row.key, " ")
+        tail = f"{row.more:>7} " if row.more else ""
+        room = max(0, self._width - LABEL - len(tail) - 2)
+        value = clean_line(row.value, room)
+        pad = " " * max(0, room - cell_len(value) + 1)
+        return [
+            (f"{row.label:<{LABEL}}", "line--soft"),
+            (value, "line--quiet" if row.usual else "line--text"),
+            (f"{pad}{tail}", "line--soft"),
+            (mark, "outline--error" if mark == "!" else "outline--warning"),
+        ]
+
+    def index_of(self, key: str) -> int | None:
+        """Return the line of a key, None where there is none."""
+        return next((index for index, row in enumerate(self.rows) if row.key == key), None)

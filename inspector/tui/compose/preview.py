@@ -1,0 +1,127 @@
+"""The request that a message stands for: as it will go out, or written by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+from inspector.protocol.errors import Fault
+from inspector.session.requesttext import write_text
+from inspector.text.units import size
+from inspector.tui.render.content import plain
+from inspector.tui.widgets.exactarea import ExactArea
+from inspector.tui.widgets.jsonview import JsonView
+
+if TYPE_CHECKING:
+    from inspector.session.turn import Turn
+    from inspector.wire.observations import Sent
+
+_MOST_HEADERS = 12
+_OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})
+"""Headers that every request has; they stand on one line, behind those that are this one's own."""
+
+
+class RawArea(ExactArea):
+    """The request as text."""
+
+
+class PreviewPane(Vertical):
+    """Shows what will be sent, or lets it be written by hand."""
+
+    DEFAULT_CSS = """
+    PreviewPane {
+        & > .pane-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        & > #preview-head { height: auto; max-height: 9; text-wrap: nowrap; text-overflow: ellipsis; }
+        & > JsonView { height: 1fr; }
+        & > RawArea { height: 1fr; border: none; padding: 0; background: $background; display: none; }
+        &.-empty > JsonView { display: none; }
+        &.-by-hand > RawArea { display: block; }
+        &.-by-hand > JsonView, &.-by-hand > #preview-head { display: none; }
+    }
+    """
+
+    class Edited(Message):
+        """The request that is written by hand is another one."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._made = ""
+
+    def compose(self) -> ComposeResult:
+        """Make the head, the body and the area."""
+        yield Static(id="preview-title", classes="pane-title")
+        yield Static(id="preview-head")
+        yield JsonView(id="preview-body", empty="No body.")
+        yield RawArea(id="preview-raw", soft_wrap=True, show_line_numbers=False, compact=True)
+
+    @property
+    def by_hand(self) -> str | None:
+        """Return the request that was written by hand, None where it is made from the message."""
+        return self.query_one(RawArea).text if self.has_class("-by-hand") else None
+
+    def show_problem(self, problem: str) -> None:
+        """Say why there is no request yet."""
+        self._title("no request yet")
+        self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
+        self.set_class(True, "-empty")
+
+    def show_turn(self, turn: Turn, seen: Sent | Fault) -> None:
+        """Show the request of a turn."""
+        if isinstance(seen, Fault):
+            self.show_problem(seen.sentence())
+            return
+        call = turn.exchange.call
+        self._title(f"{call.dialect.generation} · {call.binding.name}   {size(len(seen.body))}")
+        lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
+        ours = [one for one in seen.headers if one[0].lower() not in _OF_TRANSPORT]
+        lines += [_header(*one) for one in ours[:_MOST_HEADERS]]
+        rest = [f"{name}: {value}" for name, value in seen.headers if name.lower() in _OF_TRANSPORT]
+        if rest:
+            lines.append(plain("   ".join(rest)).stylize("$wire-quiet"))
+        self.query_one("#preview-head", Static).update(Content("\n").join(lines))
+        body = self.query_one(JsonView)
+        self.set_class(not seen.body, "-empty")
+        pointer = body.pointer
+        body.show_bytes(call.binding.show(call.dialect, call.operation, seen.body, True))
+        if pointer:
+            body.go_to(body.nearest(pointer))
+
+    def write_by_hand(self, turn: Turn) -> None:
+        """Let the request of a turn be written by hand from now on."""
+        self._made = write_text(turn.wire, turn.exchange.call)
+        with self.prevent(TextArea.Changed):
+            self.query_one(RawArea).text = self._made
+        self.add_class("-by-hand")
+        self._title("")
+        self.screen.set_focus(self.query_one(RawArea))
+
+    def make_again(self) -> None:
+        """Make the request from the message again; what was written by hand is gone."""
+        self.remove_class("-by-hand")
+
+    @property
+    def is_edited(self) -> bool:
+        """Tell whether something was written by hand."""
+        return self.has_class("-by-hand") and self.query_one(RawArea).text != self._made
+
+    def _title(self, said: str) -> None:
+        words = (
+            ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
+            if self.has_class("-by-hand")
+            else (f"   {said}", "$text-soft")
+        )
+        self.query_one("#preview-title", Static).update(Content.assemble(("REQUEST", "bold"), words))
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tell that something else is written by hand."""
+        event.stop()
+        self.post_message(self.Edited())
+
+
+def _header(name: str, value: str) -> Content:
+    return Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value))

@@ -1,0 +1,61 @@
+"""Drafts in words: their parts, their settings, and how far one is on its way."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from inspector.text.units import size
+
+if TYPE_CHECKING:
+    from inspector.session.draft import Draft, DraftPart
+    from inspector.wire.upload import Upload
+
+_BAR = 12
+_EXCERPT = 60
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    start = " ".join(text[: _EXCERPT * 2].split())
+    return f"{start[:_EXCERPT]}…" if len(start) > _EXCERPT or len(text) > _EXCERPT * 2 else start
+
+
+def part_in_words(part: DraftPart) -> str:
+    """Say what a part is: its text, the name of its file, its url."""
+    match part.kind:
+        case "file":
+            return part.filename or PurePath(part.value).name or "no file yet"
+        case "url":
+            return part.value or "no url yet"
+        case _:
+            return excerpt(part.value) or f"empty {part.kind}"
+
+
+def settings_in_words(draft: Draft) -> list[str]:
+    """Say what of a message is not as usual, besides its parts and its aim."""
+    said = [
+        ("refers to tasks", draft.references),
+        ("extensions", draft.extensions),
+        ("metadata", draft.metadata or draft.request_metadata),
+        (f"tenant {draft.tenant}", draft.tenant),
+        ("service parameters", draft.svc_params),
+        ("output modes", draft.accepted_output_modes),
+        ("history", draft.history_length is not None),
+        ("returns at once", not draft.blocking),
+    ]
+    return [words for words, given in said if given]
+
+
+def upload_in_words(upload: Upload) -> Content:
+    """Draw how far a message is on its way."""
+    share = upload.done / upload.total if upload.total else 1.0
+    full = round(share * _BAR)
+    bar = "█" * full + "░" * (_BAR - full)
+    return Content.assemble(
+        ("sending ", "$text-soft"),
+        (bar, "$wire-sent"),
+        (f" {size(upload.done)} of {size(upload.total)}", "$text-soft"),
+    )

@@ -1,0 +1,471 @@
+"""The whole of a message: its parts and options, what speaks against it, and the request that it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from inspector.protocol.errors import FaultError
+from inspector.session.checks import Note, check
+from inspector.session.composing import compose
+from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.session.turn import Turn
+from inspector.tui.compose.copying import ask_form
+from inspector.tui.compose.options import SettingForms
+from inspector.tui.compose.outline import ADD, PART, Outline, Row, rows_of
+from inspector.tui.compose.outlineview import OutlineView
+from inspector.tui.compose.parteditor import PartEditor
+from inspector.tui.compose.preview import PreviewPane
+from inspector.tui.compose.schemaform import offers, open_form
+from inspector.tui.render.content import plain
+from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.screens.form import CHOICE, Choice, FormScreen
+from inspector.tui.widgets.keyline import KeyLine
+
+if TYPE_CHECKING:
+    from inspector.protocol.selection import Choice as Interface
+    from inspector.session.session import Session
+
+_PAUSE = 0.12
+"""How long nothing changes before the request is made anew, in seconds."""
+_KINDS = {
+    PartKind.TEXT: "text          words, as long as you like",
+    PartKind.FILE: "file          from the disk, sent along",
+    PartKind.LINK: "file by url   the agent fetches it",
+    PartKind.DATA: "data          JSON",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the screen was left with: the message, and the call to make of it, None where it is not to be sent yet.
+
+    `by_hand` says that the request is another one than the message stands for.
+    """
+
+    draft: Draft
+    stream: bool
+    turn: Turn | None = None
+    by_hand: bool = False
+
+
+class ComposeScreen(Screen["Outcome | None"]):
+    """Gives back what became of the message."""
+
+    CSS_PATH = "compose.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "send", "send", id="compose.send", tooltip="Send the message", priority=True),
+        Binding("ctrl+b", "send_other", "send otherwise", id="compose.other", tooltip="Send it in the other way"),
+        Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part"),
+        Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="To the next part"),
+        Binding("f8", "preview", "request", id="compose.preview", tooltip="The request in place of the part, and back"),
+        Binding(
+            "f3", "by_hand", "by hand", id="compose.raw", tooltip="Write the request by hand, or from the form again"
+        ),
+        Binding(
+            "f4",
+            "interface",
+            "interface",
+            id="compose.interface",
+            tooltip="Talk to another interface, in another generation",
+        ),
+        Binding("alt+f", "form", "form", id="compose.form", tooltip="Fill in the form that the agent gave"),
+        Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy it as curl, httpx, text or JSON"),
+        Binding("f9", "save", "save", id="compose.save", tooltip="Save it as a snippet (*.a2a.toml)"),
+        Binding("ctrl+t", "toggle_stream", "stream", id="compose.stream", tooltip="Streamed or not", show=False),
+        Binding("escape", "leave", "back", id="compose.back", tooltip="To the outline, then back to Talk"),
+        Binding("f1", "app.help", "help", id="compose.help", tooltip="What the keys do here"),
+    ]
+
+    def __init__(self, session: Session, draft: Draft, *, stream: bool) -> None:
+        super().__init__()
+        self._session = session
+        self.draft = draft
+        self.stream = stream
+        self._choice: Interface | None = session.connection.choice if session.connection else None
+        self._turn: Turn | None = None
+        self._given: tuple[int, DraftPart] | None = None  # what the part editor was given, or gave
+        self._like: Turn | None = None  # what the request by hand was made from
+        self._notes: tuple[Note, ...] = ()
+        self._problems: dict[str, str] = {}
+        self._timer: Timer | None = None
+        self._asked_to_drop = False
+        self._forms = SettingForms(self, session)
+
+    def compose(self) -> ComposeResult:
+        """Make the title, the outline, the part, the request and the keys."""
+        yield Static(id="compose-title")
+        with Horizontal(id="compose-panes"):
+            yield OutlineView(id="outline", follow=False)
+            with Vertical(id="compose-right"):
+                yield PartEditor(id="part")
+                yield Static(id="setting")
+                yield PreviewPane(id="preview")
+        yield KeyLine()
+
+    def on_mount(self) -> None:
+        """Show the message, with the first part open to be written."""
+        self._show_outline()
+        self.query_one(OutlineView).go_to("parts/0" if self.draft.parts else ADD)
+        self._show_row()
+        self._make()
+        if self.draft.is_blank:
+            self.query_one(PartEditor).focus_value()
+        else:
+            self.query_one(OutlineView).focus()
+
+    # What is seen
+
+    def change(self, draft: Draft) -> None:
+        """Go on with another draft, and make its request once nothing more changes."""
+        self.draft = draft
+        self._show_outline()
+        self._show_row()
+        self.make_soon()
+
+    def make_soon(self) -> None:
+        """Make the request anew once nothing has changed for a moment."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_PAUSE, self._make)
+
+    def _make(self) -> None:
+        """Make the request anew, and see what speaks against it."""
+        self._turn, self._problems, self._notes = None, {}, ()
+        problem = ""
+        try:
+            # All problems, not the first alone; the files that it reads are remembered for the request.
+            whole = self._choice.binding.whole if self._choice else False
+            found = compose(self.draft, whole=whole).problems
+            for one in found:
+                self._problems.setdefault(one.where, one.words)
+            self._turn = self._session.send(self.draft, stream=self.stream, choice=self._choice)
+            connection = self._session.connection
+            if connection is not None and self._choice is not None:
+                self._notes = check(
+                    self._turn.request,  # type: ignore[arg-type]
+                    stream=self.stream,
+                    choice=self._choice,
+                    card=connection.card,
+                    tasks=self._session.tasks,
+                )
+        except FaultError as error:
+            problem = error.fault.sentence()
+        preview = self.query_one(PreviewPane)
+        if preview.by_hand is None:
+            if self._turn is None:
+                preview.show_problem(problem)
+            else:
+                preview.show_turn(self._turn, self._turn.preview())
+        self._show_outline()
+        self._show_row()
+        self._show_title()
+
+    def _push(self) -> str:
+        push = self._session.push
+        return f"on, at {push.receiver.base_url}" if push.on else "off"
+
+    def _show_outline(self) -> None:
+        tenant = (self._choice.interface.tenant if self._choice else None) or ""
+        rows = rows_of(self.draft, stream=self.stream, push=self._push(), agent_tenant=tenant)
+        marks = {_row_of(note.where): "~" for note in self._notes}
+        marks |= {_row_of(where): "!" for where in self._problems}
+        view = self.query_one(OutlineView)
+        row = view.row
+        if isinstance(view.source, Outline):
+            view.source.take(rows, marks)
+            view.refresh_source()
+        else:
+            view.show(Outline(rows, marks))
+        if row is not None and view.row is not None and view.row.key != row.key:
+            view.go_to(row.key)
+
+    def _show_row(self) -> None:
+        """Show the part of the row under the cursor, or what there is to say about the option."""
+        view = self.query_one(OutlineView)
+        row, index = view.row, view.part
+        editor, setting = self.query_one(PartEditor), self.query_one("#setting", Static)
+        self.set_class(index is None, "-setting")
+        if index is not None:
+            part = self.draft.parts[index]
+            if self._given is None or self._given[0] != index or self._given[1] is not part:
+                self._given = index, part
+                editor.show_part(index, part)
+            words = [text for where, text in self._problems.items() if _row_of(where) == f"parts/{index}"]
+            editor.say(words[0] if words else "", self._noted(f"parts/{index}"))
+        elif row is not None:
+            setting.update(self._setting(row))
+
+    def _setting(self, row: Row) -> Content:
+        head = Content.assemble((row.label, "bold"), ("   enter edits it" if row.key else "", "$text-soft"))
+        lines = [head, Content.styled(self._forms.words(row.key), "$text-soft"), plain(row.value, limit=2000)]
+        if row.key in self._problems:
+            lines.append(plain(self._problems[row.key]).stylize("$state-bad"))
+        lines += [plain(words).stylize("$state-warning") for words in self._noted(row.key)]
+        return Content("\n").join(line for line in lines if line.plain)
+
+    def _noted(self, key: str) -> tuple[str, ...]:
+        return tuple(note.words for note in self._notes if key and _row_of(note.where) == key)
+
+    def _show_title(self) -> None:
+        connection = self._session.connection
+        agent = connection.card.name if connection else "no agent"
+        aim = f"to task {self.draft.task_id[:SHORT_ID]}" if self.draft.task_id else "a new task"
+        pieces = [
+            Content.assemble(("COMPOSE", "bold $bar")),
+            plain(f"for {agent}", limit=60),
+            Content.styled(aim, "$state-warning" if self.draft.task_id else "$text-soft"),
+            Content.styled("streamed" if self.stream else "whole", "$text-soft"),
+        ]
+        if self._problems:
+            pieces.append(Content.styled(_count(len(self._problems), "problem"), "$state-bad"))
+        if self._notes:
+            pieces.append(
+                Content.styled(f"{_count(len(self._notes), 'note')}: it can be sent all the same", "$state-warning")
+            )
+        self.query_one("#compose-title", Static).update(Content("   ").join(pieces))
+
+    def on_outline_view_highlighted(self) -> None:
+        """Show the row under the cursor."""
+        self._show_row()
+
+    def on_outline_view_opened(self) -> None:
+        """Edit the row under the cursor."""
+        row = self.query_one(OutlineView).row
+        if row is None or not row.key:
+            return
+        if row.key == ADD:
+            self.action_add()
+        elif row.key.startswith(PART):
+            self.remove_class("-second")
+            self.query_one(PartEditor).focus_value()
+        elif row.key == "stream":
+            self.action_toggle_stream()
+        else:
+            self._forms.open(row.key)
+
+    def on_part_editor_changed(self, event: PartEditor.Changed) -> None:
+        """Take in the part that is being written."""
+        self._take_part(event.index, event.part)
+        self.make_soon()
+
+    def _take_part(self, index: int, part: DraftPart) -> None:
+        if index < len(self.draft.parts) and self.draft.parts[index] != part:
+            parts = list(self.draft.parts)
+            parts[index] = part
+            self.draft = replace(self.draft, parts=tuple(parts))
+            if self._given is not None and self._given[0] == index:
+                self._given = index, part
+
+    def _take_written(self) -> None:
+        """Take in what the last keys wrote and nobody has told of yet."""
+        editor = self.query_one(PartEditor)
+        if self._given is not None and editor.part is not None and self._given[0] == editor.index:
+            self._take_part(editor.index, editor.part)
+
+    def on_preview_pane_edited(self) -> None:
+        """Forget that the text by hand was to be dropped."""
+        self._asked_to_drop = False
+
+    # Parts
+
+    def action_add(self) -> None:
+        """Ask what sort of part, and add it behind the one under the cursor."""
+        choices = [Choice(kind, words) for kind, words in _KINDS.items()]
+        self.app.push_screen(FormScreen("ADD A PART", choices=choices), self._add)
+
+    def _add(self, values: dict[str, str] | None) -> None:
+        if values is None:
+            return
+        index = self.query_one(OutlineView).part
+        at = len(self.draft.parts) if index is None else index + 1
+        parts = [*self.draft.parts[:at], DraftPart(PartKind(values[CHOICE])), *self.draft.parts[at:]]
+        self._put(parts, at)
+        self.query_one(PartEditor).focus_value()
+
+    def _put(self, parts: list[DraftPart], at: int) -> None:
+        """Go on with these parts, the cursor on one of them."""
+        self._given = None
+        self.change(replace(self.draft, parts=tuple(parts)))
+        self.query_one(OutlineView).go_to(f"parts/{at}" if parts else ADD)
+        self._show_row()
+
+    def action_next_part(self) -> None:
+        """Go to the next part, round the end."""
+        if not self.draft.parts:
+            self.action_add()
+            return
+        index = self.query_one(OutlineView).part
+        self.query_one(OutlineView).go_to(f"parts/{0 if index is None else (index + 1) % len(self.draft.parts)}")
+        self._show_row()
+        self.query_one(PartEditor).focus_value()
+
+    def action_duplicate(self) -> None:
+        """Put the part under the cursor once more behind itself."""
+        index = self.query_one(OutlineView).part
+        if index is not None:
+            parts = [*self.draft.parts]
+            parts.insert(index, parts[index])
+            self._put(parts, index + 1)
+
+    def action_remove(self) -> None:
+        """Remove the part under the cursor."""
+        index = self.query_one(OutlineView).part
+        if index is not None:
+            parts = [*self.draft.parts]
+            del parts[index]
+            self._put(parts, min(index, len(parts) - 1))
+
+    def action_shift(self, step: int) -> None:
+        """Move the part under the cursor up or down."""
+        index = self.query_one(OutlineView).part
+        if index is not None and 0 <= index + step < len(self.draft.parts):
+            parts = [*self.draft.parts]
+            parts.insert(index + step, parts.pop(index))
+            self._put(parts, index + step)
+
+    def action_form(self) -> None:
+        """Fill in the form that the agent gave, into the data part under the cursor or into a new one."""
+        found = offers(self._session, self.draft.task_id)
+        if not found:
+            self.app.notify("The agent gave no form: no JSON schema in its question or in its skills.", markup=False)
+            return
+        open_form(self.app, found, self._take_form)
+
+    def _take_form(self, text: str) -> None:
+        parts = [*self.draft.parts]
+        index = self.query_one(OutlineView).part
+        if index is None or parts[index].kind is not PartKind.DATA:
+            index = len(parts)
+            parts.append(DraftPart(PartKind.DATA))
+        parts[index] = replace(parts[index], value=text)
+        self._put(parts, index)
+
+    # The request
+
+    def action_toggle_stream(self) -> None:
+        """Ask for a streamed answer, or for a whole one."""
+        self.stream = not self.stream
+        self.change(self.draft)
+        self.refresh_bindings()
+
+    def action_interface(self) -> None:
+        """Talk to another interface from now on, and see what the request is like there."""
+        if self._session.connection is None:
+            return
+        from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
+
+        self.app.push_screen(InterfacesScreen(self._session.connection, "TALK TO"), self._use)
+
+    def _use(self, choice: Interface | None) -> None:
+        if choice is not None:
+            self._choice = choice
+            self._session.use(choice)
+            self.query_one(PreviewPane).make_again()
+            self.make_soon()
+
+    def action_preview(self) -> None:
+        """Show the request in place of the part where there is no room for both, or the part again."""
+        self.toggle_class("-second")
+        if self.has_class("-second"):
+            self.query_one("#preview-body").focus()
+        else:
+            self.query_one(OutlineView).focus()
+
+    def action_by_hand(self) -> None:
+        """Write the request by hand, or make it from the message again."""
+        preview = self.query_one(PreviewPane)
+        if preview.by_hand is None:
+            if self._turn is None:
+                self.app.notify("There is no request yet that could be edited.", severity="warning", markup=False)
+                return
+            self.add_class("-second")
+            self._like = self._turn
+            preview.write_by_hand(self._turn)
+            return
+        if preview.is_edited and not self._asked_to_drop:
+            self._asked_to_drop = True
+            self.app.notify("F3 again drops what was written by hand.", severity="warning", markup=False)
+            return
+        self._asked_to_drop = False
+        preview.make_again()
+        self.remove_class("-second")
+        self.query_one(OutlineView).focus()
+        self._make()
+
+    def action_copy(self) -> None:
+        """Ask in which form the request is to be copied."""
+        if self._turn is None:
+            self.app.notify("There is no request yet that could be copied.", severity="warning", markup=False)
+        else:
+            ask_form(self.app, self._turn)
+
+    def action_save(self) -> None:
+        """Ask for a name and save the message as a snippet."""
+        self._forms.save_snippet()
+
+    def action_send(self) -> None:
+        """Send the message, or the request that was written by hand."""
+        self._leave(stream=self.stream)
+
+    def action_send_other(self) -> None:
+        """Send it whole where it would be streamed, and the other way round."""
+        self._leave(stream=not self.stream)
+
+    def _leave(self, *, stream: bool) -> None:
+        """Give back the call, or say why there is none, with the cursor where the reason is."""
+        self._take_written()
+        preview = self.query_one(PreviewPane)
+        knowing = tuple(note.words for note in self._notes)
+        try:
+            if preview.by_hand is not None and self._like is not None:
+                turn = self._session.send_raw(preview.by_hand, self._like, knowing=("written by hand", *knowing))
+            else:
+                self._make()
+                knowing = tuple(note.words for note in self._notes)
+                turn = self._session.send(self.draft, stream=stream, choice=self._choice, knowing=knowing)
+        except FaultError as error:
+            where = next(iter(self._problems), "")
+            if where and preview.by_hand is None:
+                self.query_one(OutlineView).go_to(_row_of(where))
+                self._show_row()
+            said = plain(error.fault.sentence()).plain
+            self.app.notify(said, title="Not sent", severity="error", markup=False)
+        else:
+            self.dismiss(Outcome(self.draft, stream, turn, by_hand=preview.by_hand is not None))
+
+    def action_leave(self) -> None:
+        """Go from a part or the request to the outline, and from there back to Talk, keeping what is written."""
+        outline = self.query_one(OutlineView)
+        if not outline.has_focus:
+            if self.query_one(PreviewPane).by_hand is None:
+                self.remove_class("-second")
+            outline.focus()
+            return
+        self._take_written()
+        self.dismiss(Outcome(self.draft, self.stream))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Leave letters to the parts while the outline has the keys."""
+        if action in ("duplicate", "remove", "shift"):
+            outline = self.query_one(OutlineView)
+            return outline.has_focus and outline.part is not None
+        return self.has_class("-narrow") if action == "preview" else True
+
+
+def _row_of(where: str) -> str:
+    """Return the key of the row that something is about: a member of a part is its part's."""
+    steps = where.split("/")
+    return "/".join(steps[:2]) if steps[0] == "parts" and len(steps) > 1 else ADD if where == "parts" else where
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count > 1 else ''}"
