@@ -12,8 +12,9 @@ class Options:
 
     `reference` is the agent as typed (None: not said), `demo` the built-in mock agent instead, and `tour` whether that
     begins with the tour; `headers` and `svc_params` are name and value, in order; `trust` lists origins that may have
-    the credentials too; `timeout` is in seconds, None without an end; `capture` is None for the usual place; `ascii`
-    and `theme` are the screen's.
+    the credentials too; `timeout` is in seconds, None without an end; `resubscribe` is whether a task whose stream is
+    lost is listened to again without being asked; `recording` is the capture to open in place of any agent; `capture`
+    is None for the usual place; `ascii` and `theme` are the screen's.
     """
 
     reference: str | None = None
@@ -33,6 +34,8 @@ class Options:
     receiver_cert: Path | None = None
     receiver_key: Path | None = None
     timeout: float | None = None
+    resubscribe: bool = False
+    recording: Path | None = None
     capture: Path | None = None
     ascii: bool = False
     theme: str | None = None

@@ -12,7 +12,10 @@ from inspector.sample_agents.server import MockAgent
 from textual.pilot import Pilot
 
 from inspector.options import Options
+from inspector.session.draft import Draft, DraftPart, PartKind, text_part
 from inspector.tui.app import InspectorApp
+from inspector.tui.screens.compose import ComposeScreen
+from inspector.tui.widgets.composer import Composer
 from screenshots.stage import BEAT, STAGED, steady
 
 FOLDER = Path(__file__).parent
@@ -66,6 +69,7 @@ async def play(stage: Stage) -> None:
     stage.shoot("agent")
     await pilot.press("p")
     await until(pilot, lambda: stage.recorded("note") == 2)
+    await compose(stage)
     await stage.say("report")
     await until(pilot, lambda: stage.recorded("delivery", "artifact") == 7)
     stage.shoot("talk")
@@ -78,6 +82,25 @@ async def play(stage: Stage) -> None:
     await pilot.press("end", "enter", "up")
     await until(pilot, lambda: True)
     stage.shoot("traffic")
+
+
+async def compose(stage: Stage) -> None:
+    """Take the picture of a message with three parts, and leave it unsent."""
+    pilot, composer = stage.pilot, stage.app.screen.query_one(Composer)
+    parts = (
+        text_part("What is in this photo? Answer in five lines."),
+        DraftPart(PartKind.LINK, "https://files.example/harbour.jpg"),
+        DraftPart(PartKind.DATA, '{\n  "lines": 5\n}'),
+    )
+    await pilot.press("alt+2")
+    composer.take(Draft(parts, message_id="b1946ac9-2de5-4f2a-9b8e-8f2d3c6a7e10"))
+    await pilot.press("ctrl+o")
+    await until(pilot, lambda: isinstance(stage.app.screen, ComposeScreen))
+    await until(pilot, lambda: True)
+    stage.shoot("compose")
+    await pilot.press("escape")
+    await until(pilot, lambda: not isinstance(stage.app.screen, ComposeScreen))
+    composer.take(None)
 
 
 async def main(play: Callable[[Stage], Awaitable[None]] = play) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.findings import events as judge
-from inspector.findings.exchange import Payload, of_payload, of_status
+from inspector.findings.exchange import Payload, charset_of, of_payload, of_status
 from inspector.findings.finding import Finding
 from inspector.findings.result import of_result
 from inspector.findings.sequence import Sequence
@@ -24,6 +24,7 @@ from inspector.protocol.model import (
     Json,
     Message,
     Request,
+    SendRequest,
     Task,
     TaskArtifactUpdateEvent,
     TaskList,
@@ -55,16 +56,21 @@ _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What was asked: the operation, how it is spelled on this interface, what it is about."""
+    """What was asked: the operation, how it is spelled on this interface, what it is about.
+
+    `request_id` is that of JSON-RPC. `request` is None where nobody knows what it says; `knowing` is what spoke against
+    it when it was sent all the same.
+    """
 
     operation: Operation
     dialect: Dialect
     binding: Binding
-    request_id: str
+    request_id: str | int | float | None
     task_id: str = ""
     context_id: str = ""
     label: str = ""
     request: Request | None = None
+    knowing: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -86,6 +92,8 @@ class Exchange(Recorder):
     _blind: bool = field(default=False, init=False)
     _answer: Answer | None = field(default=None, init=False)
     _unread: bytes = field(default=b"", init=False)
+    _over: float = field(default=0.0, init=False)
+    _judged: bool = field(default=False, init=False)
     _run: ChunkRun = field(init=False)
     _hide: Hide = field(init=False)
 
@@ -101,6 +109,13 @@ class Exchange(Recorder):
         tracked = self.tasks.get(task_id)
         return tracked.answered.order.copy() if tracked else None
 
+    def _named(self) -> str:
+        """Return the task that the request begins, where it is the client that names it."""
+        request = self.call.request
+        if isinstance(request, SendRequest) and self.call.dialect.names_tasks:
+            return request.message.message_id
+        return ""
+
     def request_members(self) -> dict[str, Json]:
         """Return the task, the context and the text that the call is about."""
         return {"task": self.call.task_id, "context": self.call.context_id, "label": self.call.label}
@@ -108,7 +123,12 @@ class Exchange(Recorder):
     def request_meta(self) -> dict[str, Json]:
         """Return what reads the answer: the dialect, the binding and the request's id."""
         call = self.call
-        return {"dialect": call.dialect.generation, "binding": call.binding.name, "id": call.request_id}
+        known: dict[str, Json] = {
+            "dialect": call.dialect.generation,
+            "binding": call.binding.name,
+            "id": call.request_id,
+        }
+        return known | {"deliberate": list(call.knowing)} if call.knowing else known
 
     def payload_members(self) -> dict[str, Json]:
         """Return the task of the exchange and its state."""
@@ -127,8 +147,20 @@ class Exchange(Recorder):
         return self._answer
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append every frame; one without data is a keep-alive."""
-        return [self._frame(frame, seen.at) for frame in seen.frames]
+        """Append every frame; one without data is a keep-alive, and chunks that go on a run are appended together."""
+        run, records, chunks = self._run, list[Record](), list[tuple[str, Frame]]()
+        for frame in seen.frames:
+            text = run.text_of(frame)
+            if text:
+                chunks.append((text, frame))
+            if chunks and (not text or self.on_answer is not None):
+                records += self._go_on(chunks, seen.at)
+                chunks.clear()
+            if not text:
+                records.append(self._frame(frame, seen.at))
+        if chunks:
+            records += self._go_on(chunks, seen.at)
+        return records
 
     def _keepalive(self, frame: Frame, at: float) -> Record:
         return self.journal.append(
@@ -146,24 +178,26 @@ class Exchange(Recorder):
     def _frame(self, frame: Frame, at: float) -> Record:
         if frame.data is None:
             return self._keepalive(frame, at)
-        run = self._run
-        if run.chunk is not None and (text := run.text_of(frame)):
-            return self._go_on(run.chunk, text, frame, at)
         value, answer = self._read(frame.data)
         record = self._payload(at, answer, frame.raw, value, frame)
-        told_here = self.tasks.told_by(self.number, self.task_id) is not None
-        run.learn(frame, answer, record, sound=told_here and not record.findings)
+        ours = isinstance(answer, TaskArtifactUpdateEvent) and answer.task_id == self.task_id
+        told_here = ours and self.tasks.told_by(self.number, self.task_id) is not None
+        self._run.learn(frame, answer, record, sound=told_here)
         return record
 
-    def _go_on(self, chunk: Record, text: str, frame: Frame, at: float) -> Record:
-        """Append a chunk that goes on the run of another: all but its text is known."""
-        self._unread = frame.data or b""
-        self._events += 1
-        self.tasks.go_on(self.task_id, self._run.artifact_id, text, at)
-        record = self.journal.append_like(chunk, at, len(frame.raw), self.mask(frame.raw))
+    def _go_on(self, chunks: list[tuple[str, Frame]], at: float) -> list[Record]:
+        """Append chunks that go on the run, with their texts, which are all about them that is not known."""
+        chunk, mask = self._run.chunk, self.mask
+        if chunk is None:
+            raise ValueError("no run has begun that chunks could go on")
+        self._unread = chunks[-1][1].data or b""
+        self._events += len(chunks)
+        for text, _ in chunks:
+            self.tasks.go_on(self.task_id, self._run.artifact_id, text, at)
+        records = self.journal.append_run(chunk, at, [(len(frame.raw), mask(frame.raw)) for _, frame in chunks])
         if self.on_answer is not None and self.answer is not None:
             self.on_answer(self.answer)
-        return record
+        return records
 
     def _read(self, data: bytes) -> tuple[Json, Answer]:
         """Read the payload of a frame, as JSON and as what it says."""
@@ -207,6 +241,8 @@ class Exchange(Recorder):
                 findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
         elif isinstance(answer, Unreadable) and framed:
             self._lose()
+        elif isinstance(answer, ProtocolError):
+            self._sequence.fail()
         elif isinstance(answer, TaskList):
             for listed in answer.tasks:
                 self.tasks.take(listed, at, Source.ANSWER)
@@ -255,16 +291,21 @@ class Exchange(Recorder):
         `said` is the event's own JSON, which the findings point into.
         """
         findings: tuple[Finding, ...] = ()
-        task, expected = task_of(event), self.task_id or self.call.task_id
+        task, expected = task_of(event), self.task_id or self.call.task_id or self._named()
         if task and not self.task_id:
             self.task_id = task
             if task != self.call.task_id or self._order is None:
                 self._order = self._order_of(task) or Order(blind=self._blind)
+        if self._order is not None and judge.lacks_artifacts(event, said):
+            self._order.blind = True
         if task and expected and task != expected:
             findings += judge.of_other_task(expected, task, self._generation, whole=isinstance(event, Task))
-        elif self._order is not None and (misfits := self._order.check(event)):
+        ours = task in ("", self.task_id)
+        if ours and self._order is not None and (misfits := self._order.check(event)):
             _, _, _, state, label = describe(event)
             findings += judge.of_misfits(misfits, label or short(state), self._generation)
+        if self._order is not None and self._order.ended:
+            self._over = self._over or at
         findings += self._sequence.check(event, said)
         if framed:
             self._events += 1
@@ -282,6 +323,8 @@ class Exchange(Recorder):
         call, status = self.call, self._status
         if status in UNANSWERED:
             return ()
+        charset = "" if self._judged or self.head is None else charset_of(self.head.header("content-type"))
+        self._judged = True
         return of_payload(
             call.binding.name,
             Payload(
@@ -294,6 +337,7 @@ class Exchange(Recorder):
                 value,
                 answer,
                 raw if call.binding.events else b"",
+                charset,
             ),
         )
 
@@ -305,8 +349,10 @@ class Exchange(Recorder):
         """Judge where a stream left the task."""
         streamed = self.head is not None and self.head.streamed
         whole = ended.how is Ending.COMPLETE and not ended.rest.strip()
-        if not streamed or ended.how is Ending.STOPPED or isinstance(self.answer, ProtocolError):
+        if not streamed or isinstance(self.answer, ProtocolError):
             return ()
+        if ended.how is Ending.STOPPED:
+            return judge.of_staying_open(ended.at - self._over) if self._over else ()
         if whole and isinstance(self.answer, Unreadable):
             return ()  # it may have been the end of the task
         order = self._order or Order()

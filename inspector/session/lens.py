@@ -16,6 +16,8 @@ from inspector.protocol.model import Json, Request, SendRequest, Unreadable, Wir
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.reading import payload_json
 
+_OPERATIONS = frozenset(Operation)
+
 
 class Spelling(NamedTuple):
     """An object in one dialect: the dialect's name, the JSON, and pointers to what of the object is lost there."""
@@ -45,6 +47,8 @@ def canonical(record: Record, request: Record) -> Wire | None:
     binding = BINDINGS.get(str(request.meta.get("binding", "")))
     dialect = for_interface(str(request.meta.get("dialect", "")), binding.name) if binding else None
     if binding is None or dialect is None:
+        return None
+    if record.operation not in _OPERATIONS:
         return None
     operation = Operation(record.operation)
     match record.kind:

@@ -53,7 +53,8 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if status >= 300:
         return _of_status(exchange)
     if exchange.fault is not None:
-        return _of_url(exchange.fault) if _is_no_url(exchange) else exchange.fault
+        by_card = exchange.call.request is not None  # a request that was written by hand names its url itself
+        return _of_url(exchange.fault) if by_card and _is_no_url(exchange) else exchange.fault
     if isinstance(answer, Unreadable):
         return Fault(
             Whose.AGENT,

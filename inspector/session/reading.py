@@ -14,6 +14,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
 
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
+_OPERATIONS = frozenset(Operation)
 
 
 def payload_json(record: Record, request: Record) -> bytes:
@@ -28,7 +29,7 @@ def payload_json(record: Record, request: Record) -> bytes:
     if record.kind is Kind.FRAME and (binding is None or binding.events):
         return _data(record.raw)
     dialect = for_interface(str(said.get("dialect", "")), binding.name) if binding else None
-    if binding is None or dialect is None or record.kind not in _PAYLOADS:
+    if binding is None or dialect is None or record.kind not in _PAYLOADS or record.operation not in _OPERATIONS:
         return record.raw
     return binding.show(dialect, Operation(record.operation), record.raw, record.kind is Kind.REQUEST)
 

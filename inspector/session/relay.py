@@ -10,7 +10,7 @@ from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.journal import Journal
 from inspector.wire.delivery import Delivery
-from inspector.wire.forward import Forwarded, Forwarder
+from inspector.wire.forward import Forwarded, Forwarder, Parcel
 
 _KEPT = 200
 _KEPT_BYTES = 32 * 1024 * 1024
@@ -28,9 +28,9 @@ class Relay:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._forwarder = Forwarder()
-        self._kept: OrderedDict[int, Delivery] = OrderedDict()
+        self._kept: OrderedDict[int, Parcel] = OrderedDict()
         self._size = 0
-        self._waiting: asyncio.Queue[tuple[int, Delivery]] = asyncio.Queue(_MOST_WAITING)
+        self._waiting: asyncio.Queue[tuple[int, Parcel]] = asyncio.Queue(_MOST_WAITING)
         self._worker: asyncio.Task[None] | None = None
         self.url = ""
         self.forwarded = 0
@@ -42,7 +42,7 @@ class Relay:
 
     def offer(self, seq: int, delivery: Delivery) -> None:
         """Keep a delivery for later, and forward it where that is wanted."""
-        self._kept[seq] = delivery
+        self._kept[seq] = parcel = Parcel(delivery.method, delivery.headers, delivery.body)
         self._size += len(delivery.body)
         while len(self._kept) > _KEPT or self._size > _KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
@@ -52,19 +52,19 @@ class Relay:
         if self._waiting.full():
             self.dropped += 1
             return
-        self._waiting.put_nowait((seq, delivery))
+        self._waiting.put_nowait((seq, parcel))
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def resend(self, seq: int, url: str) -> Forwarded:
         """Send a delivery again, to another url; raises `FaultError` for one that is not kept any more."""
-        delivery = self._kept.get(seq)
-        if delivery is None:
+        parcel = self._kept.get(seq)
+        if parcel is None:
             seen = f"The bytes of #{seq} are not kept any more, or it is no delivery."
             raise FaultError(
                 Fault(Whose.YOURS, FaultCode.USAGE, seen, f"The last {_KEPT} deliveries can be sent again.")
             )
-        return await self._send(seq, delivery, url, "sent again")
+        return await self._send(seq, parcel, url, "sent again")
 
     async def drain(self) -> None:
         """Wait until everything that was offered so far is forwarded."""
@@ -79,14 +79,14 @@ class Relay:
 
     async def _work(self) -> None:
         while True:
-            seq, delivery = await self._waiting.get()
+            seq, parcel = await self._waiting.get()
             if self.url:
-                await self._send(seq, delivery, self.url, "forwarded")
+                await self._send(seq, parcel, self.url, "forwarded")
                 self.forwarded += 1
             self._waiting.task_done()
 
-    async def _send(self, seq: int, delivery: Delivery, url: str, did: str) -> Forwarded:
-        done = await self._forwarder.send(delivery, url)
+    async def _send(self, seq: int, parcel: Parcel, url: str, did: str) -> Forwarded:
+        done = await self._forwarder.send(parcel, url)
         shown = self._journal.redactor.url(url)
         said = self._journal.redactor.text(done.words)
         self._journal.append(

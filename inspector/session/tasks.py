@@ -61,6 +61,10 @@ class Tasks:
         """Return the tasks, the one first seen last at the front."""
         return list(reversed(self._by_id.values()))
 
+    def adopt(self, task: TrackedTask) -> None:
+        """Go on from a task as it was told so far."""
+        self._by_id[task.id] = task
+
     def take(self, event: Event, at: float, source: Source, *, stream: int = 0) -> tuple[Misfit, ...]:
         """Fold an event into its task and say what about it does not fit; an event of no task is passed over.
 

@@ -12,10 +12,12 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
+from inspector.session.composing import compose
 from inspector.session.diagnosis import PUSH, STREAMING, Step
 from inspector.session.draft import text_draft
 from inspector.session.hooks import Hook
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
+from inspector.session.turn import Turn
 
 _BURST = 0.005
 """Events that arrive closer together than this, in seconds, arrived in one batch."""
@@ -54,7 +56,7 @@ async def try_message(
         except FaultError as error:
             yield Step(PUSH, False, error.fault.seen, 0.0, error.fault.hint)
     streamed = bool(card.capabilities.streaming) and choice.binding.offers(choice.dialect, Operation.STREAM)
-    request = text_draft(message).request(tenant=choice.interface.tenant, push=hook.config if hook else None)
+    request = compose(text_draft(message), tenant=choice.interface.tenant, push=hook.config if hook else None).request
     turn = session.call_on(choice, Operation.STREAM if streamed else Operation.SEND, request, label=message)
     turn.hook = hook
     step = await _drive(session, turn, patience, streamed=streamed)

@@ -26,11 +26,14 @@ from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.widgets.placetabs import PLACES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.options import Options
     from inspector.protocol.errors import Fault
     from inspector.session.session import Session
 
 DEFAULT_THEME = "dusk"
+_WRITTEN = "Another process is writing this capture now. Open it again to see what came since."
 
 
 class InspectorApp(App[int]):
@@ -96,7 +99,9 @@ class InspectorApp(App[int]):
             self.notify(plain(f"There is no theme {wanted}; ctrl+p shows those there are.").plain, markup=False)
         for problem in problems:
             self.notify(plain(f"{problem.file}: {problem.sentence}").plain, severity="warning", markup=False)
-        if self.options.demo:
+        if self.options.recording is not None:
+            self.open_recording(self.options.recording)
+        elif self.options.demo:
             self.open(DEMO)
         elif self.options.reference:
             self.open(self.options.reference)
@@ -115,9 +120,22 @@ class InspectorApp(App[int]):
         """Connect to the agent that was chosen."""
         self.open(event.reference)
 
+    def on_connect_screen_capture_chosen(self, event: ConnectScreen.CaptureChosen) -> None:
+        """Open the capture that was chosen."""
+        self.open_recording(event.path)
+
     def open(self, reference: str) -> None:
         """Show the workbench and look for an agent, behind the first paint."""
         self._reference = reference
+        workbench = self._to_workbench()
+        workbench.call_after_refresh(self._connect, workbench, reference)
+
+    def open_recording(self, path: Path) -> None:
+        """Show the workbench and what a capture holds, behind the first paint."""
+        workbench = self._to_workbench()
+        workbench.call_after_refresh(self._show_recording, workbench, path)
+
+    def _to_workbench(self) -> WorkbenchScreen:
         workbench = next((screen for screen in self.screen_stack if isinstance(screen, WorkbenchScreen)), None)
         if workbench is None:
             workbench = WorkbenchScreen(self.glyphs)
@@ -125,7 +143,34 @@ class InspectorApp(App[int]):
         else:
             while self.screen is not workbench:
                 self.pop_screen()
-        workbench.call_after_refresh(self._connect, workbench, reference)
+        return workbench
+
+    @work(group="connect", exclusive=True)
+    async def _show_recording(self, workbench: WorkbenchScreen, path: Path) -> None:
+        async with self._connecting:
+            await workbench.complete()
+            await asyncio.to_thread(engine.load)
+            from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
+
+            try:
+                recording, written = await asyncio.to_thread(engine.open_recording, path)
+            except CaptureError as error:
+                self._no_recording(str(error))
+                return
+            await self._end_session()
+            self.session = recording
+            workbench.show_recording(recording)
+            if written:
+                self.notify(_WRITTEN, severity="warning", markup=False)
+
+    def _no_recording(self, sentence: str) -> None:
+        """Say why a capture cannot be opened, where it was asked for."""
+        if self.session is None and self.options.recording is not None:
+            self.exit(1, message=plain(sentence).plain)
+            return
+        if self.session is None:
+            self.switch_screen(ConnectScreen())
+        self.notify(plain(sentence).plain, severity="error", markup=False)
 
     @work(group="connect", exclusive=True)
     async def _connect(self, workbench: WorkbenchScreen, reference: str) -> None:
@@ -153,7 +198,8 @@ class InspectorApp(App[int]):
             workbench.show_fault(error.fault)
             return
         workbench.show_connection(connection)
-        workbench.compare(keep=reference != self._demo_url)
+        if workbench.cards is not None:
+            workbench.cards.compare(keep=reference != self._demo_url)
         if reference == self._demo_url:
             due, self._tour_due = self._tour_due, False
             await workbench.offer_tour(begin=due)
@@ -186,8 +232,9 @@ class InspectorApp(App[int]):
             await asyncio.to_thread(self._stop_demo)
 
     def on_agent_place_refresh_wanted(self) -> None:
-        """Fetch the card again."""
-        self.open(self._reference)
+        """Fetch the card again; a recording has no agent that could be asked for it."""
+        if self.session is None or not self.session.recorded:
+            self.open(self._reference)
 
     def on_agent_place_other_wanted(self) -> None:
         """Choose another agent."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
+from inspector.session.turn import Turn
 
 _WITHOUT_TASK = frozenset({Operation.LIST, Operation.EXTENDED_CARD})
 

@@ -16,10 +16,11 @@ from textual.command import CommandPalette
 from textual.dom import DOMNode
 
 import inspector.tui
+from inspector.session.draft import text_draft
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
-from inspector.tui.widgets.composer import Aim, Composer
+from inspector.tui.widgets.composer import Composer
 from inspector.tui.widgets.placetabs import PLACES
 
 
@@ -214,7 +215,7 @@ async def test_leaving_in_the_middle_of_a_hundred_streams_leaves_no_task_no_thre
         await driver.until(lambda: driver.session.push.on)
         await driver.go(2)
         for _ in range(100):
-            driver.composer.post_message(Composer.Sent("long 30", Aim(), stream=True))
+            driver.composer.post_message(Composer.Sent(text_draft("long 30"), stream=True))
         await eventually(lambda: len(driver.session.tasks) == 100)
         assert driver.session.journal.exchanges.open == 100
         assert {"mock-agent", "capture-writer"} <= {thread.name for thread in ours()}

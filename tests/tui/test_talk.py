@@ -405,11 +405,11 @@ async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: s
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("report 2")
-        await driver.click("○ submitted")
+        await driver.click("task        ○ submitted")
         assert driver.widget("#detail", DetailPane).record == driver.records(Kind.FRAME)[0]
-        await driver.click("○ submitted")
+        await driver.click("task        ○ submitted")
         assert isinstance(driver.app.focused, JsonView)
-        await driver.click("decoded   raw", aside=11)
+        await driver.click(" raw ", aside=1)
         assert "data: {" in driver.screen
 
 

@@ -20,7 +20,6 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.served import how_served
 from inspector.tui.screens.search import SearchScreen
-from inspector.tui.widgets.cardeditor import CardEditor
 from inspector.tui.widgets.cardview import CardView
 from inspector.tui.widgets.changeview import ChangeView
 from inspector.tui.widgets.connecting import Connecting
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from inspector.session.drift import Earlier
     from inspector.session.observed import Observed
     from inspector.session.session import Session
+    from inspector.tui.widgets.cardeditor import CardEditor
 
 FACES = (
     Face("card", "card"),
@@ -74,6 +74,8 @@ class AgentPlace(Place):
     class OtherWanted(Message):
         """The user wants to connect to another agent."""
 
+    LIVE = frozenset({"again", "extended"})
+
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("agent", glyphs)
         self._observed: Observed | None = None
@@ -92,6 +94,8 @@ class AgentPlace(Place):
 
     def complete(self) -> AwaitMount:
         """Make the other faces, which would hold up the first paint."""
+        from inspector.tui.widgets.cardeditor import CardEditor  # noqa: PLC0415 - loads what edits text, as said above
+
         faces = (
             RawCard(self.glyphs, id="raw"),
             ChangeView(id="extended", empty=_NO_EXTENDED),
@@ -113,7 +117,13 @@ class AgentPlace(Place):
         for face in ("extended", "drift"):
             self.query_one(f"#{face}", ChangeView).show(ChangeLines([], [], self.glyphs))
         self.query_one("#extended", ChangeView).empty = _NO_EXTENDED
-        self.query_one(CardEditor).close()
+        self._editor.close()
+
+    @property
+    def _editor(self) -> CardEditor:
+        from inspector.tui.widgets.cardeditor import CardEditor  # noqa: PLC0415 - loaded by `complete`
+
+        return self.query_one(CardEditor)
 
     @property
     def face(self) -> str:
@@ -129,6 +139,10 @@ class AgentPlace(Place):
         """Show that a card is being looked for."""
         self._show_face("connecting")
         self.query_one(Connecting).begin(reference)
+
+    def show_recording(self) -> None:
+        """Show that there is no agent, because what is seen elsewhere is a recording."""
+        self.query_one(Connecting).show_recording()
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent: whose fault it is, what was seen and what to do next.
@@ -171,7 +185,7 @@ class AgentPlace(Place):
         if self.session is None:
             return
         if self.face == "connecting":
-            if self.connection is None:
+            if self.connection is None and not self.session.recorded:
                 self.query_one(Connecting).show_tries(self.session.journal)
         else:
             self._observe()
@@ -241,7 +255,7 @@ class AgentPlace(Place):
         if self.face == "raw":
             self.screen.set_focus(self.query_one(RawCard).json)
         elif self.face == "edit":
-            self.query_one(CardEditor).focus_text()
+            self._editor.focus_text()
         else:
             self.screen.set_focus(self.query_one(f"#{self.face}"))
 
@@ -349,7 +363,7 @@ class AgentPlace(Place):
 
     def action_edit(self) -> None:
         """Edit a copy of the card, going on with the one that was begun."""
-        editor = self.query_one(CardEditor)
+        editor = self._editor
         if editor.is_empty:
             name = self.connection.card.name if self.connection else ""
             raw = self.connection.found.raw if self.connection else self._unread.raw if self._unread else b""
@@ -379,7 +393,7 @@ class AgentPlace(Place):
             case "extended" | "drift":
                 return self.query_one(f"#{self.face}", ChangeView).text
             case "edit":
-                return self.query_one(CardEditor).text
+                return self._editor.text
         return self._selected_of_card()
 
     def _selected_of_card(self) -> str:

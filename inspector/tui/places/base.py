@@ -34,6 +34,8 @@ class Place(Container):
     """
 
     CALLS: ClassVar[Mapping[str, str]] = {}
+    LIVE: ClassVar[frozenset[str]] = frozenset()
+    """What else nothing can be done of where what is shown is a recording."""
 
     def __init__(self, place: str, glyphs: Glyphs) -> None:
         super().__init__(id=place, classes="place")
@@ -47,6 +49,12 @@ class Place(Container):
         from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
 
         return self.session.why_not(Operation(self.CALLS[action]))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what a recording cannot do, which has no agent."""
+        if self.session is not None and self.session.recorded and (action in self.CALLS or action in self.LIVE):
+            return None
+        return super().check_action(action, parameters)
 
     def attach(self, session: Session) -> None:
         """Show another session."""

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from textual.widgets import Static
 
 from inspector.capture.records import Record
-from inspector.tui.places.base import Place
+from inspector.tui.places.marking import MarkingPlace
 from inspector.tui.widgets.detailpane import DetailPane
 
 if TYPE_CHECKING:
     from inspector.session.session import Session
 
 
-class RecordsPlace(Place):
+class RecordsPlace(MarkingPlace):
     """What Webhooks and Traffic have in common: a detail pane that is a second page on a narrow screen."""
 
     def attach(self, session: Session) -> None:
         """Show another session."""
         super().attach(session)
-        self.query_one(DetailPane).read_with(session.payload)
+        self.query_one(DetailPane).attach(session)
 
     def show_record(self, record: Record | None) -> None:
         """Show a record in full."""

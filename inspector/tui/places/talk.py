@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -11,34 +10,30 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.capture.records import Kind, Record
-from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
-from inspector.tui.places.base import CallWanted, Place
-from inspector.tui.render.content import plain
+from inspector.capture.records import Record
+from inspector.protocol.lifecycle import INTERRUPTED, is_terminal, short
+from inspector.tui.places.base import CallWanted
+from inspector.tui.places.marking import MarkingPlace
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, relative
-from inspector.tui.render.sources import TaskRows, TimelineRows
+from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.sources import TaskRows
+from inspector.tui.screens.paper import PaperScreen
 from inspector.tui.widgets.artifactpane import ArtifactPane
 from inspector.tui.widgets.composer import Aim, Composer
 from inspector.tui.widgets.detailpane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.widgets.streamline import StreamLine
+from inspector.tui.widgets.timelinepane import TimelinePane, belongs
+from inspector.tui.widgets.travelline import TravelLine
 
 if TYPE_CHECKING:
     from inspector.protocol.assemble import AssembledTask
     from inspector.protocol.errors import Fault
     from inspector.protocol.model import Message as MessageOfAgent
-    from inspector.session.lists import RecordList
     from inspector.session.session import Session
     from inspector.session.tasks import TrackedTask
 
-COLUMNS = (
-    Column("time", 8, "right"),
-    Column("way", 1),
-    Column("kind", 10, min_total_width=40),
-    Column("what"),
-    Column("note", 13, "right", min_total_width=50),
-    Column("mark", 1),
-)
 TASK_COLUMNS = (
     Column("state", 16),
     Column("id", 8),
@@ -51,43 +46,33 @@ TASK_COLUMNS = (
 """As the table of the Tasks place, in a narrow column: what has no room there is never shown."""
 
 
-PHASE = 0.25
-"""How long each phase of the moving sign is shown, in seconds."""
-
-
-def belongs(record: Record) -> bool:
-    """Say whether a record is part of the conversation, which card fetches, the doctor and good heads are not."""
-    if record.operation == "GetAgentCard" or record.event == "doctor":
-        return False
-    match record.kind:
-        case Kind.RESPONSE:
-            return bool(record.meta["status"] >= 300)
-        case Kind.TRAILERS:
-            return bool(record.meta["code"])
-        case Kind.END:
-            return record.meta["how"] != "complete" or bool(record.findings)
-        case _:
-            return True
-
-
-class Talk(Place):
+class Talk(MarkingPlace):
     """The place where people live."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
         Binding("ctrl+k", "cancel_task", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
+        Binding("s", "listen_again", "listen again", id="talk.listen", tooltip="The stream was lost: listen again"),
         Binding("v", "next_view", "view", id="talk.view", tooltip="The selected record decoded, raw, hex, its head"),
         Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
         Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline"),
         Binding("s", "subscribe", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False),
+        Binding("t", "travel", "time travel", id="talk.travel", tooltip="The task as it was, event by event"),
+        Binding("slash", "filter", "filter", id="talk.filter", tooltip="The rows that a filter leaves, alone"),
+        Binding("c", "compare", "compare", id="talk.compare", tooltip="The task by stream, by push and by GetTask"),
+        Binding("h", "health", "stream", id="talk.health", tooltip="How well the stream flows", show=False),
+        Binding("R", "automatic", "auto", id="talk.automatic", tooltip="Listen again by itself, or not", show=False),
     ]
 
-    CALLS: ClassVar[dict[str, str]] = {"cancel_task": "CancelTask", "subscribe": "SubscribeToTask"}
+    CALLS: ClassVar[dict[str, str]] = {
+        "cancel_task": "CancelTask",
+        "subscribe": "SubscribeToTask",
+        "listen_again": "SubscribeToTask",
+        "compare": "GetTask",
+    }
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("talk", glyphs)
-        self._list: RecordList | None = None
-        self._rows: TimelineRows | None = None
         self._tasks: TaskRows | None = None
         self._task_id = ""
         self._seen = ("", "")
@@ -95,15 +80,9 @@ class Talk(Place):
 
     def compose(self) -> ComposeResult:
         """Make the columns and the composer."""
+        yield TravelLine(self.glyphs)
         with Horizontal(id="panes"):
-            with Vertical(id="timeline-pane"):
-                yield Static("TIMELINE", id="timeline-title", classes="pane-title")
-                yield Feed(
-                    COLUMNS,
-                    enter_hint="detail",
-                    id="timeline",
-                    empty="Nothing yet. Write a message below; enter sends it.",
-                )
+            yield TimelinePane(self.glyphs, id="timeline-pane")
             with Vertical(id="right-pane"):
                 yield ArtifactPane(self.glyphs, id="artifact")
                 yield DetailPane(self.glyphs, id="detail")
@@ -114,18 +93,14 @@ class Talk(Place):
 
     def attach(self, session: Session) -> None:
         """Show another session."""
-        from inspector.session.lists import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
-
         super().attach(session)
-        self._list = RecordList(belongs, folded=True)
-        session.journal.follow(self._list)
-        self._rows = TimelineRows(session.journal, self._list, self.glyphs)
+        self.query_one(TravelLine).close()
+        self.query_one(TimelinePane).attach(session, automatic=self.app.options.resubscribe)  # type: ignore[attr-defined]
         self._tasks = TaskRows(session.tasks.all, self.glyphs)
         self._task_id = ""
         self._reply = None
-        self.query_one("#timeline", Feed).show_rows(self._rows)
         self.query_one("#task-column", Feed).show_rows(self._tasks)
-        self.query_one(DetailPane).read_with(session.payload)
+        self.query_one(DetailPane).attach(session)
         self.query_one(DetailPane).show(None)
         self.query_one(ArtifactPane).show(None)
         composer = self.query_one(Composer)
@@ -135,14 +110,17 @@ class Talk(Place):
         """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
         if self.session is None or self._tasks is None:
             return
-        timeline = self.query_one("#timeline", Feed)
-        timeline.refresh_rows()
-        if timeline.following:
-            self._show_record(timeline.cursor)  # the row may be a run that grew
+        pane, travel = self.query_one(TimelinePane), self.query_one(TravelLine)
+        pane.refresh_rows()
+        if travel.travelling:
+            travel.read_on()
+        else:
+            if pane.feed.following:
+                self._show_record(pane.feed.cursor)  # the row may be a run that grew
+            self.query_one(ArtifactPane).show(self.shown_task, self._reply)
         self._tasks.refresh()
         self.query_one("#task-column", Feed).refresh_rows()
         self.show_title()
-        self.query_one(ArtifactPane).show(self.shown_task, self._reply)
         self.query_one(Composer).push_on = self.session.push.on
         self._aim_where_it_moved()
 
@@ -191,37 +169,13 @@ class Talk(Place):
 
     def show_title(self) -> None:
         """Show the task, its state and how long it has been going on."""
-        title = self.query_one("#timeline-title", Static)
-        pieces: list[Content | tuple[str, str]] = [("TIMELINE", "bold")]
-        task = self.shown_task
-        if task is not None and task.now.moves:
-            account = task.now
-            style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
-            style = "$state-warning" if account.state in INTERRUPTED else style
-            running = self.session is not None and self.session.journal.exchanges.open > 0
-            last = time.time() if running and not is_terminal(account.state) else account.updated
-            seconds = last - account.moves[0].at
-            pieces += [("   ", ""), plain(task.id[:SHORT_ID])]
-            pieces += [(f" {self._sign(account.state, moving=running)} {short(account.state)}", style)]
-            pieces += [(f"  {relative(seconds)} s", "$text-soft")]
-        unseen = self.query_one("#timeline", Feed).unseen
-        if unseen:
-            pieces += [(f"   {unseen:,} new below, end follows", "$wire-received")]
-        title.update(Content.assemble(*pieces), layout=False)
-
-    def _sign(self, state: str, *, moving: bool) -> str:
-        """Return the glyph of a state; a task at work has the only one on the screen that moves."""
-        phases = self.glyphs.moving
-        if state == State.WORKING and moving and self.app.animation_level != "none":
-            return phases[int(time.monotonic() / PHASE) % len(phases)]
-        return self.glyphs.state_glyph(state)
+        past = self.query_one(TravelLine).past
+        self.query_one(TimelinePane).show_title(self.shown_task, past, self.selected_record())
 
     def show_seq(self, seq: int) -> None:
         """Select the row of a record."""
-        index = self._list.index_of(seq) if self._list else None
-        if index is not None:
-            self.remove_class("-second")
-            self.query_one("#timeline", Feed).cursor = index
+        self.remove_class("-second")
+        self.query_one(TimelinePane).show_seq(seq)
 
     def focus_first(self) -> None:
         """Go to the composer."""
@@ -229,12 +183,19 @@ class Talk(Place):
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected record, or the selected task."""
-        if event.feed.id == "timeline":
-            self._show_record(event.index)
+        if event.feed.id != "timeline":
+            return
+        self._show_record(event.index)
+        travel, pane = self.query_one(TravelLine), self.query_one(TimelinePane)
+        record = pane.record(event.index)
+        chosen = travel.travelling and event.feed.has_focus  # else the cursor only goes where the traveller is
+        if chosen and record is not None and not pane.holds(event.index, travel.seq):
+            travel.go_to(record.seq)
 
     def _show_record(self, index: int) -> None:
-        if self._rows is not None and 0 <= index < len(self._rows):
-            self.query_one(DetailPane).show(self._rows.record(index))
+        record = self.query_one(TimelinePane).record(index)
+        if record is not None:
+            self.query_one(DetailPane).show(record)
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Go to the detail of the row, or to the task."""
@@ -249,9 +210,15 @@ class Talk(Place):
         self.screen.set_focus(self.query_one("#timeline"))
 
     def action_back(self) -> None:
-        """Go back to the timeline."""
-        self.remove_class("-second")
-        self.screen.set_focus(self.query_one("#timeline"))
+        """Go back to the timeline; from there to now, and then to all rows."""
+        timeline = self.query_one("#timeline")
+        if self.has_class("-second") or not timeline.has_focus:
+            self.remove_class("-second")
+            self.screen.set_focus(timeline)
+        elif self.query_one(TravelLine).travelling:
+            self.query_one(TravelLine).action_leave()
+        else:
+            self.query_one(TimelinePane).clear_filter()
 
     def action_compose(self) -> None:
         """Go to the composer."""
@@ -264,9 +231,83 @@ class Talk(Place):
 
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
-        if self.session is not None and self._list is not None:
-            self.session.journal.refold(self._list, folded=not self._list.folded)
-            self.query_one("#timeline", Feed).refresh_rows()
+        self.query_one(TimelinePane).fold()
+
+    def action_filter(self) -> None:
+        """Write a filter."""
+        self.remove_class("-second")
+        self.query_one(TimelinePane).filter()
+
+    def action_compare(self) -> None:
+        """Ask the agent for the task, and lay what it answers beside what came by stream and by push."""
+        task = self.shown_task
+        if task is not None:
+            task_id = task.id
+            title = f"STREAM, PUSHES, GETTASK   task {task_id[:SHORT_ID]}"
+            self.app.push_screen(PaperScreen(title, lambda: self._compare(task_id)))
+
+    async def _compare(self, task_id: str) -> list[Paragraph]:
+        from inspector.session.comparison import ask_and_compare  # noqa: PLC0415 - loaded when asked for
+        from inspector.tui.render.comparison import compared  # noqa: PLC0415 - opened rarely
+
+        if self.session is None:
+            return []
+        return compared(*await ask_and_compare(self.session, task_id), self.glyphs)
+
+    # Time travel
+
+    def action_travel(self) -> None:
+        """Show the task of the selected row as it was then, or the task that is shown."""
+        record, shown = self.selected_record(), self.shown_task
+        if self.session is None:
+            return
+        told = record.task if record is not None and record.task in self.session.tasks else ""
+        task_id = told or (shown.id if shown is not None else "")
+        if task_id:
+            seq = record.seq if record is not None and told else len(self.session.journal.capture)
+            self.query_one(TravelLine).enter(self.session, task_id, seq)
+        else:
+            self.app.notify("No task was heard of yet. Send a message first.", markup=False)
+
+    def on_travel_line_moved(self, event: TravelLine.Moved) -> None:
+        """Show the task as it was, and the record that made it so."""
+        self.add_class("-past")
+        self.query_one(ArtifactPane).show(event.task)
+        if self.session is not None and not self.query_one("#timeline").has_focus:
+            self.query_one(TimelinePane).show_seq(event.seq)
+            self.query_one(DetailPane).show(self.session.journal.capture.get(event.seq))
+        self.show_title()
+
+    def on_travel_line_left(self) -> None:
+        """Show the task as it is now."""
+        self.remove_class("-past")
+        self.screen.set_focus(self.query_one("#timeline"))
+        self.refresh_view()
+
+    # The stream
+
+    def action_health(self) -> None:
+        """Show how well the stream flows."""
+        line = self.query_one(StreamLine)
+
+        async def write() -> list[Paragraph]:
+            return line.in_full()
+
+        self.app.push_screen(PaperScreen("STREAM", write))
+
+    def on_stream_line_clicked(self) -> None:
+        """Show how well the stream flows."""
+        self.action_health()
+
+    def action_automatic(self) -> None:
+        """Listen again by itself where a stream is lost, or not any more."""
+        line = self.query_one(StreamLine)
+        line.automatic = not line.automatic
+        said = "is listened to again by itself" if line.automatic else "is listened to again when you press s"
+        self.app.notify(f"A task whose stream is lost {said}.", markup=False)
+        self.refresh_view()
+
+    # Calls
 
     def action_cancel_task(self) -> None:
         """Ask for the task to be canceled."""
@@ -278,14 +319,28 @@ class Talk(Place):
         if self.shown_task is not None:
             self.post_message(CallWanted("SubscribeToTask", self.shown_task.id))
 
+    def action_listen_again(self) -> None:
+        """Ask to listen again to the task whose stream was lost."""
+        self.action_subscribe()
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot be done to the task as it is now."""
+        lost = self.query_one(StreamLine).lost
+        if action == "listen_again" or (action == "subscribe" and lost):
+            return lost and action == "listen_again"
         if action in ("cancel_task", "subscribe"):
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
+        if action == "compare":
+            return True if self.shown_task is not None else None
         if action == "back":
-            return self.has_class("-second")
+            elsewhere = self.query_one(TravelLine).travelling or self.query_one(TimelinePane).filtering
+            return self.has_class("-second") or elsewhere
         return super().check_action(action, parameters)
+
+    def lists(self, record: Record) -> bool:
+        """Tell whether a record is on the timeline."""
+        return belongs(record)
 
     def selected_record(self) -> Record | None:
         """Return the record in the detail."""

@@ -15,14 +15,13 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from inspector.capture.records import Kind, Record
-from inspector.findings.finding import Severity
-from inspector.protocol.lifecycle import State, short
 from inspector.tui.places.records import RecordsPlace
+from inspector.tui.render.asides import Asides
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.sources import ExchangeRecordRows, ExchangeRows, TimelineRows
 from inspector.tui.widgets.detailpane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
-from inspector.tui.widgets.filterline import FilterLine
+from inspector.tui.widgets.filterline import FilterLine, values_of
 
 if TYPE_CHECKING:
     from inspector.capture.query import Query
@@ -56,7 +55,6 @@ HIT_COLUMNS = (
     Column("note", 13, "right", min_total_width=50),
     Column("mark", 1),
 )
-_SHORT_ID = 8
 
 
 class TrafficPlace(RecordsPlace):
@@ -70,6 +68,7 @@ class TrafficPlace(RecordsPlace):
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("traffic", glyphs)
+        self._asides: Asides | None = None
         self._exchanges: ExchangeRows | None = None
         self._records: RecordList | None = None
         self._record_rows: ExchangeRecordRows | None = None
@@ -103,13 +102,14 @@ class TrafficPlace(RecordsPlace):
         from inspector.session.lists import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
 
         super().attach(session)
+        self._asides = Asides(session)
         requests = RecordList(lambda record: record.kind is Kind.REQUEST)
         session.journal.follow(requests)
-        self._exchanges = ExchangeRows(session.journal, requests, self.glyphs)
+        self._exchanges = ExchangeRows(session.journal, requests, self.glyphs, self._asides)
         self._number = 0
         self._records = RecordList(lambda record: record.exchange == self._number != 0)
         session.journal.follow(self._records)
-        self._record_rows = ExchangeRecordRows(session.journal, self._records, self.glyphs, 0.0)
+        self._record_rows = ExchangeRecordRows(session.journal, self._records, self.glyphs, 0.0, self._asides)
         self.query_one("#exchanges", Feed).show_rows(self._exchanges)
         self.query_one("#records", Feed).show_rows(self._record_rows)
         self.query_one(FilterLine).close()
@@ -155,16 +155,7 @@ class TrafficPlace(RecordsPlace):
 
     def _seen(self) -> Mapping[str, Sequence[str]]:
         """Return the values that a filter may well be about."""
-        if self.session is None:
-            return {}
-        from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
-
-        return {
-            "op": (*(operation.value for operation in Operation), "GetAgentCard"),
-            "state": tuple(map(short, State)),
-            "task": tuple(task.id[:_SHORT_ID] for task in self.session.tasks.all()),
-            "finding": ("any", *(severity.value for severity in Severity), *sorted(self.session.journal.found)),
-        }
+        return values_of(self.session) if self.session is not None else {}
 
     def _use(self, query: Query | None) -> None:
         """Begin to look for the hits of a query; the cursor stays with its record, or the nearest hit before it."""
@@ -178,7 +169,7 @@ class TrafficPlace(RecordsPlace):
         self._wanted = record.seq if record is not None and query is not None else 0
         self._query, self._searched, self._search = query, 0, None
         self._hits = RecordList(lambda _: True)
-        self._hit_rows = TimelineRows(self.session.journal, self._hits, self.glyphs)
+        self._hit_rows = TimelineRows(self.session.journal, self._hits, self.glyphs, self._asides)
         hits, exchanges = self.query_one("#hits", Feed), self.query_one("#exchanges", Feed)
         hits.display, exchanges.display = query is not None, query is None
         hits.show_rows(self._hit_rows)
@@ -229,7 +220,7 @@ class TrafficPlace(RecordsPlace):
         journal = self.session.journal
         self._records.rebuild(journal.capture.select(exchange=number) if number else (), folded=False)
         began = journal.capture.get(number).at if number else 0.0
-        self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began)
+        self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began, self._asides)
         self.query_one("#records", Feed).show_rows(self._record_rows)
 
     def show_exchange_of(self, number: int) -> None:

@@ -13,10 +13,11 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.tui.places import webhookforms as forms
 from inspector.tui.places.base import CallWanted
 from inspector.tui.places.records import RecordsPlace
+from inspector.tui.render.asides import Asides
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
@@ -71,6 +72,8 @@ class WebhooksPlace(RecordsPlace):
         "delete_push": "DeleteTaskPushNotificationConfig",
     }
 
+    LIVE = frozenset({"fail", "why", "resend", "forward", "tunnel"})
+
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("webhooks", glyphs)
         self._rows: DeliveryRows | None = None
@@ -96,7 +99,7 @@ class WebhooksPlace(RecordsPlace):
         super().attach(session)
         self._deliveries = RecordList(lambda record: record.kind is Kind.DELIVERY)
         session.journal.follow(self._deliveries)
-        self._rows = DeliveryRows(session.journal, self._deliveries, self.glyphs)
+        self._rows = DeliveryRows(session.journal, self._deliveries, self.glyphs, Asides(session))
         self.query_one(Feed).show_rows(self._rows)
         self.show_record(None)
 
@@ -142,6 +145,10 @@ class WebhooksPlace(RecordsPlace):
                 *map(hook_line, desk.hooks[-_MOST_HOOKS:]),
             ]
         )
+
+    def lists(self, record: Record) -> bool:
+        """Tell whether a record is a delivery."""
+        return record.kind is Kind.DELIVERY
 
     def show_seq(self, seq: int) -> None:
         """Select a delivery."""

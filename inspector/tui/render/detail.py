@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
-from inspector.protocol.lifecycle import short
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
@@ -39,6 +38,12 @@ def title(record: Record) -> str:
         record.kind, record.kind.value
     )
     return f"#{record.seq} {kind or record.kind.value}"
+
+
+def tells_of_task(record: Record) -> bool:
+    """Say whether a record may have changed something of a task."""
+    told = record.event in ("task", "status", "artifact", "message")
+    return bool(record.task) and told and record.kind in (Kind.FRAME, Kind.BODY, Kind.DELIVERY)
 
 
 def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
@@ -102,10 +107,3 @@ def facts(record: Record) -> list[Paragraph]:
 
 def _row(label: str, value: str) -> Paragraph:
     return Paragraph((f"{label:<{_LABEL}}", "line--soft"), value, _TEXT)
-
-
-def lane(moves: list[tuple[str, float]], glyphs: Glyphs) -> str:
-    """Return the states that a task passed through, each with the seconds since the first."""
-    return f"  {glyphs.sent}  ".join(
-        f"{glyphs.state_glyph(state)} {short(state)} {at - moves[0][1]:.3f}" for state, at in moves
-    )

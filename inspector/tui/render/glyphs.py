@@ -27,10 +27,14 @@ class Glyphs:
     folded: str
     check: str
     cross: str
+    bookmark: str
+    remark: str
     light: str
     """The light of a connection."""
     horizontal: str
     vertical: str
+    levels: str
+    """Nothing, and eight heights from little to much: what small charts are drawn with."""
 
     def state_glyph(self, state: str) -> str:
         """Return the sign of a task state; one that 1.0 does not name looks like an unspecified one."""
@@ -61,9 +65,12 @@ UNICODE = Glyphs(
     folded="▸",
     check="✓",
     cross="✕",
+    bookmark="★",
+    remark="✎",
     light="●",
     horizontal="─",
     vertical="│",
+    levels="·▁▂▃▄▅▆▇█",
 )
 """The signs of a terminal that has a font."""
 
@@ -91,8 +98,11 @@ ASCII = Glyphs(
     folded=">",
     check="+",
     cross="x",
+    bookmark="^",
+    remark='"',
     light="*",
     horizontal="-",
     vertical="|",
+    levels=" ._-=+*%#",
 )
 """The signs of `--ascii`."""

@@ -173,6 +173,11 @@ class JsonLines:
         value = self._nodes[at].value
         return str(value) if isinstance(value, str) else _dump(value)
 
+    def json(self, index: int) -> str:
+        """Return the value that a line begins or ends as JSON text, `""` for the line about what is left out."""
+        at = self._beginning(index)
+        return _dump(self._nodes[at].value) if at >= 0 else ""
+
     def can_fold(self, index: int) -> bool:
         """Say whether a line opens a container that is not folded."""
         return self._is_open(index) and self._visible[index] not in self._folded

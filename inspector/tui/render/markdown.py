@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 LONGEST = 4000
 """How many characters are read as Markdown; a longer text is shown as it is, cut there."""
 
+MOST = 40_000
+"""How many characters of a text that grows are read as Markdown."""
+
+_UNKNOWN_WIDTH = 80
+"""The width of lines until a view says how wide it is."""
+
 _DEEPEST = 12
 """How many marks of quotes and lists a line may begin with; more are no structure that anybody reads."""
 
@@ -36,6 +42,113 @@ def in_one_line(text: str, width: int) -> str:
     """Return the beginning of Markdown as plain words, a little more than fits a width."""
     lines = markdown_lines(text[: 4 * width], 2 * width)
     return " ".join("".join(piece for piece, _ in line).strip() for line in lines)
+
+
+class GrowingMarkdown:
+    """Markdown that grows, as lines: a block is laid out once when it has ended, the last one whenever text comes.
+
+    A block is what stands between empty lines, or a fence; one of more than `LONGEST` characters is cut between lines.
+    Text beyond `limit` characters is counted and not kept, and a last line says so.
+    """
+
+    def __init__(self, text: str = "", *, limit: int = MOST) -> None:
+        self._limit = limit
+        self._width = _UNKNOWN_WIDTH
+        self._taken = self._missing = 0
+        self._ended: list[str] = []
+        self._lines: list[Line] = []
+        self._block = self._partial = self._fence = ""
+        self._waits = False
+        self._open: list[Line] = []
+        self.append(text)
+
+    def append(self, text: str) -> None:
+        """Add text at the end."""
+        kept = text[: self._limit - self._taken]
+        self._taken += len(kept)
+        self._missing += len(text) - len(kept)
+        lines = (self._partial + kept).split("\n")
+        self._partial = lines.pop()
+        for line in lines:
+            self._take(f"{line}\n")
+        while len(self._partial) > LONGEST:
+            self._take(self._partial[:LONGEST])
+            self._partial = self._partial[LONGEST:]
+        self._show_open()
+
+    def layout(self, width: int, keep: int) -> int:
+        """Lay everything out for a width; `keep` stays as near as the new number of lines allows."""
+        if width != self._width:
+            before, self._width, self._lines = max(1, len(self)), width, []
+            for block in self._ended:
+                self._lay_out(block)
+            self._show_open()
+            keep = keep * len(self) // before
+        return min(keep, max(0, len(self) - 1))
+
+    def __len__(self) -> int:
+        return len(self._lines) + len(self._open) + bool(self._missing)
+
+    def line(self, index: int) -> Line:
+        """Return one line."""
+        if index < len(self._lines):
+            return self._lines[index]
+        index -= len(self._lines)
+        if index < len(self._open):
+            return self._open[index]
+        return [(f"… {self._missing:,} more characters are not read as Markdown", "line--note")]
+
+    def _take(self, line: str) -> None:
+        """Take in a line that is whole, and end the block where it ends."""
+        if len(self._block) + len(line) > LONGEST:
+            self._end(cut=True)
+        if self._fence:
+            self._block += line
+            if line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
+                self._fence = ""
+                self._end()
+        elif not line.strip():
+            self._waits = bool(self._block)
+        else:
+            if self._waits and not (line[0] in " \t" and _is_list(self._block)):
+                self._end()
+            elif self._waits:
+                self._block += "\n"
+            self._waits = False
+            if marker := _fence_of(line):
+                self._end()
+                self._fence = marker
+            self._block += line
+
+    def _end(self, *, cut: bool = False) -> None:
+        if self._block:
+            self._ended.append(self._block)
+            self._lay_out(self._block)
+        self._block = f"{self._fence}\n" if cut and self._fence else ""
+
+    def _lay_out(self, block: str) -> None:
+        self._lines += self._laid_out(block)
+
+    def _laid_out(self, block: str) -> list[Line]:
+        gap: list[Line] = [[("", _TEXT)]] if self._lines else []
+        return [*gap, *markdown_lines(block, self._width)]
+
+    def _show_open(self) -> None:
+        rest = self._block + ("\n" if self._waits and self._partial else "") + self._partial
+        self._open = self._laid_out(rest) if rest.strip() else []
+
+
+def _is_list(block: str) -> bool:
+    first = block.lstrip()[:4]
+    return first[:2] in ("- ", "* ", "+ ") or first.partition(".")[0].isdecimal()
+
+
+def _fence_of(line: str) -> str:
+    """Return the mark with which a line opens a fence, `""` where it opens none."""
+    text = line.lstrip(" ")
+    if len(line) - len(text) > 3 or text[:3] not in ("```", "~~~"):
+        return ""
+    return text[: len(text) - len(text.lstrip(text[0]))]
 
 
 def _depth(line: str) -> int:

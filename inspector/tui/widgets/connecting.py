@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LOOKING = Content.styled("looking for its card", "$text-soft")
 _KEYS = "  d asks the doctor   R tries again   o another agent   5 what crossed the wire"
+_RECORDING = Content("This is a recording: it can be looked at, and no agent is asked for anything.")
+_RECORDING_KEYS = "  2 the conversation   3 tasks   5 what crossed the wire   6 what is wrong   o connect to an agent"
 _UNREAD_KEYS = "  r what came, and what is wrong with it   E a copy of that to mend"
 
 
@@ -38,6 +40,10 @@ class Connecting(VerticalScroll):
         """Show that the card of a reference is being looked for."""
         self._reference = reference
         self._show([_LOOKING])
+
+    def show_recording(self) -> None:
+        """Show that nothing is looked for."""
+        self._show([_RECORDING, Content(""), Content.styled(_RECORDING_KEYS, "$wire-quiet")])
 
     def show_tries(self, journal: Journal) -> None:
         """Show what was tried by now."""

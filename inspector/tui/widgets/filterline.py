@@ -12,12 +12,28 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from inspector.findings.finding import Severity
+from inspector.protocol.lifecycle import State, short
 from inspector.tui.render.content import plain
+from inspector.tui.render.rows import SHORT_ID
 
 if TYPE_CHECKING:
     from inspector.capture.query import Query
+    from inspector.session.session import Session
 
 _EXAMPLE = 'kind:artifact  state:failed  gap>2s  size>10k  finding:error  "text"  -kind:keepalive'
+
+
+def values_of(session: Session) -> Mapping[str, Sequence[str]]:
+    """Return the values that a filter of a session may well be about, by their key."""
+    from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
+
+    return {
+        "op": (*(operation.value for operation in Operation), "GetAgentCard"),
+        "state": tuple(map(short, State)),
+        "task": tuple(task.id[:SHORT_ID] for task in session.tasks.all()),
+        "finding": ("any", *(severity.value for severity in Severity), *sorted(session.journal.found)),
+    }
 
 
 class FilterLine(Vertical):

@@ -109,6 +109,11 @@ class JsonView(CursorView):
             return self.source.value(self.cursor)
         return self.source.text if isinstance(self.source, WrappedText) else ""
 
+    @property
+    def json(self) -> str:
+        """What the line under the cursor stands for as JSON text, strings in quotes; `""` where there is no JSON."""
+        return self.source.json(self.cursor) if isinstance(self.source, JsonLines) else ""
+
     def action_fold(self) -> None:
         """Fold the container under the cursor, or go to the one around it."""
         if not isinstance(self.source, JsonLines):

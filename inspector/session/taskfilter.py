@@ -1,0 +1,98 @@
+"""Which tasks are wanted: a filter for the known ones, and the same asked of the agent (1.0 section 3.1.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from inspector.protocol.lifecycle import State, short
+from inspector.protocol.model import ListTasksRequest
+from inspector.session.tasks import TrackedTask
+
+_UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+_AGE = re.compile(r"(\d{1,9}) ?(s|min|h|d)")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFilter:
+    """What tasks must have in common; an empty member asks for nothing.
+
+    `context` is an id or how it begins, `state` the 1.0 name, `since` seconds since 1970.
+    """
+
+    context: str = ""
+    state: str = ""
+    since: float = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.context or self.state or self.since)
+
+    @property
+    def words(self) -> str:
+        """Say in a line what is asked for."""
+        since = datetime.fromtimestamp(self.since).astimezone().isoformat(" ", "seconds")[:19] if self.since else ""
+        told = (("context", self.context), ("state", short(self.state)), ("since", since))
+        return "   ".join(f"{name} {value}" for name, value in told if value)
+
+    def holds(self, task: TrackedTask) -> bool:
+        """Say whether a task is wanted; how it stands since when is what the agent says, else when it was heard of."""
+        account = task.now
+        if self.context and not account.context_id.startswith(self.context):
+            return False
+        if self.state and account.state != self.state:
+            return False
+        return not self.since or (_moment(account.status.timestamp or "") or account.updated) >= self.since
+
+    def request(self, known: Iterable[TrackedTask], *, page_token: str = "", page_size: int = 0) -> ListTasksRequest:
+        """Return the request for such tasks; the beginning of one known context stands for it."""
+        contexts = {task.now.context_id for task in known if task.now.context_id.startswith(self.context)}
+        context = contexts.pop() if self.context and len(contexts) == 1 else self.context
+        since = datetime.fromtimestamp(self.since, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        members = {
+            "context_id": context,
+            "status": self.state,
+            "status_timestamp_after": since if self.since else "",
+            "page_token": page_token,
+            "page_size": page_size,
+        }
+        return ListTasksRequest.model_validate({name: value for name, value in members.items() if value})
+
+
+def read_filter(context: str, state: str, since: str, now: float) -> TaskFilter:
+    """Read a filter as it was typed: states as people say them, a time with its zone or an age like `10min`, `2 h`.
+
+    Raises `ValueError` with a sentence.
+    """
+    return TaskFilter(context.strip(), _state(state.strip()), _since(since.strip(), now))
+
+
+def _state(typed: str) -> str:
+    if not typed:
+        return ""
+    wanted = f"TASK_STATE_{typed.upper().replace('-', '_').removeprefix('TASK_STATE_')}"
+    known = [one for one in State if one is not State.UNSPECIFIED]
+    if wanted not in known:
+        raise ValueError(f"{typed} is no state; there is {', '.join(map(short, known))}.")
+    return wanted
+
+
+def _since(typed: str, now: float) -> float:
+    if not typed:
+        return 0.0
+    if age := _AGE.fullmatch(typed):
+        return max(1.0, now - int(age[1]) * _UNITS[age[2]])
+    at = _moment(typed)
+    if at is None:
+        raise ValueError(f"{typed} is no time; write an age like 10min, or 2026-01-31T12:00:00Z.")
+    return at
+
+
+def _moment(text: str) -> float | None:
+    """Read an ISO 8601 time with its zone, None for anything else."""
+    try:
+        at = datetime.fromisoformat(text)
+        return at.timestamp() if at.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,106 @@
+"""The health of a stream in a line, and in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from inspector.text.units import size
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.rows import relative
+from inspector.tui.render.source import Piece
+
+if TYPE_CHECKING:  # a session is loaded after the first paint
+    from inspector.session.health import Health
+
+SPARKS = 12
+"""How many cells the small chart of a line has at most."""
+
+_WIDE_SPARKS = 32
+_IDLE = 2.0
+"""After so many seconds without an event the silence is worth a colour."""
+_LABEL = 14
+_TEXT = "line--text"
+
+
+def sparkline(beats: Sequence[int], glyphs: Glyphs, width: int) -> str:
+    """Return how much came in each slice of time as letters of different heights, at most `width` of them."""
+    cells = min(len(beats), width)
+    ends = [len(beats) * cell // cells for cell in range(cells + 1)] if cells else []
+    sums = [sum(beats[start:end]) for start, end in pairwise(ends)]
+    most = max(sums, default=0)
+    heights = len(glyphs.levels) - 1
+    return "".join(glyphs.levels[-(-one * heights // most)] if one else glyphs.levels[0] for one in sums)
+
+
+def rate(events_a_second: float) -> str:
+    """Return a rate as people say it: `52/s`, `0.3/s`."""
+    return f"{events_a_second:,.0f}/s" if events_a_second >= 10 else f"{events_a_second:.1f}/s"
+
+
+def health_line(found: Health, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
+    """Return a stream in a line: how it stands, then its numbers, the most telling first; in styles of content.
+
+    One that ended without a fault of its own did not end `well` where its task goes on.
+    """
+    said = found.words
+    if found.end == "open":
+        idle = found.idle >= _IDLE
+        pieces: list[Piece] = [(f"{glyphs.received} ", "$wire-received"), (said, "")]
+        pieces += [(f"   idle {relative(found.idle)} s", "bold $state-warning" if idle else "$text-soft")]
+    elif found.lost or found.end != "ended":
+        style = "bold $state-bad" if found.lost else "$state-warning"
+        pieces = [(f"{glyphs.cross} {said}", style)]
+    else:
+        pieces = [(f"{glyphs.check} ", "$state-good")] if well else []
+        pieces += [(f"stream ended, {said}", "$text-soft")]
+    if found.buffered:
+        pieces += [("   ", ""), (found.buffered, "$state-warning")]
+        return pieces
+    soft = "$text-soft"
+    if found.beats:
+        pieces += [("   ", ""), (sparkline(found.beats, glyphs, SPARKS), "$wire-received")]
+    pieces += [(f"   {rate(found.rate)}", soft)] if found.rate else []
+    pieces += [(f"   first {relative(found.first_event)}", soft)] if found.first_event is not None else []
+    pieces += [(f"   gap {relative(found.gap)}", soft)] if found.gap else []
+    return [*pieces, (f"   {size(found.size)}", soft)]
+
+
+def health_in_full(found: Health, glyphs: Glyphs) -> list[Paragraph]:
+    """Return everything that is known of how a stream flows, a line each."""
+    style = "line--bad" if found.lost else "line--warning" if found.end != "ended" else "line--good"
+    rows = [
+        _row("stands", found.words if found.end != "ended" else f"ended after {found.words}", style),
+        _row("first byte", _since(found.first_byte, "the head of the response")),
+        _row("first event", _since(found.first_event, "the first event")),
+        _row("in all", f"{relative(found.total)} s" + ("" if found.end != "open" else " so far")),
+    ]
+    if found.end == "open":
+        rows.append(_row("idle", f"{relative(found.idle)} s"))
+    rows += [
+        _row("events", f"{found.events:,}, {found.keepalives:,} keep-alives, {size(found.size)}"),
+        _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "too few to tell"),
+        _row("longest gap", f"{relative(found.gap)} s, up to {relative(found.gap_ended)} s" if found.gap else "none"),
+    ]
+    chart = sparkline(found.beats, glyphs, _WIDE_SPARKS)
+    if chart:
+        each = f"{relative(found.beat_width)} s" if found.beat_width else ""
+        rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.beats):,} in one"))
+    if found.buffered:
+        rows += [
+            _row("held back", found.buffered, "line--warning"),
+            _row(
+                "", "A proxy that collects answers does so (X-Accel-Buffering, gzip), or an agent that does not flush."
+            ),
+        ]
+    return rows
+
+
+def _since(seconds: float | None, what: str) -> str:
+    return "not yet" if seconds is None else f"{relative(seconds)} s after the request, {what}"
+
+
+def _row(label: str, text: str, style: str = _TEXT) -> Paragraph:
+    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), text, style)

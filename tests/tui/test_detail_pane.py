@@ -1,0 +1,144 @@
+"""The detail of a record: where it stands, what it changed, searching in it, copying from it."""
+
+from __future__ import annotations
+
+import json
+
+from driving import Driver, Open
+from players import begin, playing
+from puppets import Call, chunk, status, task
+
+from inspector.capture.records import Record
+from inspector.session.whereabouts import whereabouts
+from inspector.tui.widgets.detailpane import DetailPane
+
+
+async def rewriting(call: Call):
+    """Append to an artifact, replace it, and end."""
+    response = await begin(call)
+    for event in (
+        {"task": task("SUBMITTED")},
+        status("WORKING", "At it."),
+        chunk("one\ntwo\n"),
+        chunk("three\n", append=True),
+        chunk("one\nTWO\nthree\n", lastChunk=True),
+        status("COMPLETED"),
+    ):
+        await response.write(call.frame(event))
+    await response.write_eof()
+    return response
+
+
+async def asked(driver: Driver) -> DetailPane:
+    await driver.connected()
+    await driver.ask("go")
+    await driver.press("escape", "f")
+    return driver.widget("#detail", DetailPane)
+
+
+def frames(driver: Driver) -> list[Record]:
+    return [record for record in driver.records() if record.kind == "frame"]
+
+
+async def show(driver: Driver, record: Record) -> None:
+    driver.widget("#talk", type(driver.workbench.query_one("#talk"))).show_seq(record.seq)
+    await driver.until(lambda: driver.widget("#detail", DetailPane).record.seq == record.seq)
+
+
+async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
+    async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
+        await asked(driver)
+        for number, record in enumerate(frames(driver), 1):
+            await show(driver, record)
+            before = driver.session.journal.capture.get(record.seq - 1)
+            place = f"event {number} of 6 of SendStreamingMessage #{record.exchange}"
+            await driver.until(place)
+            found = whereabouts(record, driver.session.journal)
+            assert found is not None
+            assert found.words == f"{place}, {record.at - before.at:.3f} s after the one before"
+
+
+async def test_what_an_event_changed_is_shown_as_a_difference(open_app: Open):
+    async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
+        pane = await asked(driver)
+        pane.choose("diff")
+        _, working, first, appended, replaced, done = frames(driver)
+        await show(driver, working)
+        await driver.until("○ submitted → ◐ working")
+        assert "At it." in driver.screen
+        await show(driver, first)
+        await driver.until("+ one")
+        await show(driver, appended)
+        await driver.until("+ three")
+        assert "+ one" not in driver.screen
+        await show(driver, replaced)
+        await driver.until("- two")
+        assert "+ TWO" in driver.screen
+        await show(driver, done)
+        await driver.until("◐ working → ● completed")
+
+
+async def test_what_tells_nothing_of_a_task_has_no_change_to_show(open_app: Open):
+    async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
+        pane = await asked(driver)
+        pane.choose("diff")
+        request = next(record for record in driver.records() if record.operation == "SendStreamingMessage")
+        await show(driver, request)
+        assert "diff" not in driver.line("DETAIL")
+        await driver.until('"jsonrpc"')
+
+
+async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: Open):
+    async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
+        pane = await asked(driver)
+        await show(driver, frames(driver)[1])
+        for view in ("decoded", "raw", "head"):
+            pane.choose(view)  # type: ignore[arg-type]
+            pane.focus_body()
+            await driver.press("slash")
+            await driver.type("working" if view != "head" else "frame")
+            await driver.until("1 of ")
+            await driver.press("enter", "n", "N")
+        pane.choose("hex")
+        pane.focus_body()
+        await driver.press("slash")
+        await driver.type("no such thing")
+        await driver.until("nothing")
+        await driver.press("escape")
+
+
+async def test_a_value_is_copied_as_it_is_as_json_and_by_its_place(open_app: Open, monkeypatch):
+    async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
+        pane = await asked(driver)
+        copied: list[str] = []
+        monkeypatch.setattr(driver.app, "copy", copied.append)
+        await show(driver, frames(driver)[1])
+        pane.choose("decoded")
+        pane.focus_body()
+        driver.widget("#detail #decoded", type(pane.query_one("#decoded"))).go_to("/result/statusUpdate/status/state")
+        await driver.press("y", "J", "Y")
+        assert copied == [
+            "TASK_STATE_WORKING",
+            '"TASK_STATE_WORKING"',
+            "/result/statusUpdate/status/state",
+        ]
+        pane.query_one("#decoded").go_to("")
+        await driver.press("J")
+        assert json.loads(copied[-1])["result"]["statusUpdate"]["status"]["state"] == "TASK_STATE_WORKING"
+
+
+async def test_the_request_behind_a_record_is_copied_as_curl_with_the_credentials(open_app: Open, monkeypatch):
+    async with playing(rewriting) as agent, open_app(agent.url, (150, 40), bearer="sesame-street") as driver:
+        pane = await asked(driver)
+        copied: list[str] = []
+        monkeypatch.setattr(driver.app, "copy", copied.append)
+        await show(driver, frames(driver)[1])
+        pane.focus_body()
+        await driver.press("C")
+        assert copied[0].startswith("curl ")
+        assert agent.url in copied[0]
+        assert "Authorization: Bearer sesame-street" in copied[0]
+        assert "SendStreamingMessage" in copied[0]
+        note = next(one for one in driver.records() if not one.exchange)
+        await show(driver, note)
+        assert pane.check_action("copy_curl", ()) is False

@@ -1,0 +1,240 @@
+"""The lines over the timeline: the lane of the task, the stream, what is done about one that was lost, the filter."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from driving import Driver, Open
+from players import begin, playing
+from puppets import Call, chunk, status, task
+from textual.widgets import Input
+
+from inspector.tui.screens.paper import PaperScreen
+from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.filterline import FilterLine
+from inspector.tui.widgets.streamline import StreamLine
+from inspector.tui.widgets.timelinepane import TimelinePane
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+def stream_line(driver: Driver) -> StreamLine:
+    return driver.widget("StreamLine", StreamLine)
+
+
+async def stream(call: Call, *events: Any, cut: bool = False) -> Any:
+    response = await begin(call)
+    for event in events:
+        await response.write(call.frame(event))
+    if cut:
+        await asyncio.sleep(0.05)
+        call.request.transport.abort()
+    else:
+        await response.write_eof()
+    return response
+
+
+async def dropping(call: Call) -> Any:
+    """Lose the stream of a message; who listens again gets the task as it is by then, and its end."""
+    if call.rpc["method"] == "SubscribeToTask":
+        whole = {"artifactId": "a", "name": "notes", "parts": [{"text": "one two three"}]}
+        snapshot = {"task": task("WORKING") | {"artifacts": [whole]}}
+        return await stream(call, snapshot, status("COMPLETED"))
+    return await stream(call, {"task": task("WORKING")}, chunk("one "), chunk("two ", append=True), cut=True)
+
+
+# The lane
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_lane_fits_every_screen_and_says_where_the_task_is(open_app: Open, mock: str, size: tuple[int, int]):
+    async with open_app(mock, size) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        lane = driver.line("submitted 0.000")
+        assert "→ ◐ working" in lane
+        assert "●" in lane or lane.split("│")[0].rstrip().endswith("…")
+        assert "● completed" in driver.line("TIMELINE")
+
+
+async def test_a_task_that_waits_says_what_to_do_and_then_who_answered(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        assert "the agent waits for you: i answers" in driver.screen
+        await driver.ask("blue, please")
+        await driver.until("● completed")
+        assert "you answered" in driver.line("the agent asked")
+        assert "blue, please" in driver.line("the agent asked")
+
+
+async def test_an_illegal_move_is_marked(open_app: Open):
+    async def answer(call: Call) -> Any:
+        return await stream(call, {"task": task("WORKING")}, status("COMPLETED"), status("WORKING"))
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert "✕→" in driver.line("● completed 0.")
+        assert "completed → working is no legal move" in driver.screen
+        await driver.go(3)
+        assert "✕→" in driver.line("states")
+
+
+# The stream
+
+
+async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was_missed(open_app: Open):
+    async with playing(dropping) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape")
+        assert "s listens again" in driver.line("broken off after 3 events")
+        assert "s listen again" in driver.lines[-1]
+        assert "stream ended" not in driver.screen
+        await driver.press("s")
+        await driver.done(2)
+        assert "while away: artifact notes has 5 B more" in driver.screen
+        assert "s listen again" not in driver.lines[-1]
+        assert driver.sent()[1]["method"] == "SubscribeToTask"
+
+
+async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
+    async def answer(call: Call) -> Any:
+        return await stream(call, {"task": task("WORKING")}, chunk("one "))
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert "✕ ended while the task is working" in driver.screen
+        assert "✓ stream" not in driver.screen
+
+
+async def test_a_lost_stream_is_listened_to_again_by_itself_where_that_was_asked_for(open_app: Open):
+    async with playing(dropping) as agent, open_app(agent.url, (120, 40), resubscribe=True) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until("while away: artifact notes has 5 B more")
+        await driver.done(2)
+        assert [call["method"] for call in driver.sent()] == ["SendStreamingMessage", "SubscribeToTask"]
+
+
+async def test_a_key_switches_that_on_and_an_agent_that_stays_away_is_left_alone(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("inspector.session.away.DELAYS", (0.01, 0.01))
+
+    async def answer(call: Call) -> Any:
+        if call.rpc["method"] == "SubscribeToTask":
+            call.request.transport.abort()
+        return await stream(call, {"task": task("WORKING")}, cut=True)
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape", "R")
+        await driver.until("tried 2 times, s tries again")
+        await driver.settled()
+        assert [call["method"] for call in driver.sent()].count("SubscribeToTask") == 2
+
+
+async def test_the_stream_is_told_in_full(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        assert "✓ stream ended, 6 events" in driver.screen
+        await driver.press("escape", "h")
+        await driver.until("first byte")
+        assert "ended after 6 events" in driver.screen
+        await driver.press("escape")
+        await driver.click("stream ended")
+        assert isinstance(driver.app.screen, PaperScreen)
+
+
+async def test_without_a_stream_there_is_no_line_about_one(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        assert not stream_line(driver).display
+        await driver.press("ctrl+t")
+        await driver.ask("report 3")
+        assert not stream_line(driver).display
+
+
+# Three accounts
+
+
+async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
+    async def answer(call: Call) -> Any:
+        if call.rpc["method"] == "GetTask":
+            whole = {"artifactId": "a", "name": "notes", "parts": [{"text": "other"}]}
+            return call.result(task("COMPLETED") | {"artifacts": [whole]})
+        return await stream(call, {"task": task("WORKING")}, chunk("one"), status("COMPLETED"))
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape", "c")
+        await driver.until("by GetTask")
+        assert "✕ artifact notes" in driver.screen
+        assert "- one" in driver.screen
+        assert "+ other" in driver.screen
+
+
+# The filter
+
+
+async def filtering(driver: Driver, line: str) -> None:
+    driver.widget("#talk #filter-words", Input).value = ""
+    await driver.type(line)
+
+
+async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        everything = driver.timeline.line_count
+        await driver.press("escape", "slash")
+        line = driver.widget("#talk FilterLine", FilterLine)
+        await filtering(driver, "state:")
+        assert line.has_class("-bad")
+        await filtering(driver, "state:wor")
+        assert "state:working" in driver.screen
+        await driver.press("tab")
+        await driver.until(lambda: driver.timeline.line_count == 1)
+        assert line.has_class("-good")
+        assert f"1 of {everything} rows" in driver.line("TIMELINE")
+        await driver.press("enter")
+        assert driver.timeline.has_focus
+        assert driver.widget("#detail", DetailPane).record.state == "TASK_STATE_WORKING"
+        await driver.press("escape")
+        assert driver.timeline.line_count == everything
+        assert not driver.widget("#timeline-pane", TimelinePane).filtering
+
+
+async def test_a_filter_goes_on_with_what_comes_and_folds_as_the_timeline_does(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        await driver.press("escape", "slash")
+        await filtering(driver, "kind:artifact")
+        await driver.until(lambda: driver.timeline.line_count == 1)
+        await driver.press("enter", "f")
+        await driver.until(lambda: driver.timeline.line_count == 3)
+        await driver.press("f")
+        await driver.until(lambda: driver.timeline.line_count == 1)
+        await driver.ask("report 4")
+        await driver.until(lambda: driver.timeline.line_count == 2)
+
+
+async def test_a_filter_without_a_hit_says_how_to_see_all_again(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        await driver.press("escape", "slash")
+        await filtering(driver, "state:failed")
+        await driver.until("No row is a hit.")
+        await driver.press("escape")
+        await driver.until(lambda: driver.timeline.line_count > 1)

@@ -1,0 +1,123 @@
+"""The place for tasks: listed by filters and pages, several polled at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+from driving import Driver, Open
+from players import playing
+from puppets import Call
+
+from inspector.capture.records import Kind
+
+
+def task_of(number: int, state: str) -> dict[str, Any]:
+    return {"id": f"task-{number:03}", "contextId": f"ctx-{number % 2}", "status": {"state": f"TASK_STATE_{state}"}}
+
+
+class Office:
+    """An agent with tasks: lists them by pages of two, and moves one on each time that it is asked for."""
+
+    def __init__(self, count: int, moves: int = 2) -> None:
+        self.left = dict.fromkeys((f"task-{n:03}" for n in range(count)), moves)
+        self.asked: list[dict[str, Any]] = []
+
+    async def answer(self, call: Call) -> web.StreamResponse:
+        params = call.rpc["params"]
+        if call.rpc["method"] == "GetTask":
+            self.left[params["id"]] -= 1
+            state = "WORKING" if self.left[params["id"]] > 0 else "COMPLETED"
+            return call.result(task_of(int(params["id"][-3:]), state))
+        self.asked.append(params)
+        wanted = [n for n in range(len(self.left)) if params.get("contextId", f"ctx-{n % 2}") == f"ctx-{n % 2}"]
+        start = int(params.get("pageToken") or 0)
+        token = str(start + 2) if start + 2 < len(wanted) else ""
+        return call.result(
+            {
+                "tasks": [task_of(n, "WORKING") for n in wanted[start : start + 2]],
+                "nextPageToken": token,
+                "pageSize": 2,
+                "totalSize": len(wanted),
+            }
+        )
+
+
+async def opened(driver: Driver) -> None:
+    await driver.connected()
+    await driver.go(3)
+
+
+async def test_tasks_are_listed_page_by_page(open_app: Open):
+    office = Office(5)
+    async with playing(office.answer) as agent, open_app(agent.url) as driver:
+        await opened(driver)
+        assert not driver.enabled("n")
+        await driver.press("l")
+        await driver.until("listed 2 of 5, n asks for more")
+        await driver.press("n")
+        await driver.until("listed 4 of 5, n asks for more")
+        await driver.press("n")
+        await driver.until(lambda: "listed 5 of 5" in driver.screen and "n asks" not in driver.line("TASKS"))
+        assert not driver.enabled("n")
+        assert [asked.get("pageToken") for asked in office.asked] == [None, "2", "4"]
+        assert all(f"task-{n:03}" in driver.screen for n in range(5))
+
+
+async def test_a_filter_is_for_the_table_and_for_the_agent(open_app: Open):
+    office = Office(4)
+    async with playing(office.answer) as agent, open_app(agent.url) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("listed 2 of 4")
+        await driver.press("slash")
+        await driver.type("ctx-1")
+        await driver.press("enter")
+        await driver.type("dreaming")
+        await driver.press("enter", "enter")
+        await driver.until("dreaming is no state")
+        field = driver.app.screen.query_one("#field-state")
+        field.value = "working"
+        await driver.press("enter")
+        await driver.until("context ctx-1   state working")
+        assert office.asked[-1] == {"contextId": "ctx-1", "status": "TASK_STATE_WORKING"}
+        await driver.until("listed 2 of 2")
+        assert "task-000" not in driver.screen
+        assert "task-001" in driver.screen
+
+
+async def test_several_tasks_are_polled_at_once_until_they_have_ended(open_app: Open):
+    office = Office(2, moves=20)
+    async with playing(office.answer) as agent, open_app(agent.url, (110, 40)) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("listed 2 of 2")
+        await driver.press("W")
+        field = driver.app.screen.query_one("#field-seconds")
+        field.value = "0"
+        await driver.press("enter")
+        await driver.until("A number of seconds is due")
+        field.value = "0.2"
+        await driver.press("enter", "w", "down", "w")
+        await driver.until(lambda: driver.screen.count("⟳ 0.2s") == 2)
+        await driver.until(lambda: driver.screen.count("● completed") >= 2 and "⟳ 0.2s" not in driver.screen)
+        assert office.left == {"task-000": 0, "task-001": 0}
+        assert not driver.enabled("w")
+        polls = [one for one in driver.records(Kind.REQUEST) if one.operation == "GetTask"]
+        assert sorted(one.task for one in polls) == ["task-000"] * 20 + ["task-001"] * 20
+        await driver.go(2)
+        await driver.press("escape")
+        await driver.until(lambda: driver.screen.count("⟳  get") > 6)
+
+
+async def test_a_poll_is_stopped_by_the_same_key(open_app: Open):
+    office = Office(1, moves=10_000)
+    async with playing(office.answer) as agent, open_app(agent.url) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("listed 1 of 1")
+        await driver.press("w")
+        await driver.until("⟳ 2s")
+        await driver.press("w")
+        await driver.until(lambda: "⟳ 2s" not in driver.screen)
+        assert driver.records(Kind.NOTE, event="poll")[-1].label == "polled task task-000 1 time: it was stopped"

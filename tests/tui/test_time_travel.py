@@ -1,0 +1,183 @@
+"""Time travel in Talk: the task as it was at any event, marks and differences, and back to now."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from driving import Driver, Open
+from players import begin, playing
+from puppets import Call, chunk, status, task
+
+from inspector.capture.files import CaptureError
+from inspector.capture.records import Kind
+from inspector.session.moments import Moments
+from inspector.session.tasks import TrackedTask
+from inspector.tui.places.talk import Talk
+from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.travelline import TravelLine
+
+WORDS = ["one\n", "two\n", "three\n"]
+
+
+def travel(driver: Driver) -> TravelLine:
+    return driver.widget("TravelLine", TravelLine)
+
+
+def text(driver: Driver) -> str:
+    return driver.widget("#artifact-text", Document).text
+
+
+def frames(driver: Driver) -> list[int]:
+    return [record.seq for record in driver.records(Kind.FRAME)]
+
+
+async def answer(call: Call):
+    response = await begin(call)
+    await response.write(call.frame({"task": task("SUBMITTED")}))
+    await response.write(call.frame(status("WORKING", "Reading.")))
+    for number, word in enumerate(WORDS):
+        await response.write(call.frame(chunk(word, append=number > 0)))
+    await response.write(call.frame(status("COMPLETED", "Written.")))
+    await response.write_eof()
+    return response
+
+
+async def arrive(driver: Driver) -> None:
+    await driver.press("escape", "t")
+    await driver.until(lambda: travel(driver).seq)
+
+
+async def test_every_event_can_be_gone_to_and_escape_comes_back_to_now(open_app: Open):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await arrive(driver)
+        seqs = frames(driver)
+        assert travel(driver).has_focus
+        assert travel(driver).seq == seqs[-1]
+        assert f"AS OF #{seqs[-1]}" in driver.screen
+        assert "6 of 6" in driver.screen
+        for back, (expected, state) in enumerate(
+            [("one\ntwo\nthree\n", "working"), ("one\ntwo\n", "working"), ("one\n", "working")], 2
+        ):
+            await driver.press("left")
+            assert travel(driver).seq == seqs[-back]
+            assert text(driver) == expected
+            assert f" {state}" in driver.line("TIMELINE")
+            assert driver.widget("#detail", DetailPane).record.seq == seqs[-back]
+        await driver.press("right_square_bracket")
+        assert text(driver) == "one\ntwo\n"
+        await driver.press("home")
+        assert (travel(driver).seq, "submitted" in driver.line("TIMELINE")) == (seqs[0], True)
+        assert "one" not in text(driver)
+        await driver.press("left")
+        assert travel(driver).seq == seqs[0]
+        await driver.press("end")
+        assert travel(driver).seq == seqs[-1]
+        await driver.press("home", "escape")
+        assert not travel(driver).travelling
+        assert "AS OF" not in driver.screen
+        assert text(driver) == "".join(WORDS)
+        assert "● completed" in driver.line("TIMELINE")
+        assert driver.timeline.has_focus
+
+
+async def test_travel_begins_at_the_selected_row_and_follows_the_cursor_of_the_timeline(open_app: Open):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape", "up", "up", "t")
+        seqs = frames(driver)
+        await driver.until(lambda: travel(driver).seq == seqs[1])
+        driver.timeline.focus()
+        await driver.press("down")
+        await driver.until(lambda: travel(driver).seq == seqs[4])
+        assert text(driver) == "".join(WORDS)
+        await driver.press("up", "up")
+        await driver.until(lambda: travel(driver).seq == seqs[0])
+        await driver.press("escape")
+        assert not travel(driver).travelling
+
+
+async def test_two_moments_are_compared_line_by_line(open_app: Open):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await arrive(driver)
+        seqs = frames(driver)
+        await driver.press("left", "left", "left", "space")
+        assert f"mark #{seqs[2]}" in driver.screen
+        await driver.press("right", "right", "d")
+        await driver.until("in short")
+        assert f"WHAT CHANGED   #{seqs[2]}" in driver.screen
+        assert "artifact report.md has 2 chunks more" in driver.screen or "has 2 chunks more" in driver.screen
+        assert "  + two" in driver.screen
+        assert "  + three" in driver.screen
+        await driver.press("escape", "space", "space", "enter")
+        await driver.until("in short")
+        assert "now" in driver.line("WHAT CHANGED")
+        assert "state went from working to completed" in driver.screen
+
+
+async def test_the_bar_is_a_place_to_click(open_app: Open):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await arrive(driver)
+        line = travel(driver)
+        start, width = line._bar
+        await driver.pilot.click(line, offset=(start, 0))
+        assert line.seq == frames(driver)[0]
+        await driver.pilot.click(line, offset=(start + width - 1, 0))
+        assert line.seq == frames(driver)[-1]
+
+
+async def test_what_comes_meanwhile_changes_nothing_of_the_past_and_can_be_gone_to(open_app: Open):
+    going = asyncio.Event()
+
+    async def slowly(call: Call):
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        await response.write(call.frame(chunk("one\n")))
+        await going.wait()
+        await response.write(call.frame(chunk("two\n", append=True)))
+        await response.write_eof()
+        return response
+
+    async with playing(slowly) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until(lambda: text(driver) == "one\n")
+        await arrive(driver)
+        going.set()
+        await driver.done(1)
+        await driver.until("2 of 3")
+        assert text(driver) == "one\n"
+        assert driver.widget("#talk", Talk).has_class("-past")
+        await driver.press("right")
+        assert text(driver) == "one\ntwo\n"
+
+
+async def test_a_past_that_cannot_be_read_is_left_with_a_word(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await arrive(driver)
+
+        def lost(moments: Moments, index: int) -> TrackedTask:
+            raise CaptureError("Cannot read the capture: the disk is gone.")
+
+        monkeypatch.setattr(Moments, "at", lost)
+        await driver.press("left")
+        await driver.until("the disk is gone")
+        assert not travel(driver).travelling
+
+
+async def test_without_a_task_there_is_no_past(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("escape", "t")
+        assert not travel(driver).travelling
