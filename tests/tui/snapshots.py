@@ -61,7 +61,7 @@ _VARYING: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
     (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "how it flowed".ljust(len(text))[: len(text)]),
     (re.compile(r" *[+-]\d{1,5}ms\b"), _right("+0ms")),
-    (re.compile(r"[\d.]{1,4}…(?=\s*$)"), _right("…")),  # a number that is cut
+    (re.compile(r"(?<=\s)[\d.]{1,4}…(?=\s*$)"), _right("…")),  # a number that is cut
     # The end of an id whose beginning is under what is on top.
     (re.compile(r"(?<=  )[0-9a-f]{0,7}(?:-[0-9a-f]{4}){2,3}-[0-9a-f]+"), lambda text: re.sub(r"[0-9a-f]", "0", text)),
     (re.compile(r"(?<=/push/)[\w-]{1,32}"), _shaped_like("x" * 32)),

@@ -94,6 +94,9 @@ async def test_five_megabytes_that_are_pasted_are_a_part_of_their_own_and_are_se
         driver.app.post_message(events.Paste(text))
         await driver.until("with  see: 0123456789")
         assert driver.composer.text == ""
+        driver.app.post_message(events.Paste("y\n" * 50_000))
+        await driver.until(lambda: driver.composer.text == "y\n" * 50_000)
+        driver.composer.query_one("#text", TextArea).text = ""
         await driver.type("and this")
         await driver.press("ctrl+o")
         await driver.until("COMPOSE")

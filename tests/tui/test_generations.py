@@ -18,7 +18,7 @@ async def test_the_menu_changes_the_interface_in_mid_session(open_app: Open, moc
         await driver.ask("echo one")
         await driver.press("escape", "m")
         await driver.until(lambda: isinstance(driver.app.screen, InterfacesScreen))
-        assert "in use" in driver.line("1.0 · JSONRPC")
+        assert "1.0 · JSONRPC" in driver.line("in use")
         assert "declared" in driver.line("0.3 · JSONRPC")
         await driver.press("down", "enter")
         await driver.until("0.3 · JSONRPC")

@@ -11,7 +11,6 @@ from driving import Driver, Open
 from inspector.sample_agents.scenario.choosing import SHIPPED
 from players import begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
-from textual import events
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
@@ -104,19 +103,6 @@ async def test_an_artifact_grows_while_it_comes(open_app: Open):
             await driver.until(f"chunk {number}.")
             assert artifact_text(driver) == "".join(f"chunk {one}.\n" for one in range(number + 1))
         await driver.until("● completed")
-
-
-async def test_five_megabytes_that_are_pasted_are_refused_and_fewer_are_taken(open_app: Open, mock: str):
-    async with open_app(mock) as driver:
-        await driver.connected()
-        await driver.go(2)
-        driver.app.post_message(events.Paste("x" * 5_000_000))
-        await driver.until("5,000,000 characters are more than can be written here")
-        assert driver.composer.text == ""
-        driver.app.post_message(events.Paste("y\n" * 50_000))
-        await driver.until(lambda: driver.composer.text == "y\n" * 50_000)
-        await driver.type("z")
-        assert driver.composer.text.endswith("y\nz")
 
 
 async def test_three_streams_at_once_are_told_apart(open_app: Open):
@@ -278,7 +264,7 @@ async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_pu
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
         await driver.settled()
         pushes = [line for line in driver.lines if "⇐  push" in line]
-        assert ["token ✓" in line for line in pushes] == [True, True, True, False]
+        assert ["✓" in line for line in pushes] == [True, True, True, False]
         assert "refused" in pushes[3]
         assert "token ✕" in pushes[3]
         recorded = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
@@ -327,7 +313,7 @@ async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mo
 
 
 async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
+    async with open_app(mock, (150, 40)) as driver:
         await driver.connected()
         await driver.ask("report 1")
         await driver.press("escape", "home", "down", "down", "down", "down")

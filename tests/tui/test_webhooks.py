@@ -169,6 +169,7 @@ async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Op
         await deliver(hook, STATUS)
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 1)
         await driver.press("t")
+        await driver.until(lambda: isinstance(driver.app.screen, FormScreen))
         await driver.type("nowhere")
         await driver.press("enter")
         await driver.until("A url that starts with http")
