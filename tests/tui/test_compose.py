@@ -254,13 +254,17 @@ async def test_every_option_is_set_in_a_form_and_sent(open_app: Open, mock: str)
             "extensions": "urn:ext",
             "metadata": '{"m": 1}',
             "request_metadata": '{"r": 2}',
-            "id": "message-7",
             "modes": "text/html",
             "history": "3",
             "tenant": "acme",
             "params": "X-Trace: 7; X-More: a b",
         }.items():
             await fill(key, value)
+        screen.query_one(OutlineView).go_to("id")
+        await driver.press("enter", "end", "enter")
+        await driver.type("message-7")
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.screen is screen)
         screen.query_one(OutlineView).go_to("blocking")
         await driver.press("enter")
         screen.query_one(OutlineView).go_to("stream")
@@ -292,7 +296,6 @@ async def test_bad_values_are_refused_in_the_form(open_app: Open, mock: str):
             ("history", "-1", "A number from 0 is due."),
             ("params", "nothing", "no name and value"),
             ("params", "X: é", "no header can carry"),
-            ("id", "", "A message has an id."),
         ):
             screen.query_one(OutlineView).go_to(key)
             screen.query_one(OutlineView).focus()
@@ -319,6 +322,22 @@ async def test_task_and_context_are_picked_from_those_that_are_known(open_app: O
         await driver.done(2)
         assert driver.sent()[-1]["params"]["message"]["taskId"] == task.id
         assert any("completed" in words for words in driver.records(Kind.REQUEST)[-1].meta["deliberate"])
+
+
+async def test_the_id_of_a_message_that_was_sent_is_taken_again_for_a_retry(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo once")
+        first = driver.sent()[-1]["params"]["message"]["messageId"]
+        screen = await opened(driver, text_draft("echo once"))
+        screen.query_one(OutlineView).go_to("id")
+        await driver.press("enter")
+        await driver.until("sent with echo once: a retry")
+        await driver.press("down", "down", "enter")
+        await driver.until(lambda: screen.draft.message_id == first)
+        await driver.press("ctrl+s")
+        await driver.done(2)
+        assert driver.sent()[-1]["params"]["message"]["messageId"] == first
 
 
 # The request

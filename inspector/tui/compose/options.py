@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.capture.files import reason
+from inspector.capture.records import Kind
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 from inspector.session.draft import Draft
+from inspector.session.lens import sent
 from inspector.session.snippets import SUFFIX, save
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _NEW, _OTHER = "", "\0other"
 _MOST_TASKS = 12
+_LOOKED_AT = 200
+"""In so many of the last requests messages are looked for."""
 _VALUE = "value"
 
 _WORDS = {
@@ -65,6 +69,7 @@ class SettingForms:
         ask: dict[str, Callable[[], None]] = {
             "task": self._ask_task,
             "context": self._ask_context,
+            "id": self._ask_message_id,
             "blocking": lambda: self._take(blocking=not draft.blocking),
             "push": self._push,
             "extensions": lambda: self._ask_list("EXTENSIONS", "extensions", self._offered()),
@@ -75,7 +80,6 @@ class SettingForms:
             "metadata": (draft.metadata, _object_problem),
             "request_metadata": (draft.request_metadata, _object_problem),
             "history": ("" if draft.history_length is None else str(draft.history_length), _number_problem),
-            "id": (draft.message_id, lambda text: "" if text else "A message has an id."),
             "tenant": (draft.tenant, None),
             "params": ("; ".join(f"{name}: {value}" for name, value in draft.svc_params), _params_problem),
         }
@@ -108,6 +112,20 @@ class SettingForms:
         ]
         done = self._draft.context_id
         self._ask_id("CONTEXT", "the id of a context", choices, done, lambda one: self._take(context_id=one))
+
+    def _ask_message_id(self) -> None:
+        """Ask for the message's id: the one that it has, a new one, or those that were sent, for a retry."""
+        requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_LOOKED_AT:]
+        messages = [(one.message.message_id, record.label) for record in reversed(requests) if (one := sent(record))]
+        choices = [Choice(self._draft.message_id, f"{self._draft.message_id}   as it is"), Choice(_NEW, "a new one")]
+        choices += [
+            Choice(name, f"{name}   sent with {excerpt(label)}: a retry")
+            for name, label in dict(messages[:_MOST_TASKS]).items()
+            if name and name != self._draft.message_id
+        ]
+        made = self._draft.renewed().message_id
+        chosen = self._draft.message_id
+        self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda one: self._take(message_id=one or made))
 
     def _ask_id(
         self, title: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
@@ -148,7 +166,7 @@ class SettingForms:
 
     def _ask_text(self, key: str, value: str, problem: Callable[[str], str] | None = None) -> None:
         def check(values: Mapping[str, str]) -> str:
-            return problem(values[_VALUE]) if problem and (values[_VALUE] or key == "id") else ""
+            return problem(values[_VALUE]) if problem and values[_VALUE] else ""
 
         def take(values: dict[str, str] | None) -> None:
             if values is not None:
@@ -161,8 +179,6 @@ class SettingForms:
         match key:
             case "history":
                 self._take(history_length=int(text) if text else None)
-            case "id":
-                self._take(message_id=text)
             case "params":
                 self._take(svc_params=tuple(_pair(one) for one in text.split(";") if one.strip()))
             case _:

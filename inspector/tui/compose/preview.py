@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -13,6 +14,7 @@ from textual.widgets import Static, TextArea
 from inspector.protocol.errors import Fault
 from inspector.session.requesttext import write_text
 from inspector.text.units import size
+from inspector.tui.editor import edit
 from inspector.tui.render.content import plain
 from inspector.tui.widgets.exactarea import ExactArea
 from inspector.tui.widgets.jsonview import JsonView
@@ -28,6 +30,16 @@ _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding"
 
 class RawArea(ExactArea):
     """The request as text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+g", "editor", "$EDITOR", id="raw.editor", tooltip="Write the request in $EDITOR"),
+    ]
+
+    def action_editor(self) -> None:
+        """Write the request in the user's editor."""
+        text = edit(self.app, self.text, ".http")
+        if text is not None and text != self.text:
+            self.text = text
 
 
 class PreviewPane(Vertical):
