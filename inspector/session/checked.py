@@ -66,12 +66,16 @@ def _are_checks(value: Any) -> bool:
     )
 
 
+def _are_words(value: Any) -> bool:
+    return value is None or (isinstance(value, list | tuple) and all(map(_is_text, value)))
+
+
 def _are_rows(value: Any, width: int) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(row, list | tuple) and len(row) == width for row in value)
 
 
 _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
-    Kind.REQUEST: {"method": _is_text, "url": _is_text, "headers": _are_headers},
+    Kind.REQUEST: {"method": _is_text, "url": _is_text, "headers": _are_headers, "deliberate": _are_words},
     Kind.RESPONSE: {"status": _is_count, "reason": _is_text, "http": _is_text, "headers": _are_headers},
     Kind.TRAILERS: {"code": _is_count, "name": _is_text, "message": _is_text, "headers": _are_headers},
     Kind.END: {"how": _is_text, "events": _is_count, "bytes": _is_count, "seconds": _is_number},

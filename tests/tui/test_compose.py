@@ -20,6 +20,7 @@ from inspector.session.draft import Draft, DraftPart, PartKind, text_draft, text
 from inspector.tui.compose.outlineview import OutlineView
 from inspector.tui.compose.parteditor import PartEditor
 from inspector.tui.compose.preview import PreviewPane
+from inspector.tui.places.talk import Talk
 from inspector.tui.screens.compose import ComposeScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Aim, dragged_file
@@ -321,7 +322,10 @@ async def test_task_and_context_are_picked_from_those_that_are_known(open_app: O
         await driver.press("ctrl+s")
         await driver.done(2)
         assert driver.sent()[-1]["params"]["message"]["taskId"] == task.id
-        assert any("completed" in words for words in driver.records(Kind.REQUEST)[-1].meta["deliberate"])
+        request = driver.records(Kind.REQUEST)[-1]
+        assert any("completed" in words for words in request.meta["deliberate"])
+        driver.app.screen.query_one(Talk).show_seq(request.seq)
+        await driver.until("on purpose")
 
 
 async def test_the_id_of_a_message_that_was_sent_is_taken_again_for_a_retry(open_app: Open, mock: str):

@@ -47,8 +47,12 @@ def tells_of_task(record: Record) -> bool:
 
 
 def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
-    """Return what stands above the payload: findings with remedy, the verdict of a delivery, how an exchange ended."""
-    paragraphs: list[Paragraph] = []
+    """Return what stands above the payload: findings with remedy, the verdict of a delivery, how an exchange ended.
+
+    What spoke against a request that was sent all the same is said as well.
+    """
+    on_purpose = (f"{'on purpose':<{_LABEL}}", "line--warning")
+    paragraphs = [Paragraph(on_purpose, str(words), _TEXT) for words in record.meta.get("deliberate") or ()]
     for finding in record.findings:
         rule = rule_of(finding.rule)
         style = "line--bad" if finding.severity is Severity.ERROR else "line--warning"
