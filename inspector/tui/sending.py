@@ -52,12 +52,19 @@ class Sender:
         connection = self._session.connection
         if connection is None:
             return
-        self._kept = KeptDraft(self._session.journal.redactor, self._session.host or connection.reference)
-        draft = await asyncio.to_thread(self._kept.load)
+        kept = KeptDraft(self._session.journal.redactor, self._session.host or connection.reference)
+        draft = await asyncio.to_thread(kept.load)
         if draft is not None and self._composer.draft.is_blank:
             # Its task may be of another day; the message is what was to survive.
             self._composer.take(replace(draft, task_id="", context_id=""))
             self._workbench.app.notify("Took up the message that was not sent; ctrl+u clears a line.", markup=False)
+        self._kept = kept  # not before: what is written now would take the place of what was left
+
+    def stop(self) -> None:
+        """Keep nothing any more, because the workbench turns to another session."""
+        self._kept = None
+        if self._timer is not None:
+            self._timer.stop()
 
     def written(self) -> None:
         """Keep the draft, and say what speaks against it, once nothing more is written."""

@@ -158,6 +158,8 @@ class WorkbenchScreen(Screen[None]):
         from inspector.tui.cards import CardDesk  # noqa: PLC0415 - likewise
         from inspector.tui.sending import Sender  # noqa: PLC0415 - loaded with the session, after first paint
 
+        if self.sender is not None:
+            self.sender.stop()
         self.session = session
         self.sender = Sender(self, session)
         self.cards = CardDesk(self, session)
@@ -206,7 +208,7 @@ class WorkbenchScreen(Screen[None]):
         streams = connection.card.capabilities.streaming is not False
         self._composer.stream = streams
         if self.sender is not None:
-            self.run_worker(self.sender.take_up(), group="draft")
+            self.run_worker(self.sender.take_up(), group="draft left")
         self.refresh_view()
 
     def on_agent_place_verify_wanted(self) -> None:
