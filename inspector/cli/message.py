@@ -17,7 +17,7 @@ from inspector.session.composing import compose
 from inspector.session.copying import as_curl, as_httpx
 from inspector.session.draft import Draft, text_draft
 from inspector.session.requesttext import write_text
-from inspector.session.session import Session
+from inspector.session.session import BY_HAND, Session
 from inspector.session.snippets import SnippetError, filled, load, variables
 from inspector.session.turn import Turn
 
@@ -79,7 +79,7 @@ def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -
     turn = session.send(draft, stream=stream)
     if given.request is None:
         return turn
-    return session.send_raw(_text_of(given.request), turn, knowing=("sent from a file as it is",))
+    return session.send_raw(_text_of(given.request), turn, knowing=(BY_HAND,))
 
 
 def _text_of(path: Path) -> str:

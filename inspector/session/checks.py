@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from inspector.findings.url import host_of
 from inspector.protocol.card import AgentCard
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Part, SendRequest
@@ -41,6 +42,8 @@ def _of_parts(request: SendRequest, card: AgentCard) -> Iterator[Note]:
         where = f"parts/{index}"
         if part.content in ("text", "raw", "url") and not getattr(part, part.content):
             yield Note(where, "This part is empty; the agent may refuse it.")
+        if part.url and not ("://" in part.url and host_of(part.url)):
+            yield Note(where, "This is no absolute url: an agent cannot fetch it.")
         media_type = _type_of(part)
         if modes and media_type and not any(_accepts(mode, media_type) for mode in modes):
             yield Note(where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}.")

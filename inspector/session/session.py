@@ -56,6 +56,8 @@ from inspector.wire.discovery import normalise
 from inspector.wire.grpc import GrpcClient
 from inspector.wire.http import Client
 
+BY_HAND = "written by hand"
+"""What is said of a request that is another one than any message stands for."""
 NOT_CONNECTED = Fault(Whose.YOURS, FaultCode.USAGE, "No agent is connected.", "Connect to one first.")
 
 
@@ -273,6 +275,9 @@ class Session:
         Raises `FaultError` where the exchange carried no message.
         """
         request = self.journal.capture.get(exchange)
+        if BY_HAND in request.meta.get("deliberate", ()):
+            seen = f"Record #{exchange} was written by hand: it is no message that could be said in another way."
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, "C in the detail copies it as curl."))
         again = sent(request)
         if again is None:
             seen = f"Record #{exchange} carries no message that could be sent again."

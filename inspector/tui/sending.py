@@ -47,12 +47,16 @@ class Sender:
 
     async def take_up(self) -> None:
         """Take up the draft that was left for the agent that is connected, unless something is written already."""
-        from inspector.session.history import KeptDraft  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.findings.url import is_local  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.history import KeptDraft  # noqa: PLC0415 - likewise
 
         connection = self._session.connection
         if connection is None:
             return
-        kept = KeptDraft(self._session.journal.redactor, self._session.host or connection.reference)
+        host = self._session.host
+        # On this machine an agent has another port every day, the demo's at every start.
+        here = is_local(host.partition(":")[0]) or not host
+        kept = KeptDraft(self._session.journal.redactor, connection.card.name or host if here else host)
         draft = await asyncio.to_thread(kept.load)
         if draft is not None and self._composer.draft.is_blank:
             # Its task may be of another day; the message is what was to survive.
@@ -243,7 +247,10 @@ class Sender:
         if found is None:
             return
         draft, at_once = found
-        aim = self._composer.aim
+        aim, written = self._composer.aim, self._composer.draft
+        if not written.is_blank and not at_once:
+            self._workbench.run_worker(self._remember(written), group="history")
+            self._workbench.app.notify("What you had written is among the messages of ctrl+up.", markup=False)
         if not draft.task_id and not draft.context_id:
             draft = replace(draft, task_id=aim.task_id, context_id=aim.context_id)
         if at_once and self.send(draft, stream=self._composer.stream):

@@ -16,6 +16,7 @@ from textual import events
 from textual.widgets import Input, OptionList, TextArea
 
 from inspector.capture.records import Kind
+from inspector.protocol.errors import FaultError
 from inspector.session.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.compose.outlineview import OutlineView
 from inspector.tui.compose.parteditor import PartEditor
@@ -401,6 +402,27 @@ async def test_a_text_that_is_no_request_is_refused_and_kept(open_app: Open, moc
         await driver.until(lambda: screen.query_one(PreviewPane).by_hand is None)
 
 
+async def test_what_is_written_by_hand_is_not_dropped_unasked_nor_said_in_another_way(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40), run=NOTED) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3")
+        area = screen.query_one("#preview-raw", TextArea)
+        area.text = area.text.replace("SendStreamingMessage", "Nothing")
+        await driver.press("f4")
+        await driver.until("F3 first")
+        await driver.press("escape", "escape")
+        await driver.until("Escape again drops")
+        assert driver.app.screen is screen
+        await driver.press("ctrl+s")
+        await driver.until(driver.sent)
+        request = driver.records(Kind.REQUEST)[-1]
+        connection = driver.session.connection
+        assert connection is not None and connection.choice is not None
+        with pytest.raises(FaultError, match="written by hand"):
+            driver.session.send_again(request.seq, connection.choice)
+
+
 async def test_another_interface_changes_the_request(open_app: Open, mock: str):
     async with open_app(mock, (120, 50)) as driver:
         screen = await opened(driver, text_draft("x"))
@@ -458,6 +480,20 @@ async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock
         assert again["messageId"] not in ids
 
 
+async def test_what_was_sent_is_no_snippet_and_what_was_written_is_not_lost(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo {{literally}}")
+        await driver.type("half a word")
+        await driver.press("ctrl+up")
+        await driver.until("SENT BEFORE")
+        await driver.until("echo {{literally}}")
+        await driver.press("enter")
+        await driver.until(lambda: driver.composer.text == "echo {{literally}}")
+        await driver.press("ctrl+up")
+        await driver.until("half a word")
+
+
 async def test_a_snippet_is_saved_asked_about_and_filled_in(
     open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -508,9 +544,9 @@ async def test_the_form_that_the_agent_gave_is_filled_in_and_sent_as_data(open_a
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("form")
-        await driver.until("alt+f opens its form")
+        await driver.until("alt+i opens its form")
         task = driver.composer.aim.task_id
-        await driver.press("alt+f")
+        await driver.press("alt+i")
         await driver.until("FORM: what the agent asks for")
         await driver.type("Ada")
         await driver.press("enter", "enter", "enter", "enter")

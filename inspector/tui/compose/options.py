@@ -219,7 +219,12 @@ class SettingForms:
             name = values[_VALUE] if values[_VALUE].endswith(SUFFIX) else f"{values[_VALUE]}{SUFFIX}"
             path = Path(name).expanduser()
             try:
-                save(path, path.name.removesuffix(SUFFIX), self._draft, replacing=name == replacing)
+                save(
+                    path,
+                    path.name.removesuffix(SUFFIX),
+                    replace(self._draft, task_id="", context_id=""),
+                    replacing=name == replacing,
+                )
             except FileExistsError:
                 self._ask_path(replace(field, value=name), name)
             except (OSError, ValueError) as error:

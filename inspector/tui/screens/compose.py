@@ -17,6 +17,7 @@ from inspector.protocol.errors import FaultError
 from inspector.session.checks import Note, check
 from inspector.session.composing import compose
 from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.session.session import BY_HAND
 from inspector.session.turn import Turn
 from inspector.tui.compose.copying import ask_form
 from inspector.tui.compose.options import SettingForms
@@ -77,7 +78,7 @@ class ComposeScreen(Screen["Outcome | None"]):
             id="compose.interface",
             tooltip="Talk to another interface, in another generation",
         ),
-        Binding("alt+f", "form", "form", id="compose.form", tooltip="Fill in the form that the agent gave"),
+        Binding("alt+i", "form", "form", id="compose.form", tooltip="Fill in the form that the agent gave"),
         Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy it as curl, httpx, text or JSON"),
         Binding("f9", "save", "save", id="compose.save", tooltip="Save it as a snippet (*.a2a.toml)"),
         Binding("ctrl+t", "toggle_stream", "stream", id="compose.stream", tooltip="Streamed or not", show=False),
@@ -361,6 +362,9 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Talk to another interface from now on, and see what the request is like there."""
         if self._session.connection is None:
             return
+        if self.query_one(PreviewPane).is_edited:
+            self.app.notify("F3 first: the request that was written by hand would be lost.", markup=False)
+            return
         from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
 
         self.app.push_screen(InterfacesScreen(self._session.connection, "TALK TO"), self._use)
@@ -427,7 +431,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         knowing = tuple(note.words for note in self._notes)
         try:
             if preview.by_hand is not None and self._like is not None:
-                turn = self._session.send_raw(preview.by_hand, self._like, knowing=("written by hand", *knowing))
+                turn = self._session.send_raw(preview.by_hand, self._like, knowing=(BY_HAND, *knowing))
             else:
                 self._make()
                 knowing = tuple(note.words for note in self._notes)
@@ -449,6 +453,11 @@ class ComposeScreen(Screen["Outcome | None"]):
             if self.query_one(PreviewPane).by_hand is None:
                 self.remove_class("-second")
             outline.focus()
+            return
+        if self.query_one(PreviewPane).is_edited and not self._asked_to_drop:
+            self._asked_to_drop = True
+            said = "Escape again drops what was written by hand; ctrl+s sends it."
+            self.app.notify(said, severity="warning", markup=False)
             return
         self._take_written()
         self.dismiss(Outcome(self.draft, self.stream))

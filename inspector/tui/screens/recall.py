@@ -34,12 +34,16 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message to take: what it is called, where it is from, and the words that find it."""
+    """One message to take: what it is called, where it is from, the words that find it, and whether it is a snippet.
+
+    Only a snippet has variables; in a message that was sent the same words are words.
+    """
 
     draft: Draft
     title: str
     origin: str
     words: str
+    is_snippet: bool = False
 
 
 class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
@@ -81,7 +85,9 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
         snippets, problems = await asyncio.to_thread(find, (Path.cwd(), state_folder() / "snippets"))
         sent, problem = await asyncio.to_thread(self._history.load)
         self._entries = [
-            Entry(one.draft, one.title, str(one.path or ""), f"{one.title} {one.path} {one.draft.label}")
+            Entry(
+                one.draft, one.title, str(one.path or ""), f"{one.title} {one.path} {one.draft.label}", is_snippet=True
+            )
             for one in snippets
         ]
         self._entries += [
@@ -130,8 +136,9 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
         index = self.query_one(OptionList).highlighted
         if index is None or index >= len(self._shown):
             return
-        draft = self._shown[index].draft.renewed()
-        names = variables(draft)
+        entry = self._shown[index]
+        draft = entry.draft.renewed()
+        names = variables(draft) if entry.is_snippet else ()
         if not names:
             self.dismiss((draft, at_once))
             return

@@ -31,6 +31,7 @@ MOST = 200_000
 LONGEST_PATH = 4096
 LARGE = 1_000_000
 """From this size on it is shown how far a message is on its way, in bytes."""
+_NOTHING = "write something first"
 UPLOAD_PHASE = 0.1
 """How often that is drawn, in seconds."""
 
@@ -121,7 +122,7 @@ class Composer(Vertical):
         Binding("ctrl+s", "send", "send", id="talk.send", tooltip="Send the message", priority=True),
         Binding("ctrl+o", "open", "parts, options", id="talk.open", tooltip="All parts and options of the message"),
         Binding("ctrl+b", "send_other", "send otherwise", id="talk.other", tooltip="Send it in the other way"),
-        Binding("alt+f", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
+        Binding("alt+i", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
         Binding("ctrl+t", "toggle_stream", "stream", id="talk.stream", tooltip="Stream the answer, or wait for it"),
         Binding("ctrl+r", "new_task", "new task", id="talk.new", tooltip="Leave task and context: start anew"),
         Binding("ctrl+g", "editor", "$EDITOR", id="talk.editor", tooltip="Write the text in $EDITOR", show=False),
@@ -274,7 +275,7 @@ class Composer(Vertical):
         question.display = bool(self.aim.question)
         if self.aim.question:
             words = plain(self.aim.question)
-            form = "   alt+f opens its form" if self.has_form else ""
+            form = "   alt+i opens its form" if self.has_form else ""
             leave = Content.styled(f"{form}   ctrl+r leaves the task", "$text-soft")
             question.update(Content.assemble(("the agent asks  ", "$state-warning"), words, leave))
         self.query_one("#aim", Static).update(self._aim_line())
@@ -325,7 +326,9 @@ class Composer(Vertical):
         self.action_send()
 
     def on_text_area_changed(self) -> None:
-        """Tell that something else is written."""
+        """Tell that something else is written; what was wrong with nothing is wrong no more."""
+        if self.problem == _NOTHING:
+            self.problem = ""
         self.post_message(self.Changed())
 
     def on_message_area_dragged(self, event: MessageArea.Dragged) -> None:
@@ -357,7 +360,7 @@ class Composer(Vertical):
     def _send(self, *, stream: bool) -> None:
         draft = self.draft
         if draft.is_blank:
-            self.problem = "write something first"
+            self.problem = _NOTHING
             return
         self.problem = ""
         self.post_message(self.Sent(draft, stream=stream))
