@@ -20,7 +20,7 @@ from inspector.findings.finding import Finding, Severity
 
 APPLICATION_ID = 0x41324163
 """`A2Ac`, at byte 68 of the file."""
-VERSION = 1
+VERSION = 2
 """The newest format that this program reads, and the one that it writes."""
 
 COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw"
@@ -158,6 +158,10 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise CaptureError(
             f"{path} has capture format {version}; a2a-inspect {__version__} reads up to {VERSION}. "
             "Update a2a-inspect to open it."
+        )
+    if 0 < version < VERSION:
+        raise CaptureError(
+            f"{path} has capture format {version}, of an earlier a2a-inspect; {__version__} reads {VERSION} alone."
         )
     tables = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     if version < 1 or {sql for (sql,) in tables} != set(_SCHEMA):

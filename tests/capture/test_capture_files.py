@@ -230,6 +230,12 @@ def test_a_newer_format_is_refused_with_advice(path: Path) -> None:
         Capture.open(path)
 
 
+def test_an_earlier_format_is_refused_by_its_number(path: Path) -> None:
+    alter(path, f"PRAGMA user_version={VERSION - 1}")
+    with pytest.raises(CaptureError, match=rf"format {VERSION - 1}, of an earlier a2a-inspect"):
+        Capture.open(path)
+
+
 def test_a_truncated_capture_is_refused_wherever_it_was_cut(path: Path, tmp_path: Path) -> None:
     content = path.read_bytes()
     cut = tmp_path / "cut.a2a"
