@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,21 @@ class Tour:
     def through_records(self, wanted: list[Record]) -> None:
         """Look at the records of the list that has the focus, in all four ways; as bytes, one is like the other."""
         for view in ("raw", "hex", "head", "decoded"):
-            self.terminal.wait_for(" DETAIL  #")
-            row, line = next((row, line) for row, line in enumerate(self.lines) if " DETAIL  #" in line)
-            self.terminal.click(line.index(view, line.index(" DETAIL  #")), row)
+            self._choose(view)
             self.terminal.press("home")
             for record in wanted if view != "hex" else wanted[:1]:
                 self.look(f"record       #{record.seq} " if view == "head" else f"#{record.seq} ")
                 self.terminal.press("down")
+
+    def _choose(self, view: str) -> None:
+        """Click on a way to look, once the title stays where it is: it moves with the record that is shown."""
+        before, now = "", "not looked at"
+        while before != now:
+            time.sleep(0.2)
+            self.terminal.wait_for(" DETAIL  #")
+            before, now = now, next(line for line in self.lines if " DETAIL  #" in line)
+        row = self.lines.index(now)
+        self.terminal.click(now.index(view, now.index(" DETAIL  #")), row)
 
     def go_to_text(self) -> None:
         """Go to the composer from wherever one is; who comes to Talk from elsewhere is there."""
