@@ -79,7 +79,9 @@ def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -
     turn = session.send(draft, stream=stream)
     if given.request is None:
         return turn
-    return session.send_raw(_text_of(given.request), turn, knowing=(BY_HAND,))
+    by_hand = session.send_raw(_text_of(given.request), turn)
+    by_hand.know(BY_HAND)
+    return by_hand
 
 
 def _text_of(path: Path) -> str:

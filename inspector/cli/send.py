@@ -14,7 +14,6 @@ from inspector.cli.running import Run, run, unfit
 from inspector.cli.saving import save
 from inspector.cli.waiting import conclude, is_settled, wait_for
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse
@@ -28,7 +27,6 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.session.checks import check
 from inspector.session.connection import GET_CARD
 from inspector.session.draft import Draft
 from inspector.session.turn import Turn
@@ -89,17 +87,11 @@ class _Sending:
         if given.request is not None:
             await self._send_raw(turn)
             return
-        self._warn(turn, connection.card)
+        for note in session.notes(turn):
+            self._out.warn(note.words)
         if self._run.invocation.verbose and not self._out.json and isinstance(turn.request, SendRequest):
             self._presenter.message(turn.request.message)
         await (self._follow(turn) if stream else self._wait(turn))
-
-    def _warn(self, turn: Turn, card: AgentCard) -> None:
-        """Say what speaks against the message; it is sent all the same."""
-        session, request = self._run.session, turn.request
-        if isinstance(request, SendRequest):
-            for note in check(request, stream=False, choice=session.choice, card=card, tasks=session.tasks):
-                self._out.warn(note.words)
 
     async def _send_raw(self, turn: Turn) -> None:
         """Send a request as it was written, and print what came back as it came; an error is the command's end."""

@@ -37,7 +37,7 @@ def check(request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard
 
 
 def _of_parts(request: SendRequest, card: AgentCard) -> Iterator[Note]:
-    modes = _modes(card)
+    modes = input_modes(card)
     for index, part in enumerate(request.message.parts):
         where = f"parts/{index}"
         if part.content in ("text", "raw", "url") and not getattr(part, part.content):
@@ -49,10 +49,16 @@ def _of_parts(request: SendRequest, card: AgentCard) -> Iterator[Note]:
             yield Note(where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}.")
 
 
-def _modes(card: AgentCard) -> list[str]:
+def input_modes(card: AgentCard) -> list[str]:
     """Return every media type that the agent takes somewhere; which skill will answer, nobody knows before."""
     of_skills = [mode for skill in card.skills for mode in skill.input_modes or ()]
     return list(dict.fromkeys([*card.default_input_modes, *of_skills]))
+
+
+def output_modes(card: AgentCard) -> list[str]:
+    """Return every media type that the agent gives somewhere."""
+    of_skills = [mode for skill in card.skills for mode in skill.output_modes or ()]
+    return list(dict.fromkeys([*card.default_output_modes, *of_skills]))
 
 
 def _type_of(part: Part) -> str:
@@ -103,7 +109,7 @@ def _of_answer(request: SendRequest, card: AgentCard, choice: Choice, *, stream:
     hooked = configuration is not None and configuration.task_push_notification_config is not None
     if hooked and card.capabilities.push_notifications is False:
         yield Note("push", "The card declares pushNotifications: false.")
-    gives = {mode for skill in card.skills for mode in skill.output_modes or ()} | set(card.default_output_modes)
+    gives = output_modes(card)
     asked = (configuration.accepted_output_modes if configuration else None) or []
     if gives and asked and not any(_accepts(mode, given) for mode in asked for given in gives):
         yield Note("modes", f"The agent gives none of these: {', '.join(sorted(gives))}.")

@@ -39,6 +39,14 @@ class Problem:
     words: str
 
 
+class DraftError(FaultError):
+    """Raised where a draft cannot be made into a request; its fault is about the first of the `problems`."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__(Fault(Whose.YOURS, FaultCode.USAGE, problems[0].words))
+        self.problems = problems
+
+
 @dataclass(frozen=True, slots=True)
 class LargeFile:
     """A file that is read while it is sent; `mark` stands for its content in the request until then."""
@@ -60,9 +68,9 @@ class Composed:
     problems: tuple[Problem, ...] = ()
 
     def check(self) -> None:
-        """Raise `FaultError` with the first problem where there is one."""
+        """Raise `DraftError` where there is a problem."""
         if self.problems:
-            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, self.problems[0].words))
+            raise DraftError(self.problems)
 
 
 class _BadError(ValueError):

@@ -23,11 +23,13 @@ from inspector.protocol.model import (
     PushConfig,
     PushConfigRequest,
     Request,
+    SendRequest,
     TaskRequest,
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
+from inspector.session.checks import Note, check
 from inspector.session.composing import compose, with_files, with_params
 from inspector.session.connection import (
     Connection,
@@ -225,12 +227,11 @@ class Session:
         self.connection = replace(self.connection, choice=choice)
         self._note_connection(self.connection)
 
-    def send(self, draft: Draft, *, stream: bool, choice: Choice | None = None, knowing: tuple[str, ...] = ()) -> Turn:
+    def send(self, draft: Draft, *, stream: bool, choice: Choice | None = None) -> Turn:
         """Prepare a message to be sent, streamed or not; with push on, a webhook of its own goes with it.
 
-        `knowing` is what speaks against it and is kept beside it in the capture. Nothing happens before the turn is
-        driven, so what it would send can be shown. Raises `FaultError` where no agent is connected, and where the draft
-        cannot be made into a request.
+        Nothing happens before the turn is driven, so what it would send can be shown. Raises `FaultError` where no
+        agent is connected, `DraftError` where the draft cannot be made into a request.
         """
         choice = choice or self.choice
         hook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.generation) if self.push.on else None
@@ -249,7 +250,6 @@ class Session:
             task_id=draft.task_id,
             context_id=draft.context_id,
             label=draft.label,
-            knowing=knowing,
         )
         turn = self._turn_of(call, choice, composed.request)
         wire = with_files(turn.wire, composed.files)
@@ -257,14 +257,22 @@ class Session:
         turn.hook = hook
         return turn
 
-    def send_raw(self, text: str, like: Turn, knowing: tuple[str, ...] = ()) -> Turn:
+    def notes(self, turn: Turn, choice: Choice | None = None) -> tuple[Note, ...]:
+        """Return what speaks against the message of a turn, on the interface that it was prepared for."""
+        request = turn.request
+        if self.connection is None or not isinstance(request, SendRequest):
+            return ()
+        stream = turn.exchange.call.operation is Operation.STREAM
+        return check(request, stream=stream, choice=choice or self.choice, card=self.connection.card, tasks=self.tasks)
+
+    def send_raw(self, text: str, like: Turn) -> Turn:
         """Prepare a request that was written by hand, right or wrong; the answer is read as that to the turn `like` it.
 
         Credentials are added as always, but for headers that the text has itself. Raises `FaultError` where the text
         is no request at all.
         """
         wire = read_request(text, like.wire, like.exchange.call)
-        call = replace(call_of(wire, like.exchange.call), knowing=knowing)
+        call = call_of(wire, like.exchange.call)
         turn = Turn(self, Exchange(self.journal, call.operation.value, call, self.tasks), like.request, wire)
         turn.by_hand, turn.hook = True, like.hook
         return turn

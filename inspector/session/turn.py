@@ -54,6 +54,11 @@ class Turn:
             return credentials.sign_call(self.wire, theirs=self.by_hand)
         return credentials.sign(self.wire, theirs=self.by_hand)
 
+    def know(self, *words: str) -> None:
+        """Keep beside the request, in the capture, what spoke against it when it was sent all the same."""
+        call = self.exchange.call
+        self.exchange.call = replace(call, knowing=(*call.knowing, *words))
+
     def preview(self) -> Sent | Fault:
         """Return what the tap will record of the request, secrets masked, or why it cannot go out at all."""
         session, wire = self._session, self.signed()

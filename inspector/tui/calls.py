@@ -42,6 +42,20 @@ async def turns_for(session: Session, operation: str, task_id: str) -> list[Turn
             raise ValueError(f"{wanted} is not asked for by a key")
 
 
+async def switch_push(session: Session) -> None:
+    """Turn push on, starting the receiver, or off; raises `FaultError` where the receiver cannot listen."""
+    push, connection = session.push, session.connection
+    if push.on:
+        push.turn_off()
+        session.note("push off: new messages register no webhook")
+        return
+    await push.turn_on()
+    host, port = push.receiver.address
+    session.note(f"push on: the receiver listens on {host}:{port}")
+    if connection is not None and not connection.card.capabilities.push_notifications:
+        session.note("the card does not declare push notifications: none may come")
+
+
 def _config_id(session: Session, task_id: str) -> str:
     """Return what the agent calls the last webhook of a task; generations without such ids take that of the task."""
     return next((hook.config_id for hook in reversed(session.push.hooks.of_task(task_id)) if hook.config_id), task_id)

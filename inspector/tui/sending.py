@@ -33,7 +33,7 @@ class Sender:
         from inspector.session.history import History  # noqa: PLC0415 - loaded with the session, after first paint
 
         self._workbench = workbench
-        self._session = session
+        self.session = session
         self._history: History = History(session.journal.redactor)
         self._kept: KeptDraft | None = None
         self._timer: Timer | None = None
@@ -50,13 +50,13 @@ class Sender:
         from inspector.findings.url import is_local  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.session.history import KeptDraft  # noqa: PLC0415 - likewise
 
-        connection = self._session.connection
+        connection = self.session.connection
         if connection is None:
             return
-        host = self._session.host
+        host = self.session.host
         # On this machine an agent has another port every day, the demo's at every start.
         here = is_local(host.partition(":")[0]) or not host
-        kept = KeptDraft(self._session.journal.redactor, connection.card.name or host if here else host)
+        kept = KeptDraft(self.session.journal.redactor, connection.card.name or host if here else host)
         draft = await asyncio.to_thread(kept.load)
         if draft is not None and self._composer.draft.is_blank:
             # Its task may be of another day; the message is what was to survive.
@@ -81,7 +81,7 @@ class Sender:
 
         draft = self._composer.draft
         self._note(draft)
-        self._composer.has_form = bool(offers(self._session, self._composer.aim.task_id))
+        self._composer.has_form = bool(offers(self.session, self._composer.aim.task_id))
         if self._kept is not None:
             self._workbench.run_worker(self._keep(self._kept, draft), group="draft", exclusive=True)
 
@@ -104,24 +104,13 @@ class Sender:
 
         composer = self._composer
         composer.note = ""
-        if draft.is_blank or self._session.connection is None:
+        if draft.is_blank or self.session.connection is None:
             return
         try:
-            notes = self._notes(self._session.send(draft, stream=composer.stream), stream=composer.stream)
-            composer.note = notes[0] if notes else ""
+            notes = self.session.notes(self.session.send(draft, stream=composer.stream))
+            composer.note = notes[0].words if notes else ""
         except FaultError as error:
             composer.note = error.fault.sentence()
-
-    def _notes(self, turn: Turn, *, stream: bool) -> tuple[str, ...]:
-        from inspector.protocol.model import SendRequest  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.checks import check  # noqa: PLC0415 - likewise
-
-        connection, request = self._session.connection, turn.request
-        if connection is None or not isinstance(request, SendRequest):
-            return ()
-        choice, tasks = self._session.choice, self._session.tasks
-        found = check(request, stream=stream, choice=choice, card=connection.card, tasks=tasks)
-        return tuple(note.words for note in found)
 
     # Sending
 
@@ -129,11 +118,10 @@ class Sender:
         """Send a message; says whether it was sent, for the user is told why it was not."""
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
 
-        session = self._session
+        session = self.session
         try:
             turn = session.send(draft, stream=stream)
-            if knowing := self._notes(turn, stream=stream):
-                turn = session.send(draft, stream=stream, knowing=knowing)
+            turn.know(*(note.words for note in session.notes(turn)))
         except FaultError as error:
             self._workbench.app.tell(error.fault)  # type: ignore[attr-defined]
             return False
@@ -147,7 +135,7 @@ class Sender:
             self._workbench.run_worker(self._remember(draft), group="history")
 
     async def _remember(self, draft: Draft) -> None:
-        problem = await asyncio.to_thread(self._history.add, draft, self._session.host, time.time())
+        problem = await asyncio.to_thread(self._history.add, draft, self.session.host, time.time())
         if problem:
             self._workbench.app.notify(plain(problem).plain, severity="warning", markup=False)
 
@@ -158,7 +146,7 @@ class Sender:
         if choice is None:
             return
         try:
-            turn = self._session.send_again(exchange, choice)
+            turn = self.session.send_again(exchange, choice)
         except FaultError as error:
             self._workbench.app.tell(error.fault)  # type: ignore[attr-defined]
             return
@@ -210,7 +198,7 @@ class Sender:
     def _open_form(self) -> None:
         from inspector.tui.compose.schemaform import offers, open_form  # noqa: PLC0415 - opened rarely
 
-        open_form(self._workbench.app, offers(self._session, self._composer.aim.task_id), self._take_form)
+        open_form(self._workbench.app, offers(self.session, self._composer.aim.task_id), self._take_form)
 
     def _take_form(self, text: str) -> None:
         from inspector.session.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
@@ -223,7 +211,7 @@ class Sender:
         from inspector.tui.screens.compose import ComposeScreen  # noqa: PLC0415 - opened rarely
 
         composer = self._composer
-        screen = ComposeScreen(self._session, composer.draft, stream=composer.stream)
+        screen = ComposeScreen(self.session, composer.draft, stream=composer.stream)
         self._workbench.app.push_screen(screen, self._take_in)
 
     def _take_in(self, outcome: Outcome | None) -> None:

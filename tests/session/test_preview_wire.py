@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, answering, drive, streaming, task
+from scripted import Agent, OpenSession, answering, drive, streaming, task
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.dialects.registry import ALL, travels_over
@@ -183,7 +182,9 @@ async def test_a_message_without_an_id_can_be_sent_on_purpose(agent: Agent, open
 async def test_what_is_sent_knowingly_is_said_to_be_deliberate(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
-    turn = await drive(session.send(text_draft("x"), stream=True, knowing=("the card refuses it",)))
+    turn = session.send(text_draft("x"), stream=True)
+    turn.know("the card refuses it")
+    await drive(turn)
     record = session.journal.capture.get(turn.exchange.number)
     assert record.meta["deliberate"] == ["the card refuses it"]
     plain = await drive(session.send(text_draft("x"), stream=True))

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, answering, drive, giving, records, streaming, task
+from scripted import Agent, OpenSession, answering, drive, giving, records, streaming, task
 from sinks import Sink, running
 
 from inspector.capture.records import Kind
@@ -249,7 +248,8 @@ def test_every_generation_knows_its_methods_by_hand():
 
 async def by_hand(session: Session, text: str, *, stream: bool = False) -> Any:
     like = session.send(text_draft("x", message_id="m", request_id="r"), stream=stream)
-    turn = session.send_raw(text, like, knowing=("wrong on purpose",))
+    turn = session.send_raw(text, like)
+    turn.know("wrong on purpose")
     return turn, turn.preview(), await drive(turn)
 
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 from inspector.capture.files import reason
 from inspector.capture.records import Kind
+from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
+from inspector.session.checks import output_modes
 from inspector.session.draft import Draft
 from inspector.session.lens import sent
 from inspector.session.snippets import SUFFIX, save
+from inspector.tui.calls import switch_push
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
@@ -149,11 +152,7 @@ class SettingForms:
 
     def _given_modes(self) -> list[str]:
         connection = self._session.connection
-        if connection is None:
-            return []
-        card = connection.card
-        of_skills = [mode for skill in card.skills for mode in skill.output_modes or ()]
-        return [*dict.fromkeys([*card.default_output_modes, *of_skills])]
+        return output_modes(connection.card) if connection else []
 
     def _ask_list(self, title: str, member: str, offered: Sequence[str]) -> None:
         from inspector.tui.screens.pick import PickScreen  # noqa: PLC0415 - opened rarely
@@ -191,16 +190,10 @@ class SettingForms:
         self._screen.run_worker(self._toggle_push(), group="push", exclusive=True)
 
     async def _toggle_push(self) -> None:
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - beside its only use
-
-        push = self._session.push
-        if push.on:
-            push.turn_off()
-        else:
-            try:
-                await push.turn_on()
-            except FaultError as error:
-                self._screen.app.tell(error.fault)  # type: ignore[attr-defined]
+        try:
+            await switch_push(self._session)
+        except FaultError as error:
+            self._screen.app.tell(error.fault)  # type: ignore[attr-defined]
         self._screen.change(self._draft)
 
     # Snippets

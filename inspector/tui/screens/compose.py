@@ -14,8 +14,8 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
-from inspector.session.checks import Note, check
-from inspector.session.composing import compose
+from inspector.session.checks import Note
+from inspector.session.composing import DraftError
 from inspector.session.draft import Draft, DraftPart, PartKind
 from inspector.session.session import BY_HAND
 from inspector.session.turn import Turn
@@ -143,23 +143,12 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._turn, self._problems, self._notes = None, {}, ()
         problem = ""
         try:
-            # All problems, not the first alone; the files that it reads are remembered for the request.
-            whole = self._choice.binding.whole if self._choice else False
-            found = compose(self.draft, whole=whole).problems
-            for one in found:
-                self._problems.setdefault(one.where, one.words)
             self._turn = self._session.send(self.draft, stream=self.stream, choice=self._choice)
-            connection = self._session.connection
-            if connection is not None and self._choice is not None:
-                self._notes = check(
-                    self._turn.request,  # type: ignore[arg-type]
-                    stream=self.stream,
-                    choice=self._choice,
-                    card=connection.card,
-                    tasks=self._session.tasks,
-                )
+            self._notes = self._session.notes(self._turn, self._choice)
         except FaultError as error:
             problem = error.fault.sentence()
+            for one in error.problems if isinstance(error, DraftError) else ():
+                self._problems.setdefault(one.where, one.words)
         preview = self.query_one(PreviewPane)
         if preview.by_hand is None:
             if self._turn is None:
@@ -428,14 +417,14 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Give back the call, or say why there is none, with the cursor where the reason is."""
         self._take_written()
         preview = self.query_one(PreviewPane)
-        knowing = tuple(note.words for note in self._notes)
         try:
             if preview.by_hand is not None and self._like is not None:
-                turn = self._session.send_raw(preview.by_hand, self._like, knowing=(BY_HAND, *knowing))
+                turn = self._session.send_raw(preview.by_hand, self._like)
+                turn.know(BY_HAND, *(note.words for note in self._notes))
             else:
                 self._make()
-                knowing = tuple(note.words for note in self._notes)
-                turn = self._session.send(self.draft, stream=stream, choice=self._choice, knowing=knowing)
+                turn = self._session.send(self.draft, stream=stream, choice=self._choice)
+                turn.know(*(note.words for note in self._session.notes(turn, self._choice)))
         except FaultError as error:
             where = next(iter(self._problems), "")
             if where and preview.by_hand is None:

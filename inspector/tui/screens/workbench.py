@@ -13,7 +13,6 @@ from textual.screen import Screen
 from textual.widget import AwaitMount
 from textual.widgets import ContentSwitcher
 
-from inspector.capture.records import Kind
 from inspector.tui import engine
 from inspector.tui.pacer import Pacer
 from inspector.tui.places.agent import AgentPlace
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from inspector.session.connection import Connection
     from inspector.session.opened import Recording
     from inspector.session.session import Session
-    from inspector.session.turn import Turn
     from inspector.tui.cards import CardDesk
     from inspector.tui.guide import Guide
     from inspector.tui.places.findings import FindingsPlace
@@ -365,22 +363,12 @@ class WorkbenchScreen(Screen[None]):
         if self.session is None:
             return
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.calls import switch_push  # noqa: PLC0415 - likewise
 
-        push = self.session.push
-        if push.on:
-            push.turn_off()
-            self.session.note("push off: new messages register no webhook")
-            return
         try:
-            await push.turn_on()
+            await switch_push(self.session)
         except FaultError as error:
             self.app.tell(error.fault)  # type: ignore[attr-defined]
-            return
-        host, port = push.receiver.address
-        self.session.note(f"push on: the receiver listens on {host}:{port}")
-        connection = self.session.connection
-        if connection is not None and not connection.card.capabilities.push_notifications:
-            self.session.note("the card does not declare push notifications: none may come")
 
     def on_card_view_tried(self, event: CardView.Tried) -> None:
         """Write an example into the composer."""
@@ -410,42 +398,15 @@ class WorkbenchScreen(Screen[None]):
     @work(group="turns")
     async def on_call_wanted(self, event: CallWanted) -> None:
         """Make the call that a place asks for, and show what came of it."""
-        if self.session is None:
-            return
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.tui.calls import turns_for  # noqa: PLC0415 - likewise
+        if self.sender is not None:
+            from inspector.tui.answers import make  # noqa: PLC0415 - loaded with the session, after first paint
 
-        shown = self.talk.shown_task
-        task_id = event.task_id or (shown.id if shown else "")
-        try:
-            turns = await turns_for(self.session, event.operation, task_id)
-        except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
-            return
-        for turn in turns:
-            if self.sender is not None:
-                await self.sender.follow(turn)
-            self._show_answer(turn)
+            await make(self, self.sender, event)
 
-    def _show_answer(self, turn: Turn) -> None:
-        """Show an answer that is not about the state of a task where it can be read."""
-        from inspector.protocol.card import AgentCard  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.protocol.model import Deleted, PushConfig, PushConfigList  # noqa: PLC0415 - likewise
-        from inspector.protocol.operations import Operation  # noqa: PLC0415 - likewise
-
-        if turn.fault is not None:
-            self.app.tell(turn.fault)  # type: ignore[attr-defined]
-            if turn.exchange.call.operation is Operation.EXTENDED_CARD:
-                self.query_one(AgentPlace).show_no_extended(turn.fault)
-            return
-        if isinstance(turn.exchange.answer, AgentCard) and self.session is not None:
-            bodies = self.session.journal.capture.select(kinds=(Kind.BODY,), exchange=turn.exchange.number)
-            self.query_one(AgentPlace).show_extended(self.session.payload(bodies[-1]))
-        elif isinstance(turn.exchange.answer, Deleted):
-            self.app.notify("The agent deleted a webhook of the task.", markup=False)
-        elif isinstance(turn.exchange.answer, PushConfig | PushConfigList):
-            self.place = "traffic"
-            self._traffic.show_exchange_of(turn.exchange.number)
+    def show_exchange(self, number: int) -> None:
+        """Go to an exchange."""
+        self.place = "traffic"
+        self._traffic.show_exchange_of(number)
 
     def on_findings_place_record_wanted(self, event: FindingsPlace.RecordWanted) -> None:
         """Go to a record."""
