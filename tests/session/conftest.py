@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, scripted
+from scripted import Agent, OpenSession, scripted
 
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-
-OpenSession = Callable[..., Awaitable[Session]]
 
 
 @pytest.fixture

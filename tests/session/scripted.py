@@ -17,6 +17,9 @@ from inspector.session.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.turn import Turn
 
+OpenSession = Callable[..., Awaitable[Session]]
+"""What the fixture `open_session` gives."""
+
 PATIENCE = 10.0
 CARD_PATH = "/.well-known/agent-card.json"
 OLD_CARD_PATH = "/.well-known/agent.json"

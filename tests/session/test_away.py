@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import OpenSession
-from scripted import Agent, Handle, Heard, answering, artifact, drive, say, status, streaming, task
+from scripted import Agent, Handle, Heard, OpenSession, answering, artifact, drive, say, status, streaming, task
 
 from inspector.session.away import DELAYS, Drop, Next, drop_of, heard_again, missed, next_step
 from inspector.session.session import Session

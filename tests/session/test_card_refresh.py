@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from conftest import OpenSession
 from scripted import (
     CARD_PATH,
     Agent,
     Handle,
     Heard,
+    OpenSession,
     answering,
     card_of,
     giving,

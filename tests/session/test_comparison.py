@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, Heard, answering, artifact, eventually, say, status, streaming, task
+from scripted import Agent, Heard, OpenSession, answering, artifact, eventually, say, status, streaming, task
 
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.lifecycle import is_terminal

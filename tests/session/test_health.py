@@ -7,8 +7,7 @@ import itertools
 
 import pytest
 from aiohttp import web
-from conftest import OpenSession
-from scripted import Agent, Heard, artifact, frame, say, status, streaming, task
+from scripted import Agent, Heard, OpenSession, artifact, frame, say, status, streaming, task
 
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.health import SLICES, End, Health, Pulse, health, looks_held_back, told_span

@@ -16,8 +16,21 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from conftest import OpenSession
-from scripted import Agent, Heard, answering, artifact, eventually, giving, records, rules, say, status, streaming, task
+from scripted import (
+    Agent,
+    Heard,
+    OpenSession,
+    answering,
+    artifact,
+    eventually,
+    giving,
+    records,
+    rules,
+    say,
+    status,
+    streaming,
+    task,
+)
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture

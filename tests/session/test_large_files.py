@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
-from scripted import PATIENCE, card_of, drive, eventually, records
+from scripted import PATIENCE, OpenSession, card_of, drive, eventually, records
 from sinks import Sink, running
 
 from inspector.capture.records import Kind

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
+from scripted import OpenSession
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture

@@ -8,9 +8,21 @@ import time
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, artifact, drive, eventually, frame, message, say, scripted, status, streaming, task
+from scripted import (
+    Agent,
+    OpenSession,
+    artifact,
+    drive,
+    eventually,
+    frame,
+    message,
+    say,
+    scripted,
+    status,
+    streaming,
+    task,
+)
 
 from inspector.capture.records import Kind
 from inspector.protocol.assemble import AssembledTask

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
-from scripted import eventually, records, say
+from scripted import OpenSession, eventually, records, say
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import is_terminal

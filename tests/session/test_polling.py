@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from conftest import OpenSession
-from scripted import Agent, Heard, answering, giving, task
+from scripted import Agent, Heard, OpenSession, answering, giving, task
 
 from inspector.protocol.errors import FaultError
 from inspector.session.polling import FASTEST, Polls

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, answering, drive, eventually, say, task
+from scripted import Agent, OpenSession, answering, drive, eventually, say, task
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
-from scripted import artifact, drive, eventually, message, say, status, task
+from scripted import OpenSession, artifact, drive, eventually, message, say, status, task
 
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.lifecycle import State, is_terminal

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
+from scripted import OpenSession
 
 from inspector.capture.files import CaptureError
 from inspector.capture.records import Kind, Record

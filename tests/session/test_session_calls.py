@@ -8,11 +8,11 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
 from scripted import (
     PATIENCE,
     Agent,
+    OpenSession,
     answering,
     artifact,
     drive,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenSession
 from scripted import (
     CARD_PATH,
     OLD_CARD_PATH,
     Agent,
+    OpenSession,
     answering,
     card_of,
     giving,

@@ -10,11 +10,11 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
 from scripted import (
     CARD_PATH,
     Agent,
+    OpenSession,
     answering,
     artifact,
     drive,

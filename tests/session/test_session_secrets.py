@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from conftest import OpenSession
 from scripted import (
     CARD_PATH,
     Agent,
     Heard,
+    OpenSession,
     artifact,
     card_of,
     drive,

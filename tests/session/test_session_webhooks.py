@@ -9,10 +9,23 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from conftest import OpenSession
 from inspector.sample_agents.server import MockAgent
 from joserfc.jwk import ECKey, KeySet
-from scripted import Agent, Heard, answering, artifact, drive, eventually, giving, records, say, scripted, status, task
+from scripted import (
+    Agent,
+    Heard,
+    OpenSession,
+    answering,
+    artifact,
+    drive,
+    eventually,
+    giving,
+    records,
+    say,
+    scripted,
+    status,
+    task,
+)
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError

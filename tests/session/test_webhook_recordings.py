@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import OpenSession
+from scripted import OpenSession
 
 sys.path.append(str(Path(__file__).parent.parent / "protocol"))  # where the recordings are read
 
