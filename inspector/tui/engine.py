@@ -30,7 +30,9 @@ def load() -> None:
     import_module("inspector.session.session")
     import_module("inspector.session.settings")
     # What is loaded stays. To look through all of it again and again for garbage holds up keys for a tenth of a second.
-    gc.freeze()
+    # Once only: what is frozen is never freed, and a second session would freeze what the first one left.
+    if not gc.get_freeze_count():
+        gc.freeze()
 
 
 def load_places() -> Sequence[Callable[[Glyphs], Place]]:

@@ -16,6 +16,8 @@ sys.path.append(str(Path(__file__).parent.parent / "cli"))  # where the puppets 
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots
+from textual._styles_cache import StylesCache
+from textual.strip import Strip
 
 from inspector.options import Options
 
@@ -31,10 +33,14 @@ def snapshots(request: pytest.FixtureRequest) -> Snapshots:
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """Keep the collector away from what earlier tests and imports left: it took a third of the time."""
-    yield
+    """Collect what the app of the test before left, once nothing holds it any more; the app freezes what imports left.
+
+    Two caches of Textual's are keyed by an object of the app: they would keep the lines of a thousand widgets.
+    """
+    StylesCache.get_inner_outer.cache_clear()
+    Strip.blank.cache_clear()
     gc.collect()
-    gc.freeze()
+    yield
 
 
 @pytest.fixture(autouse=True)

@@ -137,6 +137,7 @@ async def test_parts_are_added_moved_doubled_and_removed_by_keys(open_app: Open,
 async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: Open, mock: str, tmp_path: Path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "report.pdf").write_bytes(b"%PDF\0\xff")
+    (tmp_path / "folder" / "results").mkdir()
     (tmp_path / "folder" / ".hidden").write_bytes(b"")
     async with open_app(mock, (120, 40)) as driver:
         screen = await opened(driver, text_draft("see"))
@@ -146,7 +147,9 @@ async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: 
         await driver.press("enter")
         await driver.until("report.pdf   6 B")
         assert ".hidden" not in driver.screen
-        await driver.press("down", "enter")
+        await driver.press("tab")
+        await driver.until(lambda: screen.draft.parts[1].value == f"{tmp_path}/folder/re")
+        await driver.press("down", "down", "enter")
         await driver.until(lambda: screen.draft.parts[1].value == f"{tmp_path}/folder/report.pdf")
         await driver.until("application/pdf")
         await driver.press("ctrl+s")
@@ -155,11 +158,12 @@ async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: 
 
 
 async def test_a_file_that_cannot_be_sent_is_said_beside_it_and_nothing_is_lost(
-    open_app: Open, mock: str, tmp_path: Path
+    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    file = tmp_path / "there.txt"
+    monkeypatch.chdir(tmp_path)
+    file = Path("there.txt")
     file.write_text("x")
-    parts = (text_part("see"), DraftPart(PartKind.FILE, str(file)), DraftPart(PartKind.DATA, '{"a":\n 1,}'))
+    parts = (text_part("see"), DraftPart(PartKind.FILE, "there.txt"), DraftPart(PartKind.DATA, '{"a":\n 1,}'))
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, Draft(parts))
         file.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,11 @@ class Candidate(NamedTuple):
     path: str
     words: str
     folder: bool
+
+    @property
+    def name(self) -> str:
+        """The last part of the path, with the slash of a folder."""
+        return self.path.removesuffix("/").rpartition("/")[2] + ("/" if self.folder else "")
 
 
 def candidates(typed: str) -> tuple[list[Candidate], str]:
@@ -39,6 +45,12 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
         return [], getattr(error, "strerror", None) or "no such folder"
     found.sort(key=lambda one: (not one.folder, one.path.lower()))
     return found[:MOST], "" if found else "no file begins so"
+
+
+def completed(typed: str, found: Sequence[Candidate]) -> str:
+    """Return what was typed and as much more as all that begins so has in common, as a shell completes it."""
+    common = os.path.commonprefix([one.path for one in found])  # noqa: RUF071 - letters are completed, not folders
+    return common if len(common) > len(typed) else typed
 
 
 def _candidate(path: str, entry: os.DirEntry[str]) -> Candidate:

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from inspector.session.composing import guess_type, name_in_url
 from inspector.session.draft import DraftPart, PartKind
-from inspector.tui.compose.files import Candidate, candidates
+from inspector.tui.compose.files import Candidate, candidates, completed
 from inspector.tui.editor import edit
 from inspector.tui.render.content import plain
 from inspector.tui.render.jsonlines import NotJsonError, laid_out
@@ -51,6 +51,7 @@ class PartEditor(Vertical):
         Binding("alt+j", "lay_out", "lay out JSON", id="part.format", tooltip="Lay the JSON out, a member a line"),
         Binding("ctrl+g", "editor", "$EDITOR", id="part.editor", tooltip="Write it in $EDITOR"),
         Binding("down", "go_to_candidates", "files", id="part.files", tooltip="To the files that begin so", show=False),
+        Binding("tab", "complete", "complete", id="part.complete", tooltip="Complete the path, or go on", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -237,7 +238,7 @@ class PartEditor(Vertical):
         """Complete a path with the first file that begins so, or go on to the next field."""
         event.stop()
         if event.input.id == "part-path" and self._candidates and self._candidates[0].path != event.value:
-            self._take(self._candidates[0])
+            self._take(self._candidates[0].path)
         else:
             self.screen.focus_next()
 
@@ -256,16 +257,16 @@ class PartEditor(Vertical):
         if problem:
             listed.add_option(Option(plain(problem), disabled=True))
 
-    def _take(self, candidate: Candidate) -> None:
+    def _take(self, path: str) -> None:
         field = self.query_one(PathInput)
-        field.value = candidate.path
-        field.cursor_position = len(candidate.path)
+        field.value = path
+        field.cursor_position = len(path)
         self.screen.set_focus(field)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take a file, or go into a folder."""
         event.stop()
-        self._take(self._candidates[event.option_index])
+        self._take(self._candidates[event.option_index].path)
 
     def action_go_to_candidates(self) -> None:
         """Go from the path to the files that begin so."""
@@ -273,6 +274,15 @@ class PartEditor(Vertical):
         if listed.display and self._candidates:
             listed.highlighted = 0
             self.screen.set_focus(listed)
+
+    def action_complete(self) -> None:
+        """Complete the path as far as all that begins so goes on alike, or go on where it does not."""
+        field = self.query_one(PathInput)
+        path = completed(field.value, self._candidates)
+        if field.has_focus and path != field.value:
+            self._take(path)
+        else:
+            self.screen.focus_next()
 
     # JSON and the editor
 
@@ -302,9 +312,9 @@ class PartEditor(Vertical):
             return kind is PartKind.DATA
         if action == "editor":
             return kind is not None and kind not in _ONE_LINE
-        return kind is PartKind.FILE if action == "go_to_candidates" else True
+        return kind is PartKind.FILE if action in ("go_to_candidates", "complete") else True
 
 
 def _row(candidate: Candidate) -> Content:
-    name = plain(candidate.path)
+    name = plain(candidate.name)
     return Content.assemble(name.stylize("bold") if candidate.folder else name, (f"   {candidate.words}", "$text-soft"))
