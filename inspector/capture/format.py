@@ -6,12 +6,15 @@ word for word those below, so that nothing but plain rows is ever read from a fi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from inspector import __version__
 from inspector.capture.files import CaptureError, claim, is_busy, private_folder, reason, remove
@@ -258,7 +261,9 @@ def record_of(row: Row) -> Record:
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
-    """Write `meta` as JSON in ASCII; what JSON cannot hold is named in it, because a record is never refused."""
+    """Write `meta` as JSON; what JSON cannot hold is named in it, because a record is never refused."""
+    with contextlib.suppress(ValueError):  # lone surrogates, which UTF-8 does not have
+        return str(to_json(meta, fallback=_plain), "utf-8")  # a third of the time of `json.dumps`
     try:
         return json.dumps(meta, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
@@ -270,10 +275,20 @@ def _plain(value: object) -> object:
 
 
 def _meta_of(text: str) -> Mapping[str, Any]:
-    meta = json.loads(text)
+    try:
+        meta = from_json(text)
+    except ValueError:  # lone surrogates, a number of thousands of digits, or deep nesting
+        meta = json.loads(text, parse_int=_integer)
     if not isinstance(meta, dict):
         raise TypeError("its meta is not an object")
     return meta
+
+
+def _integer(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:  # longer than Python reads
+        return digits
 
 
 def _findings_text(findings: tuple[Finding, ...]) -> str:

@@ -240,11 +240,12 @@ class PushDesk:
         if isinstance(event, Unreadable) or not (state := state_of(event)):
             return None
         stamp = seconds_of(event.status.timestamp) if isinstance(event, Task | TaskStatusUpdateEvent) else None
+        if stamp is not None and 0 <= at - stamp < _A_DAY:
+            return round(at - stamp, 6)
         tracked = self._tasks.get(task_of(event))
         moves = reversed(tracked.answered.moves) if tracked else ()
         heard = next((move.at for move in moves if move.state == state), None)
-        lates = (at - since for since in (stamp, heard) if since is not None)
-        return next((round(late, 6) for late in lates if 0 <= late < _A_DAY), None)
+        return round(at - heard, 6) if heard is not None and 0 <= at - heard < _A_DAY else None
 
 
 def _count(hook: Hook | None, delivery: Delivery) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from inspector.tui.places.base import Place
     from inspector.tui.render.glyphs import Glyphs
 
+_GARBAGE = (20_000, 20, 50)
+"""The thresholds of the collector: a screen that is drawn makes thousands of objects, hardly one of them in a cycle."""
+
 
 def load() -> None:
     """Import what a session needs; takes a good part of a second, so it is done in a thread, behind the first paint."""
@@ -33,6 +36,7 @@ def load() -> None:
     # Once only: what is frozen is never freed, and a second session would freeze what the first one left.
     if not gc.get_freeze_count():
         gc.freeze()
+        gc.set_threshold(*_GARBAGE)
 
 
 def load_places() -> Sequence[Callable[[Glyphs], Place]]:

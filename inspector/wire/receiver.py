@@ -181,7 +181,7 @@ class Receiver:
         )
         if verdict.jwt is not None and delivery.taken:
             self._used.add(verdict.jwt.identity)
-        with self._turns.spend():
+        with self._turns:
             self._room.report(delivery)
         response = answer(
             status, delivery.refused or verdict.echo, given.headers(registration.url if registration else "")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 SLICE = 0.002
 """Seconds of a turn of the loop that are worked in, about."""
@@ -16,6 +14,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._spent = 0.0
+        self._began = 0.0
         self._counting = False
 
     async def mine(self) -> None:
@@ -23,17 +22,15 @@ class Turns:
         while self._spent >= SLICE:  # noqa: ASYNC110 - the next turn is what is waited for
             await asyncio.sleep(0)
 
-    @contextmanager
-    def spend(self) -> Iterator[None]:
-        """Count what is done inside."""
+    def __enter__(self) -> None:
+        """Count what is done inside, in which nothing is waited for."""
         if not self._counting:
             self._counting = True
             asyncio.get_running_loop().call_soon(self._next)  # what is called soon is called in the next turn
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._spent += time.perf_counter() - began
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._spent += time.perf_counter() - self._began
 
     def _next(self) -> None:
         self._spent = 0.0

@@ -23,7 +23,7 @@ async def turns_of(seconds: float, workers: int) -> Counter[int]:
 
     async def worker() -> None:
         await turns.mine()
-        with turns.spend():
+        with turns:
             work(seconds)
             got[turn] += 1
 
@@ -55,7 +55,7 @@ async def test_what_fits_is_done_in_one_turn():
 
 async def test_work_that_fails_is_counted_too():
     turns = Turns()
-    with pytest.raises(ValueError, match="oops"), turns.spend():
+    with pytest.raises(ValueError, match="oops"), turns:
         work(SLICE)
         raise ValueError("oops")
     waiting = asyncio.create_task(turns.mine())
