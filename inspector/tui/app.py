@@ -62,7 +62,10 @@ class InspectorApp(App[int]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Clean what leaves the app before any other filter changes its colours."""
-        return [self._filter, *super().get_line_filters()]
+        others = super().get_line_filters()
+        if others != self._filter.others:
+            self._filter = OutputFilter(others)  # another one, because what it did to a strip is remembered by it
+        return [self._filter]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our meanings a colour in themes that do not know them."""

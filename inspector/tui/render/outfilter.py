@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook, RenderResult
@@ -34,16 +34,22 @@ _SCROLLBAR = frozenset({"grab", "scroll_up", "scroll_down"})
 class OutputFilter(LineFilter):
     """Gives back the cells of a line as wide as they were, with pictures for controls and without dangerous links.
 
-    `App.get_line_filters` returns it before all others: they change nothing but colours, and drop the mark by which
-    control segments are known.
+    It goes before all others: they change nothing but colours, and drop the mark by which control segments are known.
+    `others` are applied by this one, because Textual makes a strip of every line for each filter.
     """
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+    def __init__(self, others: Sequence[LineFilter] = ()) -> None:
+        super().__init__()
+        self.others = others
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments, the same list if there is nothing to do."""
-        if all(_harmless(segment) for segment in segments):
-            return segments
-        width = sum(segment.cell_length for segment in segments)
-        return Segment.adjust_line_length(list(_cleaned(segments, _CLEAN)), width)
+        if not all(_harmless(segment) for segment in segments):
+            width = sum(segment.cell_length for segment in segments)
+            segments = Segment.adjust_line_length(list(_cleaned(segments, _CLEAN)), width)
+        for other in self.others:
+            segments = other.apply(segments, background)
+        return segments
 
 
 class CleanOutput(RenderHook):

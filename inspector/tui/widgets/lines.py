@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive, reactive, var
 from textual.scroll_view import ScrollView
@@ -120,6 +120,8 @@ class LineView(ScrollView, can_focus=True):
         self._follow = follow
         self._seen = 0
         self._laid_out = 0
+        self._place: tuple[int, int] | None = None
+        self._sentence: WrappedText | None = None
         self._top: int | None = None
         self._strips: LRUCache[int, Strip] = LRUCache(_CACHED)
         self.set_reactive(LineView.following, follow)
@@ -210,6 +212,10 @@ class LineView(ScrollView, can_focus=True):
         if styles.auto_dimensions:
             self.refresh(layout=True)
 
+    def watch_empty(self) -> None:
+        """Wrap another sentence where it is drawn next."""
+        self._sentence = None
+
     def watch_unseen(self, count: int) -> None:
         """Tell whoever shows the number."""
         self.post_message(self.UnseenChanged(self, count))
@@ -285,14 +291,26 @@ class LineView(ScrollView, can_focus=True):
 
     # Drawing
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the screen."""
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw some lines of the screen, all at one place: to find out where that is takes as long as drawing one."""
+        self._place = self._placed()
+        strips = super().render_lines(crop)
+        self._place = None
+        return strips
+
+    def _placed(self) -> tuple[int, int]:
+        """Return the line at the top of the view and the cells that a line may take."""
         # A frame may be drawn before the view hears that it has another size.
         self._fit()
-        index = self.top + y
+        return self.top, self._body_width
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the screen."""
+        top, width = self._place or self._placed()
+        index = top + y
         if self.line_count == 0:
             return self._draw_empty(y)
-        if index >= self.line_count or self._body_width <= 0:
+        if index >= self.line_count or width <= 0:
             return Strip.blank(self.size.width, self.visual_style.rich_style)
         return self._draw(index)
 
@@ -363,7 +381,9 @@ class LineView(ScrollView, can_focus=True):
     def _draw_empty(self, y: int) -> Strip:
         """Draw one line of the sentence that stands in the middle of an empty view."""
         width, height = self.size
-        text = WrappedText(self.empty, style="line--empty")
+        text = self._sentence
+        if text is None:
+            text = self._sentence = WrappedText(self.empty, style="line--empty")
         text.layout(min(width - 4, 60), 0)
         row = y - max(0, (height - len(text)) // 2)
         if not 0 <= row < len(text):
