@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
-from textual import work
+from textual import events, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
@@ -66,6 +66,12 @@ class InspectorApp(App[int]):
         if others != self._filter.others:
             self._filter = OutputFilter(others)  # another one, because what it did to a strip is remembered by it
         return [self._filter]
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let what a key or a click does be drawn before more deliveries are taken in."""
+        if isinstance(event, events.Key | events.MouseDown) and self.session is not None:
+            self.session.push.receiver.give_way()
+        await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our meanings a colour in themes that do not know them."""

@@ -141,6 +141,10 @@ class Receiver:
         self._registrations.pop(registration.path, None)
         self._heads.clear()
 
+    def give_way(self) -> None:
+        """Take deliveries more slowly for a moment, because somebody waits for a key that was pressed."""
+        self._turns.give_way()
+
     def _begin(
         self,
         message: RawRequestMessage,

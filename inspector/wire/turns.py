@@ -7,6 +7,8 @@ import time
 
 SLICE = 0.002
 """Seconds of a turn of the loop that are worked in, about."""
+WAY = 0.15
+"""For so many seconds one piece of work a turn has to do: what a key opens takes some thirty turns to be drawn."""
 
 
 class Turns:
@@ -16,10 +18,15 @@ class Turns:
         self._spent = 0.0
         self._began = 0.0
         self._counting = False
+        self._give_way_until = 0.0
+
+    def give_way(self) -> None:
+        """Leave the turns to others for a moment, but for one piece of work in each."""
+        self._give_way_until = time.perf_counter() + WAY
 
     async def mine(self) -> None:
         """Wait until there is a turn with time left."""
-        while self._spent >= SLICE:  # noqa: ASYNC110 - the next turn is what is waited for
+        while self._spent > (SLICE if time.perf_counter() > self._give_way_until else 0):  # noqa: ASYNC110 - the next turn is what is waited for
             await asyncio.sleep(0)
 
     def __enter__(self) -> None:

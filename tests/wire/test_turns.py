@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from inspector.wire.turns import SLICE, Turns
+from inspector.wire.turns import SLICE, WAY, Turns
 
 
 def work(seconds: float) -> None:
@@ -17,9 +17,9 @@ def work(seconds: float) -> None:
         pass
 
 
-async def turns_of(seconds: float, workers: int) -> Counter[int]:
+async def turns_of(seconds: float, workers: int, turns: Turns | None = None) -> Counter[int]:
     """Let workers work at the same time, and count how many of them got into each turn of the loop."""
-    turns, got, turn = Turns(), Counter[int](), 0
+    turns, got, turn = turns or Turns(), Counter[int](), 0
 
     async def worker() -> None:
         await turns.mine()
@@ -51,6 +51,14 @@ async def test_one_that_takes_long_has_a_turn_of_its_own():
 
 async def test_what_fits_is_done_in_one_turn():
     assert len(await turns_of(0.0, 20)) == 1
+
+
+async def test_who_gives_way_does_one_piece_of_work_a_turn_and_goes_on_as_before_later():
+    turns = Turns()
+    turns.give_way()
+    assert set((await turns_of(0.0001, 20, turns)).values()) == {1}
+    await asyncio.sleep(WAY)
+    assert max((await turns_of(0.0001, 20, turns)).values()) > 1
 
 
 async def test_work_that_fails_is_counted_too():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -107,6 +108,8 @@ class WorkbenchScreen(Screen[None]):
             places = [place(self._glyphs) for place in await asyncio.to_thread(engine.load_places)]
             for place in places:
                 place.display = False
+            # Textual styles every widget there is anew when a screen brings a file of its own: a fifth of a second.
+            self.app.stylesheet.read_all(sorted(Path(__file__).parent.glob("*.tcss")))
             self._others = self.query_one("#places", ContentSwitcher).mount_all(places)
             await self.query_one(AgentPlace).complete()
             self._keep_moving()

@@ -117,8 +117,8 @@ class DetailPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the title, the notes and one view for each way to look."""
-        yield Static(classes="pane-title")
-        yield FactView(classes="notes")
+        yield Static(id="detail-title", classes="pane-title")
+        yield FactView(id="detail-notes", classes="notes")
         with ContentSwitcher(initial="decoded"):
             yield JsonView(id="decoded", empty="Select a row to see it here.")
             yield FactView(id="raw", empty="No bytes.")
@@ -129,7 +129,7 @@ class DetailPane(Vertical):
     def on_mount(self) -> None:
         """Show that nothing is selected."""
         self._show_title()
-        self.query_one(".notes").display = False
+        self.query_one("#detail-notes").display = False
 
     def attach(self, session: Session) -> None:
         """Show records of another session."""
@@ -153,7 +153,7 @@ class DetailPane(Vertical):
         self._show_notes()
 
     def _show_notes(self) -> None:
-        notes = self.query_one(".notes", FactView)
+        notes = self.query_one("#detail-notes", FactView)
         record = self.record
         self._noted = (record.seq, self._is_over(record)) if record else (0, False)
         about = Paragraphs([*self._place(record), *detail.about(record, self._glyphs)] if record else [])
@@ -311,14 +311,14 @@ class DetailPane(Vertical):
     def _show_title(self) -> None:
         chosen, gap = self._current, " " * _GAP
         views = [(gap + view, "bold $foreground" if view == chosen else "$wire-quiet") for view in self._views]
-        self.query_one(".pane-title", Static).update(
+        self.query_one("#detail-title", Static).update(
             Content.assemble(("DETAIL", "bold"), (self._called, "$text-soft"), *(views if self.record else ())),
             layout=False,
         )
 
     def on_click(self, event: events.Click) -> None:
         """Choose the way to look whose name is clicked."""
-        title = self.query_one(".pane-title", Static)
+        title = self.query_one("#detail-title", Static)
         at = event.get_content_offset(title)
         if at is None or self.record is None:
             return
