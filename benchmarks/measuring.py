@@ -59,8 +59,9 @@ def alternate(rounds: int, **takes: Callable[[], float]) -> dict[str, Figure]:
 
 
 def environment(home: Path) -> Mapping[str, str]:
-    """Return the environment of a process that is measured: its own folder, our own code, no proxy."""
+    """Return the environment of a process that is measured: its own folder, our own code as it is kept, no proxy."""
     kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is not compiled each time
     return {**kept, "A2A_INSPECT_HOME": str(home), "PYTHONPATH": str(ROOT)}
 
 
