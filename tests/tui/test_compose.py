@@ -132,6 +132,11 @@ async def test_parts_are_added_moved_doubled_and_removed_by_keys(open_app: Open,
         await driver.press("ctrl+s")
         await driver.until("Not sent")
         assert driver.sent() == []
+        await driver.press("u", "u", "u")
+        assert kinds(screen) == [("text", "two"), ("text", "one"), ("text", "two")]
+        assert not driver.enabled("u")
+        await driver.press("u")
+        assert len(kinds(screen)) == 3
 
 
 async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: Open, mock: str, tmp_path: Path):

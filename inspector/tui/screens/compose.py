@@ -99,6 +99,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._problems: dict[str, str] = {}
         self._timer: Timer | None = None
         self._asked_to_drop = False
+        self._removed: list[tuple[int, DraftPart]] = []
         self._forms = SettingForms(self, session)
 
     def compose(self) -> ComposeResult:
@@ -311,8 +312,15 @@ class ComposeScreen(Screen["Outcome | None"]):
         index = self.query_one(OutlineView).part
         if index is not None:
             parts = [*self.draft.parts]
-            del parts[index]
+            self._removed.append((index, parts.pop(index)))
             self._put(parts, min(index, len(parts) - 1))
+
+    def action_put_back(self) -> None:
+        """Put the part that was removed last back where it was, as far as there still is such a place."""
+        index, part = self._removed.pop()
+        parts = [*self.draft.parts]
+        parts.insert(index, part)
+        self._put(parts, min(index, len(parts) - 1))
 
     def action_shift(self, step: int) -> None:
         """Move the part under the cursor up or down."""
@@ -456,6 +464,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         if action in ("duplicate", "remove", "shift"):
             outline = self.query_one(OutlineView)
             return outline.has_focus and outline.part is not None
+        if action == "put_back":
+            return bool(self._removed)
         return self.has_class("-narrow") if action == "preview" else True
 
 
