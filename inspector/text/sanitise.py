@@ -37,6 +37,10 @@ class Cleaner:
         self._marks = 0
         self._column = 0
 
+    def go_back(self, last: str, column: int) -> None:
+        """Go on as if what came so far ended with this letter, which carries no marks, so far from the line's start."""
+        self._base, self._marks, self._column = last, 0, column
+
     def feed(self, text: str) -> str:
         """Return the next piece, clean."""
         if text.isascii() and text.isprintable():

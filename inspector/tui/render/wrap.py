@@ -60,6 +60,31 @@ class WrappedText:
             self._wrap(clean)
         self._missing += len(text) - at
 
+    def take_back(self, text: str) -> bool:
+        """Take away what was appended last; False, and all stays, where it was not shown letter for letter."""
+        if self._missing or not text.isascii() or not text.replace("\n", "").isprintable():
+            return False
+        left, first = len(text), len(self._rows)
+        while left > 0 and first:
+            first -= 1
+            left -= len(self._rows[first])
+        kept = self._rows[first][:-left] if left < 0 else ""
+        if first and not self._rows[first - 1].endswith("\n"):
+            first -= 1  # what is left of a word may fit the row before
+            kept = self._rows[first] + kept
+        if left > 0 or not kept.isascii():
+            return False
+        del self._rows[first:]
+        self._wrap(kept)
+        self._taken -= len(text)
+        column = 0
+        for row in reversed(self._rows):
+            if row.endswith("\n"):
+                break
+            column += len(row)
+        self._cleaner.go_back(kept[-1:], column)
+        return True
+
     def skip(self, count: int) -> None:
         """Count text that was never given."""
         self._missing += count

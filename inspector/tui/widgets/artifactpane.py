@@ -118,7 +118,6 @@ class ArtifactPane(Vertical):
         artifact = self._artifact()
         if self._sections is None or not self._sections.fits(artifact):
             self._sections = _sections_of(artifact)
-            self._shown = ()
         if self._sections is not None:
             self._sections.update()
         self._show_title()
@@ -213,7 +212,7 @@ class ArtifactPane(Vertical):
         """Bring the view that is seen up to date: add to it where it only grew, start again where it changed."""
         view, section, sections = self._view, self._section, self._sections
         shown = (view, self._at, sections)
-        fresh = shown != self._shown
+        before, fresh = self._shown, shown != self._shown
         self._shown = shown
         self._undrawn = self._undrawn and not fresh
         self._switch()
@@ -225,7 +224,7 @@ class ArtifactPane(Vertical):
         elif section is None:
             self._show_all(sections, fresh=fresh)
         elif section.kind == "text":
-            self._show_text(sections, section, fresh=fresh)
+            self._show_text(sections, section, self._known(before) if fresh else None, fresh=fresh)
         elif fresh:
             self._show_part(section, view)
 
@@ -251,14 +250,26 @@ class ArtifactPane(Vertical):
         else:
             lines.refresh_source()
 
-    def _show_text(self, sections: Sections, section: Section, *, fresh: bool) -> None:
+    def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> None:
+        """Write a text behind what is shown of it or, when it is `fresh`, in place of what is shown (`known`)."""
         body = cast("Document | MarkdownView", self._body)
+        if fresh and isinstance(body, Document) and known is not None:
+            body.become(sections.text_of(section), known)
+            self._taken = section.end - section.start
+            return
         if fresh:
             body.set_text("")
             self._taken = 0
         if text := sections.text_of(section, self._taken):
             body.append(text)
             self._taken += len(text)
+
+    def _known(self, shown: tuple[object, ...]) -> str | None:
+        """Return the text of which the document shows every letter, None where it shows something else."""
+        match shown:
+            case ("text", int(at), Sections() as sections) if at != ALL and sections.all[at].kind == "text":
+                return sections.text_of(sections.all[at])[: self._taken]
+        return None
 
     def _show_all(self, sections: Sections, *, fresh: bool) -> None:
         """Write the sections below each other; `_taken` counts those that are whole, `_inside` letters of the last."""

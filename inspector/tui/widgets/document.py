@@ -60,6 +60,15 @@ class Document(LineView):
         self._wrapped = self._wrap(text)
         self.show(self._wrapped)
 
+    def become(self, text: str, known: str) -> None:
+        """Show a text instead of what is `known`; where one begins with the other, only the rest is laid out."""
+        if text.startswith(known):
+            self.append(text[len(known) :])
+        elif known.startswith(text) and self._wrapped.take_back(known[len(text) :]):
+            self.refresh_source()
+        else:
+            self.set_text(text)
+
     def clear(self) -> None:
         """Show no text."""
         self.set_text("")

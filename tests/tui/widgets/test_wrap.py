@@ -48,6 +48,25 @@ def test_text_that_comes_in_pieces_is_wrapped_as_if_it_had_come_at_once(
     assert rows(lines) == rows(wrapped(lines.text, width, words=words))
 
 
+@given(
+    texts, st.text(st.one_of(st.sampled_from("ab  \n-"), st.characters()), max_size=60), texts, widths, st.booleans()
+)
+@example("aaaa b", "b", "", 6, True)
+@example("aaaaaaa", "aaaa", "\u0301", 3, True)
+@example("a\t", "b", "\tc", 9, True)
+def test_what_was_taken_back_might_never_have_come(text: str, end: str, more: str, width: int, words: bool) -> None:
+    lines = wrapped(text + end, width, words=words)
+    before = rows(lines)
+    if lines.take_back(end):
+        assert rows(lines) == rows(wrapped(text, width, words=words))
+        lines.append(more)
+        assert lines.text == wrapped(text + more, width, words=words).text
+    else:
+        assert rows(lines) == before
+        plain = (text + end).replace("\n", "")
+        assert not (plain.isascii() and plain.isprintable())
+
+
 @given(texts, widths, widths)
 def test_a_new_width_gives_the_rows_that_it_would_have_given_from_the_beginning(
     text: str, before: int, after: int
