@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from inspector.capture.records import Kind
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
 

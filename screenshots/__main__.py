@@ -12,7 +12,7 @@ from inspector.sample_agents.server import MockAgent
 from textual.pilot import Pilot
 
 from inspector.options import Options
-from inspector.session.draft import Draft, DraftPart, PartKind, text_part
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_part
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.compose import ComposeScreen
 from inspector.tui.widgets.composer import Composer

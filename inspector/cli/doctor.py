@@ -10,8 +10,8 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
 from inspector.cli.running import Run, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.doctor import Doctor, Proposal, Report, Step
-from inspector.session.pushdoctor import Likely, examine
+from inspector.session.doctor.doctor import Doctor, Proposal, Report, Step
+from inspector.session.push.doctor import Likely, examine
 
 _MOST_CAPTURES = 20
 """In how many of the newest captures what came to the webhooks of other runs is looked up."""

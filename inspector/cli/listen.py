@@ -17,10 +17,10 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
-from inspector.session.attempts import Chain, chains
-from inspector.session.hooks import Hook
-from inspector.session.push import PushDesk
-from inspector.session.signing import given_keys
+from inspector.session.card.signing import given_keys
+from inspector.session.push.attempts import Chain, chains
+from inspector.session.push.desk import PushDesk
+from inspector.session.push.hooks import Hook
 from inspector.wire.dial import SPELLING, Dial, read_dial
 from inspector.wire.registration import Demand, Proof
 from inspector.wire.tunnels import tunnels

@@ -13,12 +13,12 @@ from inspector.cli.output import Output
 from inspector.cli.parts import make_parts
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
-from inspector.session.composing import compose
-from inspector.session.copying import as_curl, as_httpx
-from inspector.session.draft import Draft, text_draft
-from inspector.session.requesttext import write_text
+from inspector.session.compose.composing import compose
+from inspector.session.compose.copying import as_curl, as_httpx
+from inspector.session.compose.draft import Draft, text_draft
+from inspector.session.compose.requesttext import write_text
+from inspector.session.compose.snippets import SnippetError, filled, load, variables
 from inspector.session.session import BY_HAND, Session
-from inspector.session.snippets import SnippetError, filled, load, variables
 from inspector.session.turn import Turn
 
 _STDIN = Path("-")

@@ -10,7 +10,7 @@ from inspector.cli.arguments import PartSpec
 from inspector.cli.failure import usage
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
-from inspector.session.draft import DraftPart, PartKind
+from inspector.session.compose.draft import DraftPart, PartKind
 
 _STDIN = "-"
 

@@ -8,7 +8,7 @@ from inspector.cli.failure import usage
 from inspector.cli.output import Output
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import Message, Task
-from inspector.session.saving import SaveError, save_answer
+from inspector.session.past.saving import SaveError, save_answer
 
 
 def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:

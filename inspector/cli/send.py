@@ -27,8 +27,8 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
+from inspector.session.compose.draft import Draft
 from inspector.session.connection import GET_CARD
-from inspector.session.draft import Draft
 from inspector.session.turn import Turn
 
 

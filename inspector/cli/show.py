@@ -21,7 +21,7 @@ from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
 from inspector.protocol.jsonvalue import parse as parse_json
 from inspector.protocol.model import Json, Unreadable
-from inspector.session.checked import checked
+from inspector.session.past.checked import checked
 from inspector.session.reading import payload_json
 from inspector.text.sanitise import clean
 

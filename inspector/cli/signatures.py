@@ -9,8 +9,8 @@ from inspector.cli.running import Run
 from inspector.findings.keyset import KeySet
 from inspector.findings.signatures import Outcome, Verdict
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
-from inspector.session.signing import fetch_keys, verify_card
 
 _SHOWN = 3
 """How many unsigned places are shown without --verbose."""

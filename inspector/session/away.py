@@ -11,8 +11,8 @@ from inspector.protocol.frozen import FrozenTask, freeze
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import Task
 from inspector.protocol.operations import Operation
-from inspector.session.between import Between, between
-from inspector.session.lens import canonical
+from inspector.session.past.between import Between, between
+from inspector.session.past.lens import canonical
 
 if TYPE_CHECKING:
     from inspector.session.exchanges import ExchangeSummary

@@ -29,8 +29,12 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
-from inspector.session.checks import Note, check
-from inspector.session.composing import compose, with_files, with_params
+from inspector.session.card.drift import CardHistory
+from inspector.session.compose.checks import Note, check
+from inspector.session.compose.composing import compose, with_files, with_params
+from inspector.session.compose.copying import as_curl, recorded
+from inspector.session.compose.draft import Draft
+from inspector.session.compose.requesttext import call_of, read_request
 from inspector.session.connection import (
     Connection,
     chosen_again,
@@ -39,17 +43,13 @@ from inspector.session.connection import (
     read_card_file,
     renewed,
 )
-from inspector.session.copying import as_curl, recorded
-from inspector.session.draft import Draft
-from inspector.session.drift import CardHistory
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
-from inspector.session.lens import sent
 from inspector.session.marks import Marks
+from inspector.session.past.lens import sent
 from inspector.session.possible import missing, why_not
-from inspector.session.push import PushDesk
+from inspector.session.push.desk import PushDesk
 from inspector.session.reading import payload_json
-from inspector.session.requesttext import call_of, read_request
 from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks
 from inspector.session.turn import Turn

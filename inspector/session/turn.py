@@ -15,8 +15,8 @@ from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireReque
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Request
 from inspector.session.exchange import Exchange
-from inspector.session.hooks import Hook
 from inspector.session.outcome import fault_of
+from inspector.session.push.hooks import Hook
 from inspector.wire.faults import explain
 from inspector.wire.observations import Observation, Sent
 from inspector.wire.upload import Upload

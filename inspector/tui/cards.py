@@ -44,7 +44,7 @@ class CardDesk:
         self._workbench.run_worker(self._verify(connection, fetch=fetch), group="turns")
 
     async def _verify(self, connection: Connection, *, fetch: bool) -> None:
-        from inspector.session.signing import fetch_keys, verify_card  # noqa: PLC0415 - few cards are signed
+        from inspector.session.card.signing import fetch_keys, verify_card  # noqa: PLC0415 - few cards are signed
 
         session = self._session
         keys = await fetch_keys(session, connection) if fetch else None

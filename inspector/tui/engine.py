@@ -17,9 +17,9 @@ from inspector.capture.files import CaptureError
 
 if TYPE_CHECKING:
     from inspector.options import Options
+    from inspector.session.card.drift import Earlier
     from inspector.session.connection import Connection
-    from inspector.session.drift import Earlier
-    from inspector.session.opened import Recording
+    from inspector.session.past.opened import Recording
     from inspector.session.session import Session
     from inspector.tui.places.base import Place
     from inspector.tui.render.glyphs import Glyphs
@@ -67,7 +67,7 @@ def open_recording(path: Path) -> tuple[Recording, bool]:
 
     Raises `CaptureError` with the sentence for the user where it cannot be opened.
     """
-    opened = import_module("inspector.session.opened")
+    opened = import_module("inspector.session.past.opened")
     written = places.is_being_written(path)
     recording: Recording = opened.Recording(path)
     return recording, written

@@ -110,7 +110,7 @@ class Guide:
             self._workbench.run_worker(self._sending(send), group="tour", exclusive=True)
 
     async def _sending(self, send: Send) -> None:
-        from inspector.session.draft import text_draft  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.compose.draft import text_draft  # noqa: PLC0415 - loaded with the session, after first paint
 
         workbench, talk = self._workbench, self._workbench.query_one(Talk)
         self._speak(send.generation)

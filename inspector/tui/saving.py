@@ -23,7 +23,7 @@ async def save_artifacts(
     app: App[object], artifacts: Sequence[AssembledArtifact], chosen: AssembledArtifact, folder: Path
 ) -> None:
     """Ask where to save one artifact or all of them, and over what; save them, and say what came of it."""
-    from inspector.session.saving import SaveError, clashes, items_of, save  # noqa: PLC0415 - loaded with the session
+    from inspector.session.past.saving import SaveError, clashes, items_of, save  # noqa: PLC0415 - loaded with the session
 
     called = plain(chosen.name or chosen.artifact_id, limit=40).plain
     choices = [Choice("one", f"this one: {called}", ("folder",))]

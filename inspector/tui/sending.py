@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from inspector.protocol.selection import Choice
-    from inspector.session.draft import Draft
-    from inspector.session.history import History, KeptDraft
+    from inspector.session.compose.draft import Draft
+    from inspector.session.compose.history import History, KeptDraft
     from inspector.session.session import Session
     from inspector.session.turn import Turn
     from inspector.tui.screens.compose import Outcome
@@ -30,7 +30,7 @@ class Sender:
     """Sends what is written in the composer of a workbench, for one session."""
 
     def __init__(self, workbench: WorkbenchScreen, session: Session) -> None:
-        from inspector.session.history import History  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.compose.history import History  # noqa: PLC0415 - loaded with the session, after first paint
 
         self._workbench = workbench
         self.session = session
@@ -48,7 +48,7 @@ class Sender:
     async def take_up(self) -> None:
         """Take up the draft that was left for the agent that is connected, unless something is written already."""
         from inspector.findings.url import is_local  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.history import KeptDraft  # noqa: PLC0415 - likewise
+        from inspector.session.compose.history import KeptDraft  # noqa: PLC0415 - likewise
 
         connection = self.session.connection
         if connection is None:
@@ -201,7 +201,7 @@ class Sender:
         open_form(self._workbench.app, offers(self.session, self._composer.aim.task_id), self._take_form)
 
     def _take_form(self, text: str) -> None:
-        from inspector.session.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
+        from inspector.session.compose.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
 
         draft = self._composer.draft
         kept = () if draft.is_blank else draft.parts

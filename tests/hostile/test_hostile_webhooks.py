@@ -19,8 +19,8 @@ import pytest
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
-from inspector.session.attempts import chains
-from inspector.session.hooks import Hook
+from inspector.session.push.attempts import chains
+from inspector.session.push.hooks import Hook
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.dial import read_dial

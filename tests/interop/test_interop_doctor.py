@@ -12,8 +12,8 @@ import trials
 from conftest import Agent
 
 from inspector.protocol.dialects import v1_0
-from inspector.session.diagnosis import Report
-from inspector.session.doctor import Doctor
+from inspector.session.doctor.diagnosis import Report
+from inspector.session.doctor.doctor import Doctor
 from inspector.session.session import Session
 
 pytestmark = pytest.mark.interop

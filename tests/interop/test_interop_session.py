@@ -13,7 +13,7 @@ from trials import CHUNKS, until
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State, is_terminal
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
 pytestmark = pytest.mark.interop

@@ -21,7 +21,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session, Turn
 from inspector.session.tasks import TrackedTask
 from inspector.wire.observations import Ending

@@ -19,7 +19,7 @@ from mock_peer import eventually
 from inspector.capture.records import Kind, Record
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import BY_NAME, FaultCode
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session, Turn
 from inspector.session.settings import Settings
 from inspector.wire.http import Limits

@@ -28,7 +28,7 @@ from inspector.findings.signatures import Outcome, verify
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.model import AuthenticationInfo, ExtendedCardRequest, Message, SendConfiguration
 from inspector.protocol.operations import Operation
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.jwt import judge, judge_body, read

@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from inspector.capture.records import Kind, Record
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.turn import Turn
 

@@ -10,7 +10,7 @@ from scripted import artifact, status, task
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import Unreadable
-from inspector.session.between import MOST_LINES, Between, DiffLine, Sign, between, line_difference
+from inspector.session.past.between import MOST_LINES, Between, DiffLine, Sign, between, line_difference
 
 
 def folded(*events: Any) -> AssembledTask:

@@ -30,9 +30,9 @@ from inspector.capture.cards import SeenCard
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.model import PushConfig
-from inspector.session.drift import CardHistory, extended_difference, opened
-from inspector.session.editing import judge, save
-from inspector.session.observed import Observed, calls_in_words, extension_in_words, verdicts
+from inspector.session.card.drift import CardHistory, extended_difference, opened
+from inspector.session.card.editing import judge, save
+from inspector.session.card.observed import Observed, calls_in_words, extension_in_words, verdicts
 from inspector.session.session import Session
 from inspector.wire.discovery import FoundCard, read_bytes
 

@@ -10,9 +10,9 @@ from scripted import card_of
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import PushConfig, Task, TaskStatus
 from inspector.protocol.selection import select
-from inspector.session.checks import Note, check
-from inspector.session.composing import compose
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.checks import Note, check
+from inspector.session.compose.composing import compose
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.tasks import Source, Tasks
 
 HOOK = PushConfig(url="http://hook.example/x")

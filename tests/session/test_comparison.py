@@ -10,8 +10,8 @@ from scripted import Agent, Heard, OpenSession, answering, artifact, eventually,
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Unreadable
-from inspector.session.comparison import Comparer, Comparison, Verdict, ask_and_compare, compare
-from inspector.session.reconcile import Sighting, Way
+from inspector.session.past.comparison import Comparer, Comparison, Verdict, ask_and_compare, compare
+from inspector.session.push.reconcile import Sighting, Way
 
 S, P, G = Way.STREAM, Way.PUSH, Way.GET
 

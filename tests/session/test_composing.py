@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from inspector.protocol.errors import FaultCode, FaultError, Whose
-from inspector.session.composing import LARGEST_MESSAGE, Problem, compose, guess_type, name_in_url
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.composing import LARGEST_MESSAGE, Problem, compose, guess_type, name_in_url
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 
 FILE, LINK, DATA, TEXT = PartKind.FILE, PartKind.LINK, PartKind.DATA, PartKind.TEXT
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol.model import Part
-from inspector.session.contents import decode, dimensions, facts_of, facts_of_bytes, look
+from inspector.session.past.contents import decode, dimensions, facts_of, facts_of_bytes, look
 
 
 def png(width: int, height: int) -> bytes:

@@ -22,9 +22,9 @@ from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
-from inspector.session.composing import compose
-from inspector.session.copying import LARGEST_COMMAND, as_curl, as_httpx
-from inspector.session.draft import text_draft
+from inspector.session.compose.composing import compose
+from inspector.session.compose.copying import LARGEST_COMMAND, as_curl, as_httpx
+from inspector.session.compose.draft import text_draft
 
 PATIENCE = 20.0
 HAS_CURL = shutil.which("curl") is not None

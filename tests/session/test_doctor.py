@@ -15,11 +15,11 @@ from inspector.sample_agents.server import MockAgent
 
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import alternatives
-from inspector.session.diagnosis import Report, Step
-from inspector.session.doctor import Doctor
+from inspector.session.doctor.diagnosis import Report, Step
+from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.trial import Patience
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.session.trial import Patience
 
 WELL_KNOWN = "/.well-known/agent-card.json"
 HURRIED = Patience(call=5.0, work=5.0, push=0.3, first_event=0.05)

@@ -16,7 +16,7 @@ from inspector.protocol.bindings import protobuf
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import PushConfig, Task
 from inspector.protocol.operations import Operation
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.session.turn import Turn

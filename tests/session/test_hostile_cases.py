@@ -128,7 +128,7 @@ async def test_case_14_what_does_not_fit_is_found_with_its_section(agent: Agent,
 
 ENDLESS = """
 import asyncio, resource, sys
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from pathlib import Path
 
@@ -412,6 +412,6 @@ async def test_case_24_what_was_missed_and_what_comes_again_make_one_task(agent:
 
 
 def _draft(text: str) -> Any:
-    from inspector.session.draft import text_draft
+    from inspector.session.compose.draft import text_draft
 
     return text_draft(text)

@@ -19,8 +19,8 @@ from sinks import Sink, running
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, Whose
-from inspector.session.composing import IN_MEMORY
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.composing import IN_MEMORY
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.session import Session
 from inspector.session.turn import Turn
 from inspector.wire.observations import Ending, Sent

@@ -11,8 +11,8 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import SendRequest, TaskArtifactUpdateEvent
-from inspector.session.draft import text_draft
-from inspector.session.lens import canonical, name_of, sent, spellings
+from inspector.session.compose.draft import text_draft
+from inspector.session.past.lens import canonical, name_of, sent, spellings
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 

@@ -11,7 +11,7 @@ from scripted import OpenSession
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.session.marks import LONGEST, Marks
-from inspector.session.opened import Recording
+from inspector.session.past.opened import Recording
 from inspector.session.session import Session
 
 

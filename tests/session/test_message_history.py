@@ -12,8 +12,8 @@ import pytest
 
 from inspector.capture.files import CaptureError
 from inspector.capture.redaction import Redactor
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
-from inspector.session.history import LARGEST_DRAFT, MOST, History, KeptDraft
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.history import LARGEST_DRAFT, MOST, History, KeptDraft
 
 AGENT = "http://agent.example:9999"
 SECRET = "open-sesame-and-more"

@@ -27,7 +27,7 @@ from scripted import (
 from inspector.capture.records import Kind
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import is_terminal
-from inspector.session.moments import EVERY, Moments
+from inspector.session.past.moments import EVERY, Moments
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 

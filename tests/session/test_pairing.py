@@ -8,8 +8,8 @@ from scripted import OpenSession, eventually, records, say
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import is_terminal
-from inspector.session.pairing import Counterpart, Pairing, Standing
-from inspector.session.reconcile import reconcile
+from inspector.session.push.pairing import Counterpart, Pairing, Standing
+from inspector.session.push.reconcile import reconcile
 
 S, P = Kind.FRAME, Kind.DELIVERY
 BOTH, WAITING, ALONE = Standing

@@ -15,7 +15,7 @@ from scripted import Agent, OpenSession, answering, drive, streaming, task
 from inspector.capture.records import Kind, Record
 from inspector.protocol.dialects.registry import ALL, travels_over
 from inspector.protocol.errors import Fault
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.session import Session
 from inspector.session.turn import Turn
 from inspector.wire.observations import Sent

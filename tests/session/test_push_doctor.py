@@ -12,9 +12,9 @@ from scripted import Agent, OpenSession, answering, drive, eventually, say, task
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
-from inspector.session.hooks import Hook
-from inspector.session.pushdoctor import Evidence, Likely, causes, examine
-from inspector.session.reachable import reachable
+from inspector.session.push.doctor import Evidence, Likely, causes, examine
+from inspector.session.push.hooks import Hook
+from inspector.session.push.reachable import reachable
 from inspector.wire.dial import read_dial
 from inspector.wire.registration import Registration
 

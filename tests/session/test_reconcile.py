@@ -10,7 +10,7 @@ from scripted import OpenSession, artifact, drive, eventually, message, say, sta
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import Unreadable
-from inspector.session.reconcile import Reconciler, Reconciliation, Sighting, Way, reconcile
+from inspector.session.push.reconcile import Reconciler, Reconciliation, Sighting, Way, reconcile
 
 S, P, G = Way.STREAM, Way.PUSH, Way.GET
 

@@ -19,9 +19,9 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.lists import RecordList
-from inspector.session.opened import Recording
+from inspector.session.past.opened import Recording
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 

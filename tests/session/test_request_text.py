@@ -23,10 +23,10 @@ from inspector.protocol.dialects import v0_1, v0_3, v0_3_proto, v1_0
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import Task, TaskList
 from inspector.protocol.operations import Operation
-from inspector.session.composing import compose
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.composing import compose
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.requesttext import call_of, read_request, write_text
 from inspector.session.exchange import Call
-from inspector.session.requesttext import call_of, read_request, write_text
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.observations import Sent

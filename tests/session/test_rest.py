@@ -26,7 +26,7 @@ from inspector.protocol.model import (
     TaskList,
 )
 from inspector.protocol.operations import Operation
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session, Turn
 from inspector.session.settings import Settings
 

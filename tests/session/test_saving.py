@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import Artifact, Message, Part, Task, TaskArtifactUpdateEvent
-from inspector.session.saving import (
+from inspector.session.past.saving import (
     LONGEST,
     Item,
     SaveError,

@@ -32,7 +32,7 @@ from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Task
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 
 
 def payloads(session: Any) -> list[tuple[str, str, str]]:

@@ -35,7 +35,7 @@ from inspector.capture.records import Kind
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import Fault, FaultCode, Whose
 from inspector.protocol.lifecycle import State
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 
 WORKING = {"task": task("WORKING")}
 DONE = status("COMPLETED")

@@ -36,7 +36,7 @@ from inspector.findings.rule import Rule
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import State, is_terminal
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
 OLD_TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}

@@ -30,11 +30,11 @@ from scripted import (
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
-from inspector.session.attempts import chains, held_up
-from inspector.session.draft import text_draft
-from inspector.session.hooks import Hook
+from inspector.session.card.signing import given_keys
+from inspector.session.compose.draft import text_draft
+from inspector.session.push.attempts import chains, held_up
+from inspector.session.push.hooks import Hook
 from inspector.session.session import Session
-from inspector.session.signing import given_keys
 from inspector.wire.dial import read_dial
 from inspector.wire.registration import Demand, Proof
 

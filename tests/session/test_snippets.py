@@ -11,9 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from inspector.session.composing import compose
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft
-from inspector.session.snippets import LARGEST, SnippetError, as_toml, filled, find, load, save, variables, write
+from inspector.session.compose.composing import compose
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
+from inspector.session.compose.snippets import (
+    LARGEST,
+    SnippetError,
+    as_toml,
+    filled,
+    find,
+    load,
+    save,
+    variables,
+    write,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 WHOLE = """\

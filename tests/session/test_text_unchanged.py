@@ -18,11 +18,11 @@ from scripted import Agent, answering, card_of, drive, giving, scripted, task
 
 from inspector.capture.redaction import Redactor
 from inspector.protocol.bindings import protobuf
-from inspector.session.draft import Draft, DraftPart, PartKind
-from inspector.session.history import History, KeptDraft
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
+from inspector.session.compose.history import History, KeptDraft
+from inspector.session.compose.snippets import as_toml, load, read, save, write
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.session.snippets import as_toml, load, read, save, write
 
 ODD = [
     "a < b & c",

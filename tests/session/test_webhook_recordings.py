@@ -17,7 +17,7 @@ from scripted import records
 from inspector.capture.records import Kind, Record
 from inspector.findings.keyset import read_keys
 from inspector.protocol.jsonvalue import parse
-from inspector.session.hooks import Hook
+from inspector.session.push.hooks import Hook
 from inspector.session.session import Session
 from inspector.wire.registration import Demand, Proof
 

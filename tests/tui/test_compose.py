@@ -17,7 +17,7 @@ from textual.widgets import Input, OptionList, TextArea
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
-from inspector.session.draft import Draft, DraftPart, PartKind, text_draft, text_part
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.compose.outlineview import OutlineView
 from inspector.tui.compose.parteditor import PartEditor
 from inspector.tui.compose.preview import PreviewPane

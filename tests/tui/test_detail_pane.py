@@ -9,7 +9,7 @@ from players import begin, playing
 from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Record
-from inspector.session.whereabouts import whereabouts
+from inspector.session.past.whereabouts import whereabouts
 from inspector.tui.widgets.detailpane import DetailPane
 
 

@@ -16,7 +16,7 @@ from textual.command import CommandPalette
 from textual.dom import DOMNode
 
 import inspector.tui
-from inspector.session.draft import text_draft
+from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen

@@ -11,7 +11,7 @@ from puppets import Call, chunk, status, task
 
 from inspector.capture.files import CaptureError
 from inspector.capture.records import Kind
-from inspector.session.moments import Moments
+from inspector.session.past.moments import Moments
 from inspector.session.tasks import TrackedTask
 from inspector.tui.places.talk import Talk
 from inspector.tui.widgets.detailpane import DetailPane

@@ -9,8 +9,8 @@ from textual.app import App
 
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import FaultError
-from inspector.session.copying import as_curl, as_httpx
-from inspector.session.requesttext import write_text
+from inspector.session.compose.copying import as_curl, as_httpx
+from inspector.session.compose.requesttext import write_text
 from inspector.session.turn import Turn
 from inspector.tui.render.content import plain
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen

@@ -13,10 +13,10 @@ from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
-from inspector.session.checks import output_modes
-from inspector.session.draft import Draft
-from inspector.session.lens import sent
-from inspector.session.snippets import SUFFIX, save
+from inspector.session.compose.checks import output_modes
+from inspector.session.compose.draft import Draft
+from inspector.session.compose.snippets import SUFFIX, save
+from inspector.session.past.lens import sent
 from inspector.tui.calls import switch_push
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui.render.drafts import part_in_words

@@ -15,8 +15,8 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from inspector.session.composing import guess_type, name_in_url
-from inspector.session.draft import DraftPart, PartKind
+from inspector.session.compose.composing import guess_type, name_in_url
+from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.tui.compose.files import Candidate, candidates, completed
 from inspector.tui.editor import edit
 from inspector.tui.render.content import plain

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from inspector.protocol.errors import Fault
-from inspector.session.requesttext import write_text
+from inspector.session.compose.requesttext import write_text
 from inspector.text.units import size
 from inspector.tui.editor import edit
 from inspector.tui.render.content import plain

@@ -28,9 +28,9 @@ from inspector.tui.widgets.rawcard import RawCard
 
 if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
+    from inspector.session.card.drift import Earlier
+    from inspector.session.card.observed import Observed
     from inspector.session.connection import Connection
-    from inspector.session.drift import Earlier
-    from inspector.session.observed import Observed
     from inspector.session.session import Session
     from inspector.tui.widgets.cardeditor import CardEditor
 
@@ -108,7 +108,7 @@ class AgentPlace(Place):
 
     def attach(self, session: Session) -> None:
         """Show another session."""
-        from inspector.session.observed import Observed  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.card.observed import Observed  # noqa: PLC0415 - loaded with the session, after first paint
 
         super().attach(session)
         self._observed = Observed()
@@ -212,7 +212,7 @@ class AgentPlace(Place):
     def show_extended(self, raw: bytes) -> None:
         """Show how the extended card differs from the public one; `r` shows it as it was answered."""
         from inspector.protocol.jsonvalue import dump, parse  # noqa: PLC0415 - loaded with the session
-        from inspector.session.drift import extended_difference, opened  # noqa: PLC0415 - likewise
+        from inspector.session.card.drift import extended_difference, opened  # noqa: PLC0415 - likewise
 
         if self.connection is None:
             return

@@ -247,7 +247,7 @@ class Talk(MarkingPlace):
             self.app.push_screen(PaperScreen(title, lambda: self._compare(task_id)))
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
-        from inspector.session.comparison import ask_and_compare  # noqa: PLC0415 - loaded when asked for
+        from inspector.session.past.comparison import ask_and_compare  # noqa: PLC0415 - loaded when asked for
         from inspector.tui.render.comparison import compared  # noqa: PLC0415 - opened rarely
 
         if self.session is None:

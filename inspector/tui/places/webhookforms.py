@@ -80,7 +80,7 @@ def _wrong_registration(values: Mapping[str, str]) -> str:
 
 async def demand_of(session: Session, values: Mapping[str, str]) -> Demand:
     """Return what was asked for; raises `FaultError` for keys that cannot be read."""
-    from inspector.session.signing import given_keys  # noqa: PLC0415 - loaded with the session, after first paint
+    from inspector.session.card.signing import given_keys  # noqa: PLC0415 - loaded with the session, after first paint
     from inspector.wire.registration import Demand, Proof  # noqa: PLC0415 - likewise
 
     match values[CHOICE]:

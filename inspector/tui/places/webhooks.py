@@ -121,7 +121,7 @@ class WebhooksPlace(RecordsPlace):
         self.query_one("#receiver", Static).update(self._receiver())
 
     def _receiver(self) -> Content:
-        from inspector.session.reachable import reachable  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.push.reachable import reachable  # noqa: PLC0415 - loaded with the session, after first paint
 
         if self.session is None:
             return Content("")
@@ -243,7 +243,7 @@ class WebhooksPlace(RecordsPlace):
             self.app.notify("No webhook was registered for any task. Press p, then send a message.", markup=False)
 
     async def _why(self, task_id: str) -> list[Paragraph]:
-        from inspector.session.pushdoctor import examine  # noqa: PLC0415 - loaded when asked for
+        from inspector.session.push.doctor import examine  # noqa: PLC0415 - loaded when asked for
 
         return diagnosed(await examine(self.session, task_id), self.glyphs) if self.session else []
 
@@ -257,8 +257,8 @@ class WebhooksPlace(RecordsPlace):
             self.app.notify("Select a delivery that is about a task.", markup=False)
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
-        from inspector.session.attempts import chains, held_up  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.reconcile import reconcile  # noqa: PLC0415 - loaded when asked for
+        from inspector.session.push.attempts import chains, held_up  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.push.reconcile import reconcile  # noqa: PLC0415 - loaded when asked for
 
         if self.session is None:
             return []

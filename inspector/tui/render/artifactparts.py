@@ -15,7 +15,7 @@ from inspector.tui.render.source import Line
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.protocol.assemble import AssembledArtifact
     from inspector.protocol.model import Part
-    from inspector.session.contents import FileFacts
+    from inspector.session.past.contents import FileFacts
 
 SectionKind: TypeAlias = Literal["text", "data", "file", "url", "nothing"]
 View: TypeAlias = Literal["text", "markdown", "chunks", "json", "image", "facts", "hex"]

@@ -9,7 +9,7 @@ from inspector.capture.records import Kind, Record
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.session.lists import Row
     from inspector.session.marks import Marks
-    from inspector.session.pairing import Pairing
+    from inspector.session.push.pairing import Pairing
     from inspector.session.session import Session
 
 
@@ -36,7 +36,7 @@ class Asides:
     """Looks up what stands beside a record when its row is drawn, at a cost that no number of records changes."""
 
     def __init__(self, session: Session) -> None:
-        from inspector.session.pairing import Standing  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.push.pairing import Standing  # noqa: PLC0415 - loaded with the session, after first paint
 
         self._told = {Standing.BOTH: True, Standing.WAITING: None, Standing.ALONE: False}
         self._capture = session.journal.capture

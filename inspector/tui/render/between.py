@@ -12,7 +12,7 @@ from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import relative
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.between import ArtifactChange, Between, DiffLine
+    from inspector.session.past.between import ArtifactChange, Between, DiffLine
 
 _LABEL = 12
 _TEXT = "line--text"

@@ -21,8 +21,8 @@ from inspector.tui.render.source import Line, Piece
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.findings.signatures import Verdict
     from inspector.protocol.selection import Option
+    from inspector.session.card.observed import Observed
     from inspector.session.connection import Connection
-    from inspector.session.observed import Observed
 
 _CAPABILITY = 22
 """The width of the column of capabilities."""
@@ -253,7 +253,7 @@ class _Head:
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
 
     def _capabilities(self) -> None:
-        from inspector.session.observed import calls_in_words, verdicts  # noqa: PLC0415 - as above
+        from inspector.session.card.observed import calls_in_words, verdicts  # noqa: PLC0415 - as above
 
         for number, one in enumerate(verdicts(self._card, self._observed)):
             declared = {True: "declared", False: "declined", None: "not declared"}[one.declared]
@@ -272,7 +272,7 @@ class _Head:
             self._write.text("observed", said, "card--muted")
 
     def _extensions(self) -> None:
-        from inspector.session.observed import extension_in_words  # noqa: PLC0415 - as above
+        from inspector.session.card.observed import extension_in_words  # noqa: PLC0415 - as above
 
         extensions = self._card.capabilities.extensions or []
         for number, extension in enumerate(extensions[:_MOST_ROWS]):

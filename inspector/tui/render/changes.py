@@ -17,7 +17,7 @@ from inspector.tui.render.styled import wrap_pieces
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.protocol.model import Json
-    from inspector.session.drift import Earlier
+    from inspector.session.card.drift import Earlier
 
 MOST = 2000
 """How many changes are listed."""

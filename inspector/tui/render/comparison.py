@@ -12,7 +12,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.comparison import Aspect, Comparison
+    from inspector.session.past.comparison import Aspect, Comparison
 
 _NAME = 24
 _CELL = 15

@@ -10,7 +10,7 @@ from textual.content import Content
 from inspector.text.units import size
 
 if TYPE_CHECKING:
-    from inspector.session.draft import Draft, DraftPart
+    from inspector.session.compose.draft import Draft, DraftPart
     from inspector.wire.upload import Upload
 
 _BAR = 12

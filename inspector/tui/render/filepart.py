@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from inspector.protocol.assemble import AssembledArtifact
     from inspector.protocol.model import Message
-    from inspector.session.contents import FileFacts
+    from inspector.session.past.contents import FileFacts
 
 
 def artifact_of(message: Message) -> AssembledArtifact:
@@ -27,7 +27,7 @@ def artifact_of(message: Message) -> AssembledArtifact:
 
 def read_file(section: Section, view: View) -> tuple[bytes, FileFacts | None, Picture | None, str]:
     """Return the bytes of a file, what is known of them, the image that they are and why there is none."""
-    from inspector.session.contents import decode, facts_of_bytes  # noqa: PLC0415 - loaded with the session
+    from inspector.session.past.contents import decode, facts_of_bytes  # noqa: PLC0415 - loaded with the session
 
     raw = section.part.raw if section.part is not None else None
     decoded = decode(raw) if raw is not None else None

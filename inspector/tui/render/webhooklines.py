@@ -14,11 +14,11 @@ from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import SHORT_ID, relative, state_cell
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.attempts import Chain
-    from inspector.session.hooks import Hook
-    from inspector.session.pushdoctor import Diagnosis
-    from inspector.session.reachable import Reachable
-    from inspector.session.reconcile import Reconciliation, Seen, Update
+    from inspector.session.push.attempts import Chain
+    from inspector.session.push.doctor import Diagnosis
+    from inspector.session.push.hooks import Hook
+    from inspector.session.push.reachable import Reachable
+    from inspector.session.push.reconcile import Reconciliation, Seen, Update
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))

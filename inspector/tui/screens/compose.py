@@ -14,9 +14,9 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
-from inspector.session.checks import Note
-from inspector.session.composing import DraftError
-from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.session.compose.checks import Note
+from inspector.session.compose.composing import DraftError
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import BY_HAND
 from inspector.session.turn import Turn
 from inspector.tui.compose.copying import ask_form

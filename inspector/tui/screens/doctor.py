@@ -20,7 +20,7 @@ from inspector.tui.widgets.keyline import KeyLine
 
 if TYPE_CHECKING:
     from inspector.protocol.selection import Choice
-    from inspector.session.doctor import Doctor, Report, Step
+    from inspector.session.doctor.doctor import Doctor, Report, Step
 
 _TABLE = 20
 

@@ -16,7 +16,7 @@ from inspector.tui.widgets.jsonview import JsonView
 from inspector.tui.widgets.keyline import KeyLine
 
 if TYPE_CHECKING:
-    from inspector.session.lens import Spelling
+    from inspector.session.past.lens import Spelling
 
 
 class LensScreen(ModalScreen[None]):

@@ -19,15 +19,15 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.capture.places import state_folder
-from inspector.session.draft import Draft
-from inspector.session.snippets import SUFFIX, filled, find, variables
+from inspector.session.compose.draft import Draft
+from inspector.session.compose.snippets import SUFFIX, filled, find, variables
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.widgets.keyline import KeyLine
 
 if TYPE_CHECKING:
-    from inspector.session.history import History
+    from inspector.session.compose.history import History
 
 _MOST = 200
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
     from inspector.protocol.selection import Choice
     from inspector.session.connection import Connection
-    from inspector.session.opened import Recording
+    from inspector.session.past.opened import Recording
     from inspector.session.session import Session
     from inspector.tui.cards import CardDesk
     from inspector.tui.guide import Guide
@@ -310,7 +310,7 @@ class WorkbenchScreen(Screen[None]):
         record = self.query_one(f"#{self.place}", Place).selected_record()
         if self.session is None or record is None:
             return
-        from inspector.session.lens import spellings  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.past.lens import spellings  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.screens.lens import LensScreen  # noqa: PLC0415 - opened rarely
 
         seen = spellings(record, self.session.request_of(record))
@@ -339,7 +339,7 @@ class WorkbenchScreen(Screen[None]):
         """Examine the agent that is connected, or the one that could not be."""
         if self.session is None:
             return
-        from inspector.session.doctor import Doctor  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.doctor.doctor import Doctor  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.screens.doctor import DoctorScreen  # noqa: PLC0415 - opened rarely
 
         self.app.push_screen(DoctorScreen(Doctor(self.session, self._reference), self._glyphs), self.use)

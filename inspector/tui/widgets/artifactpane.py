@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from inspector.protocol.assemble import AssembledArtifact, AssembledTask
     from inspector.protocol.model import Message
-    from inspector.session.contents import FileFacts
+    from inspector.session.past.contents import FileFacts
     from inspector.session.tasks import TrackedTask
 
 ALL = -1
@@ -362,7 +362,7 @@ class ArtifactPane(Vertical):
     @work(group="save")
     async def action_save(self) -> None:
         """Save the artifact, or all of the task, as files."""
-        from inspector.session.saving import default_folder  # noqa: PLC0415 - loaded with the session
+        from inspector.session.past.saving import default_folder  # noqa: PLC0415 - loaded with the session
         from inspector.tui.saving import save_artifacts  # noqa: PLC0415 - opened rarely
 
         artifact = self._artifact()

@@ -26,7 +26,7 @@ from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.exactarea import ExactArea
 
 if TYPE_CHECKING:
-    from inspector.session.editing import Judged
+    from inspector.session.card.editing import Judged
 
 LARGEST = 1_000_000
 """How many bytes can be edited; with many more, a text area takes seconds for every key."""
@@ -152,7 +152,7 @@ class CardEditor(Vertical):
 
     @work(exclusive=True, group="judge")
     async def _judge(self, text: str) -> None:
-        from inspector.session.editing import judge  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.card.editing import judge  # noqa: PLC0415 - loaded with the session, after first paint
 
         judged = await asyncio.to_thread(judge, text)
         if self.is_attached and text == self.text:
@@ -211,7 +211,7 @@ class CardEditor(Vertical):
 
     def _save(self, name: str) -> None:
         from inspector.capture.files import reason  # noqa: PLC0415 - rarely needed
-        from inspector.session.editing import save  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.card.editing import save  # noqa: PLC0415 - loaded with the session, after first paint
 
         path = Path(name).expanduser()
         try:

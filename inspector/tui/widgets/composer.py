@@ -23,7 +23,7 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.exactarea import ExactArea
 
 if TYPE_CHECKING:
-    from inspector.session.draft import Draft
+    from inspector.session.compose.draft import Draft
     from inspector.session.turn import Turn
 
 MOST = 200_000
@@ -187,7 +187,7 @@ class Composer(Vertical):
     @property
     def draft(self) -> Draft:
         """Return the whole message as it stands now; a text part with nothing in it counts only where it is alone."""
-        from inspector.session.draft import Draft, text_part  # noqa: PLC0415 - loaded with the session
+        from inspector.session.compose.draft import Draft, text_part  # noqa: PLC0415 - loaded with the session
 
         if self._draft is None:
             self._draft = Draft((text_part(""),))  # kept, so that its ids stay the same until it is sent
@@ -200,7 +200,7 @@ class Composer(Vertical):
 
     def take(self, draft: Draft | None) -> None:
         """Go on with another draft, or with None begin anew; the first text that is not too long goes into the area."""
-        from inspector.session.draft import PartKind, text_part  # noqa: PLC0415 - loaded with the session
+        from inspector.session.compose.draft import PartKind, text_part  # noqa: PLC0415 - loaded with the session
 
         area = self.query_one(MessageArea)
         text = ""
@@ -220,7 +220,7 @@ class Composer(Vertical):
 
     def fill(self, text: str) -> None:
         """Put a text in place of all that is written and go there; one that is too long becomes a part beside it."""
-        from inspector.session.draft import text_draft  # noqa: PLC0415 - loaded with the session
+        from inspector.session.compose.draft import text_draft  # noqa: PLC0415 - loaded with the session
 
         self.take(text_draft(text, task_id=self.aim.task_id, context_id=self.aim.context_id) if text else None)
         self.screen.set_focus(self.query_one(MessageArea))
@@ -333,7 +333,7 @@ class Composer(Vertical):
 
     def on_message_area_dragged(self, event: MessageArea.Dragged) -> None:
         """Make a part of the file."""
-        from inspector.session.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
+        from inspector.session.compose.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
 
         draft = self.draft
         kept = () if draft.is_blank else draft.parts
@@ -342,7 +342,7 @@ class Composer(Vertical):
 
     def on_exact_area_overflowed(self, event: ExactArea.Overflowed) -> None:
         """Make of a text that would hold up every key a part that is not edited here."""
-        from inspector.session.draft import text_part  # noqa: PLC0415 - loaded with the session
+        from inspector.session.compose.draft import text_part  # noqa: PLC0415 - loaded with the session
 
         draft = self.draft
         others = tuple(one for one in draft.parts if one.value != self.text)

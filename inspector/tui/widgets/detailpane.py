@@ -27,7 +27,7 @@ from inspector.tui.widgets.jsonview import JsonView
 from inspector.tui.widgets.lines import LineView
 
 if TYPE_CHECKING:
-    from inspector.session.moments import Moments
+    from inspector.session.past.moments import Moments
     from inspector.session.session import Session
 
 View = Literal["decoded", "raw", "hex", "head", "diff"]
@@ -170,7 +170,7 @@ class DetailPane(Vertical):
         """Say where a record stands in its exchange."""
         if self._session is None:
             return []
-        from inspector.session.whereabouts import whereabouts  # noqa: PLC0415 - loaded with the session
+        from inspector.session.past.whereabouts import whereabouts  # noqa: PLC0415 - loaded with the session
 
         found = whereabouts(record, self._session.journal)
         return [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
@@ -276,8 +276,8 @@ class DetailPane(Vertical):
         """Show what the event changed: the task before it, and with it, folded again from what was recorded."""
         if self._session is None:
             return
-        from inspector.session.between import between  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.moments import Moments  # noqa: PLC0415 - likewise
+        from inspector.session.past.between import between  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.past.moments import Moments  # noqa: PLC0415 - likewise
 
         moments = self._moments
         if moments is None or moments.task_id != record.task:

@@ -22,9 +22,9 @@ from inspector.tui.widgets.tasklane import LOW
 if TYPE_CHECKING:
     from inspector.capture.records import Record
     from inspector.session.away import Drop
-    from inspector.session.between import Between
     from inspector.session.exchanges import ExchangeSummary
     from inspector.session.health import Health
+    from inspector.session.past.between import Between
     from inspector.session.session import Session
     from inspector.session.tasks import TrackedTask
 

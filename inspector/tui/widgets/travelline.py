@@ -21,7 +21,7 @@ from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import relative
 
 if TYPE_CHECKING:
-    from inspector.session.moments import Moments
+    from inspector.session.past.moments import Moments
     from inspector.session.session import Session
     from inspector.session.tasks import TrackedTask
 
@@ -95,7 +95,7 @@ class TravelLine(Widget, can_focus=True):
 
     def enter(self, session: Session, task_id: str, seq: int) -> None:
         """Show a task as it was at a record, and take the keys."""
-        from inspector.session.moments import Moments  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.past.moments import Moments  # noqa: PLC0415 - loaded with the session, after first paint
 
         if self._moments is None or self._moments.task_id != task_id or session is not self._session:
             self._forget()
@@ -262,7 +262,7 @@ class TravelLine(Widget, can_focus=True):
         self.app.push_screen(PaperScreen(name, lambda: self._changes(moments, first, last)))
 
     async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
-        from inspector.session.between import between  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.past.between import between  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.render.between import what_changed  # noqa: PLC0415 - opened rarely
 
         while last is None and moments.read():  # noqa: ASYNC110 - nothing is waited for: others get their turn

@@ -17,7 +17,7 @@ from pathlib import Path
 from inspector.capture.files import CaptureError, private_folder, reason, replace_file
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
 from inspector.protocol.model import Message, Part, Task
-from inspector.session.contents import decode
+from inspector.session.past.contents import decode
 
 LONGEST = 100
 """How many bytes a name may have in UTF-8: every file system takes twice as many."""

@@ -22,7 +22,7 @@ from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, options
 from inspector.session.connection import CardFetch, Connection, fetch_card
-from inspector.session.diagnosis import (
+from inspector.session.doctor.diagnosis import (
     PUSH,
     STREAMING,
     Examined,
@@ -35,9 +35,9 @@ from inspector.session.diagnosis import (
     of_interface,
     spoken,
 )
+from inspector.session.doctor.trial import Patience, try_message
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
-from inspector.session.trial import Patience, try_message
 from inspector.wire import reach
 from inspector.wire.credentials import split_userinfo
 from inspector.wire.discovery import FoundCard, candidates, local_path, normalise, not_found

@@ -12,8 +12,8 @@ from typing import Any
 from inspector.capture.files import CaptureError, private_folder, reason, replace_file
 from inspector.capture.places import state_folder
 from inspector.capture.redaction import Redactor
-from inspector.session.draft import Draft
-from inspector.session.snippets import SUFFIX, as_toml, read, write
+from inspector.session.compose.draft import Draft
+from inspector.session.compose.snippets import SUFFIX, as_toml, read, write
 
 MOST = 200
 """So many messages are remembered."""

@@ -17,8 +17,8 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Task, TaskStatusUpdateEvent
 from inspector.protocol.operations import Operation
-from inspector.session.between import DiffLine, line_difference
-from inspector.session.reconcile import Reconciler, Reconciliation, Sighting, Way, sightings
+from inspector.session.past.between import DiffLine, line_difference
+from inspector.session.push.reconcile import Reconciler, Reconciliation, Sighting, Way, sightings
 from inspector.session.tasks import text_of
 from inspector.text.units import size
 

@@ -25,7 +25,7 @@ import tomli_w
 
 from inspector.capture.files import reason
 from inspector.protocol.jsonvalue import dump
-from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
 
 SUFFIX = ".a2a.toml"
 """How the name of a snippet's file ends."""

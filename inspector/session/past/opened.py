@@ -15,11 +15,11 @@ from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEve
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.protocol.sse import Frame
-from inspector.session.checked import checked
 from inspector.session.connection import Connection
 from inspector.session.journal import Journal
-from inspector.session.lens import canonical
-from inspector.session.push import PushDesk
+from inspector.session.past.checked import checked
+from inspector.session.past.lens import canonical
+from inspector.session.push.desk import PushDesk
 from inspector.session.run import ChunkRun
 from inspector.session.session import Session
 from inspector.session.tasks import Source, Tasks

@@ -12,10 +12,10 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.composing import compose
-from inspector.session.diagnosis import PUSH, STREAMING, Step
-from inspector.session.draft import text_draft
-from inspector.session.hooks import Hook
+from inspector.session.compose.composing import compose
+from inspector.session.compose.draft import text_draft
+from inspector.session.doctor.diagnosis import PUSH, STREAMING, Step
+from inspector.session.push.hooks import Hook
 from inspector.session.session import Session
 from inspector.session.turn import Turn
 

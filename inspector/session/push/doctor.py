@@ -18,8 +18,8 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
-from inspector.session.hooks import Hook
-from inspector.session.reachable import Reachable, reachable
+from inspector.session.push.hooks import Hook
+from inspector.session.push.reachable import Reachable, reachable
 from inspector.session.session import Session
 from inspector.session.stamp import seconds_of
 from inspector.session.turn import Turn

@@ -17,13 +17,13 @@ from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Json, Task, TaskStatusUpdateEvent, Unreadable
-from inspector.session.attempts import Attempt, Attempts
 from inspector.session.exchange import describe, event_pointer
-from inspector.session.hooks import Hook, Hooks
 from inspector.session.journal import Journal
-from inspector.session.pairing import Pairing
-from inspector.session.relay import Relay
-from inspector.session.skeleton import Sound
+from inspector.session.push.attempts import Attempt, Attempts
+from inspector.session.push.hooks import Hook, Hooks
+from inspector.session.push.pairing import Pairing
+from inspector.session.push.relay import Relay
+from inspector.session.push.skeleton import Sound
 from inspector.session.stamp import seconds_of
 from inspector.session.tasks import Source, Tasks, state_of, task_of
 from inspector.wire.receiver import Check, Delivery, Receiver

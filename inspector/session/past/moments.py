@@ -17,7 +17,7 @@ from inspector.protocol.frozen import FrozenTask, freeze
 from inspector.protocol.model import Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
-from inspector.session.lens import canonical
+from inspector.session.past.lens import canonical
 from inspector.session.run import ChunkRun
 from inspector.session.tasks import Source, Tasks, TrackedTask, task_of
 

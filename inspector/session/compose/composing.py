@@ -20,7 +20,7 @@ from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset, Wi
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable
-from inspector.session.draft import Draft, DraftPart, PartKind
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.units import size
 
 IN_MEMORY = 8_000_000

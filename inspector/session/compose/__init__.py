@@ -1,0 +1,1 @@
+"""A message on its way from what a person writes to a request."""

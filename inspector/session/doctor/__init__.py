@@ -1,0 +1,1 @@
+"""Whether an agent can be reached, and which protocol it really speaks."""

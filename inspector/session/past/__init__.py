@@ -1,0 +1,1 @@
+"""What was recorded, looked back on: captures that are opened, moments, accounts, files."""

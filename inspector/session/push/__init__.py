@@ -1,0 +1,1 @@
+"""Webhooks: registrations, what came for them, and why nothing does."""
