@@ -63,6 +63,12 @@ def test_the_screen_is_painted_before_what_a_session_needs_is_loaded():
     assert not loaded_by(["inspector.cli.main", "inspector.tui.app"]) & {"pydantic", "httpx", "aiohttp", "grpc"}
 
 
+def test_aiohttp_is_loaded_with_the_first_webhook_and_not_with_a_session():
+    assert "aiohttp" not in loaded_by(
+        ["inspector.session.session", "inspector.session.past.opened", "inspector.cli.send"]
+    )
+
+
 def test_the_walk_finds_the_modules_that_it_should_cover():
     expected = {"inspector.protocol.model", "inspector.protocol.dialects.v1_0", "inspector.sample_agents.behaviours"}
     assert expected <= set(MODULES)

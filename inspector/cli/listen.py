@@ -67,9 +67,9 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
     given, push = current.invocation.given, current.session.push
     demand = await _demand(current)
     deliveries = _Deliveries(current)
-    await push.receiver.start()
+    await push.listen()
     for dial in dials:
-        push.receiver.dials.add(dial)
+        push.dials.add(dial)
     push.relay.forward_to(given.forward or "")
     with on_signal(deliveries.enough.set, signal.SIGINT, signal.SIGTERM):
         _announce(current.out, push, push.register(demand=demand, token=given.token or ""))

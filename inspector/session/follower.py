@@ -11,11 +11,6 @@ from inspector.capture.records import Record
 class Follower(Protocol):
     """Keeps something about all records; `rebuild` starts it again from those that there are."""
 
-    @property
-    def folded(self) -> bool:
-        """Tell whether it folds runs of chunks."""
-        ...
-
     def offer(self, record: Record) -> None:
         """Take in the next record."""
         ...
@@ -24,6 +19,6 @@ class Follower(Protocol):
         """Take in the next records, one at least, that differ in their numbers, times and bytes alone."""
         ...
 
-    def rebuild(self, records: Iterable[Record], *, folded: bool) -> None:
+    def rebuild(self, records: Iterable[Record]) -> None:
         """Start again from all records."""
         ...

@@ -15,7 +15,6 @@ from inspector.findings.finding import Finding
 from inspector.protocol.operations import Operation
 from inspector.session.exchanges import Exchanges
 from inspector.session.follower import Follower
-from inspector.session.lists import RecordList
 
 _PAGE = 1000
 _TURNS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
@@ -115,12 +114,8 @@ class Journal:
 
     def follow(self, followed: Follower) -> None:
         """Tell a list, or another follower, of what is recorded so far, and of every record from now on."""
-        followed.rebuild(self._all(), folded=followed.folded)
+        followed.rebuild(self._all())
         self._lists.append(followed)
-
-    def refold(self, followed: RecordList, *, folded: bool) -> None:
-        """Fold or unfold the runs of a list."""
-        followed.rebuild(self._all(), folded=folded)
 
     def _all(self) -> Iterator[Record]:
         """Read every record by pages, so that a long capture is never in memory as a whole."""

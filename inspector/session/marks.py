@@ -21,8 +21,6 @@ class Marks:
     Each step is a note of its own, so a capture that is opened again says the same.
     """
 
-    folded = False
-
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._bookmarked: set[int] = set()
@@ -92,7 +90,7 @@ class Marks:
     def offer_run(self, records: Sequence[Record]) -> None:
         """Pass over frames, which say nothing about others."""
 
-    def rebuild(self, records: Iterable[Record], *, folded: bool) -> None:  # noqa: ARG002 - as every follower's
+    def rebuild(self, records: Iterable[Record]) -> None:
         """Start again from all records."""
         self._bookmarked.clear()
         self._remarks.clear()

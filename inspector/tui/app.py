@@ -70,7 +70,7 @@ class InspectorApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Let what a key or a click does be drawn before more deliveries are taken in."""
         if isinstance(event, events.Key | events.MouseDown) and self.session is not None:
-            self.session.push.receiver.give_way()
+            self.session.push.give_way()
         await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import aiohttp
+if TYPE_CHECKING:
+    import aiohttp
 
 _OF_THE_HOP = frozenset(
     {
@@ -63,6 +64,8 @@ class Forwarder:
 
     async def send(self, parcel: Parcel, url: str) -> Forwarded:
         """Send a parcel to a url that the user gave, and say what came of it; what fails is a value."""
+        import aiohttp  # noqa: PLC0415 - which takes a while to load, and many sessions never need
+
         if self._client is None:
             self._client = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=_SECONDS),

@@ -52,6 +52,7 @@ class Receiver:
         public_url: str | None = None,
         tls: ssl.SSLContext | None = None,
         limits: ReceiverLimits | None = None,
+        dials: Dials | None = None,
     ) -> None:
         self.limits = limits or ReceiverLimits()
         self._wanted = (host, port)
@@ -65,7 +66,7 @@ class Receiver:
         self._turns = Turns()
         self._made = 0
         self._used = _Memory()
-        self.dials = Dials()
+        self.dials = Dials() if dials is None else dials
         self._held = 0
 
     @property

@@ -119,7 +119,7 @@ def test_a_run_of_chunks_is_taken_in_as_they_are_one_by_one():
         pushed = [told.tell(P, "artifact", label="a") for _ in range(2)]
         assert [told.of(seq) for seq in pushed] == [(BOTH, 1), (BOTH, 2)]
     rebuilt = Pairing(lambda _: False)
-    rebuilt.rebuild(run.records.values(), folded=False)
+    rebuilt.rebuild(run.records.values())
     assert [rebuilt.of(record) for record in run.records.values()] == [run.of(seq) for seq in run.records]
 
 

@@ -119,20 +119,6 @@ def test_chunks_with_the_same_findings_are_a_run(journal: Journal):
     assert spans(listed) == [(1, 3, 3), (4, 4, 1)]
 
 
-def test_a_list_is_refolded_from_the_records(journal: Journal):
-    listed = RecordList(everything, folded=True)
-    journal.follow(listed)
-    chunk(journal)
-    chunk(journal)
-    journal.refold(listed, folded=False)
-    assert spans(listed) == [(1, 1, 1), (2, 2, 1)]
-    chunk(journal)
-    journal.refold(listed, folded=True)
-    assert spans(listed) == [(1, 3, 3)]
-    chunk(journal)
-    assert spans(listed) == [(1, 4, 4)]
-
-
 def test_a_record_is_found_by_the_row_that_begins_at_or_before_it(journal: Journal):
     listed = RecordList(lambda record: record.seq % 2 == 0)
     journal.follow(listed)

@@ -56,6 +56,31 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         assert "TIMELINE" in driver.screen
 
 
+async def test_folding_stays_at_its_record_and_holds_for_filters_and_for_what_comes(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 20")
+        detail = driver.widget("#detail", DetailPane)
+        await driver.press("escape", "home", *["down"] * 3)
+        await driver.until(lambda: detail.record is not None and detail.record.event == "status")
+        before = detail.record
+        for _ in range(2):
+            await driver.press("f")
+            assert detail.record == before
+        await driver.press("f", "slash")
+        await driver.type("kind:artifact")
+        await driver.until(lambda: driver.timeline.line_count == 20)
+        await driver.press("enter", "f")
+        await driver.until(lambda: driver.timeline.line_count == 1)
+        await driver.press("f")
+        await driver.until(lambda: driver.timeline.line_count == 20)
+        await driver.press("escape", "end")
+        await driver.until(lambda: driver.timeline.following)
+        count = driver.timeline.line_count
+        await driver.ask("report 20")
+        assert driver.timeline.line_count > count + 20
+
+
 async def test_a_message_is_sent_as_it_was_written_and_answered_as_was_asked_for(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()

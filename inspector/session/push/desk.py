@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.capture.records import Kind, Record
 from inspector.findings import events as judge
@@ -26,8 +28,13 @@ from inspector.session.push.relay import Relay
 from inspector.session.push.skeleton import Sound
 from inspector.session.stamp import seconds_of
 from inspector.session.tasks import Source, Tasks, state_of, task_of
-from inspector.wire.receiver import Check, Delivery, Receiver
+from inspector.wire.check import Check
+from inspector.wire.delivery import Delivery
+from inspector.wire.dial import Dials
 from inspector.wire.registration import Demand, Proof
+
+if TYPE_CHECKING:
+    from inspector.wire.receiver import Receiver
 
 _ORDER = {
     Misfit.ILLEGAL_MOVE: "late: the task had moved on",
@@ -56,7 +63,8 @@ class Reading(NamedTuple):
 class PushDesk:
     """Makes registrations and turns deliveries into records on the timeline of their task.
 
-    `demand` is what the registrations ask for that go with messages, `relay` hands deliveries on to other urls.
+    `demand` is what the registrations ask for that go with messages, `dials` has the answers that were dialled in,
+    `relay` hands deliveries on to other urls.
     """
 
     def __init__(
@@ -73,12 +81,30 @@ class PushDesk:
         self._tasks = tasks
         self._attempts = Attempts()
         self._sound = Sound()
-        self.receiver = Receiver(self.take, host=host, port=port, public_url=public_url, tls=tls)
+        self._where: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
+        self.dials = Dials()
         self.relay = Relay(journal)
         self.on = False
         self.demand = _DEMAND
         self.hooks = Hooks()
         self._planned: tuple[tuple[str, str, str, Demand], Hook] | None = None
+
+    @cached_property
+    def receiver(self) -> Receiver:
+        """Return the receiver, which is made when it is first asked for: what it runs on takes a while to load."""
+        from inspector.wire.receiver import Receiver  # noqa: PLC0415 - aiohttp, which many sessions never need
+
+        return Receiver(self.take, dials=self.dials, **self._where)
+
+    @property
+    def listening(self) -> bool:
+        """Tell whether the receiver takes deliveries."""
+        return "receiver" in self.__dict__ and self.receiver.running
+
+    def give_way(self) -> None:
+        """Take deliveries more slowly for a moment, because somebody waits for a key that was pressed."""
+        if self.listening:
+            self.receiver.give_way()
 
     @cached_property
     def pairing(self) -> Pairing:
@@ -96,8 +122,13 @@ class PushDesk:
 
         Raises `FaultError` where the receiver cannot listen.
         """
-        await self.receiver.start()
+        await self.listen()
         self.on = True
+
+    async def listen(self) -> None:
+        """Start the receiver, unless it runs; raises `FaultError` where it cannot listen."""
+        await asyncio.to_thread(import_module, "inspector.wire.receiver")  # keys are answered meanwhile
+        await self.receiver.start()
 
     def turn_off(self) -> None:
         """Send messages without a webhook from now on; the receiver goes on listening for what was registered."""
@@ -105,7 +136,8 @@ class PushDesk:
 
     async def close(self) -> None:
         """Stop the receiver and whatever is handed on."""
-        await self.receiver.stop()
+        if self.listening:
+            await self.receiver.stop()
         await self.relay.close()
 
     def register(

@@ -73,8 +73,6 @@ class Pairing:
     `streaming` says whether a stream tells of a task now.
     """
 
-    folded = False
-
     def __init__(self, streaming: Callable[[str], bool]) -> None:
         self._streaming = streaming
         self._stream, self._push = _Told(), _Told()
@@ -131,7 +129,7 @@ class Pairing:
         way.reached.setdefault(first.task, 0)
         way.times(_said_by(first)).extend(record.seq for record in records)
 
-    def rebuild(self, records: Iterable[Record], *, folded: bool) -> None:  # noqa: ARG002 - as every follower's
+    def rebuild(self, records: Iterable[Record]) -> None:
         """Start again from all records."""
         self._stream, self._push = _Told(), _Told()
         for record in records:

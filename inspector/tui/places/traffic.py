@@ -218,7 +218,7 @@ class TrafficPlace(RecordsPlace):
             return
         self._number = number
         journal = self.session.journal
-        self._records.rebuild(journal.capture.select(exchange=number) if number else (), folded=False)
+        self._records.rebuild(journal.capture.select(exchange=number) if number else ())
         began = journal.capture.get(number).at if number else 0.0
         self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began, self._asides)
         self.query_one("#records", Feed).show_rows(self._record_rows)

@@ -109,7 +109,7 @@ class WebhooksPlace(RecordsPlace):
             return
         self.query_one(Feed).refresh_rows()
         count = len(self._rows) if self._rows else 0
-        dialled = self.session.push.receiver.dials.words
+        dialled = self.session.push.dials.words
         self.set_title(
             Content.assemble(
                 ("DELIVERIES", "bold"),
@@ -126,7 +126,7 @@ class WebhooksPlace(RecordsPlace):
         if self.session is None:
             return Content("")
         desk, connection = self.session.push, self.session.connection
-        if not desk.receiver.running:
+        if not desk.listening:
             return Content.assemble(
                 ("RECEIVER", "bold"),
                 ("   not listening. p turns push on: it starts on this machine alone.", "$text-soft"),
@@ -220,7 +220,7 @@ class WebhooksPlace(RecordsPlace):
     def _dial(self, values: Mapping[str, str] | None) -> None:
         if values is None or self.session is None:
             return
-        dials, hooks = self.session.push.receiver.dials, self.session.push.hooks
+        dials, hooks = self.session.push.dials, self.session.push.hooks
         if values[CHOICE] == forms.WELL:
             dials.clear()
             self.session.note("good deliveries are accepted again")
@@ -271,7 +271,7 @@ class WebhooksPlace(RecordsPlace):
 
     def action_tunnel(self) -> None:
         """Show how agents elsewhere can reach the receiver."""
-        if self.session is not None and self.session.push.receiver.running:
+        if self.session is not None and self.session.push.listening:
             from inspector.wire.tunnels import tunnels  # noqa: PLC0415 - loaded with the session, after first paint
 
             base_url, port = self.session.push.receiver.base_url, self.session.push.receiver.address[1]

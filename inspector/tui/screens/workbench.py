@@ -248,7 +248,7 @@ class WorkbenchScreen(Screen[None]):
             return
         journal, push, connection = session.journal, session.push, session.connection
         choice = connection.choice if connection else None
-        address = ":".join(map(str, push.receiver.address)) if push.receiver.running else ""
+        address = ":".join(map(str, push.receiver.address)) if push.listening else ""
         self.query_one(StatusBar).show(
             Status(
                 agent=connection.card.name if connection else self._reference if session.recorded else "",

@@ -32,6 +32,7 @@ class TimelineFilter(FilterLine):
         super().__init__(lambda: values_of(self._session) if self._session is not None else {})
         self._session: Session | None = None
         self._accepts: Callable[[Record], bool] = lambda _: True
+        self._folded = True
         self._wanted_query: Query | None = None
         self._search: Worker[None] | None = None
         self.hits: RecordList | None = None
@@ -40,24 +41,25 @@ class TimelineFilter(FilterLine):
     def attach(self, session: Session, accepts: Callable[[Record], bool]) -> None:
         """Filter another session."""
         self._session, self._accepts = session, accepts
-        self._begin(None, folded=True)
+        self._begin(None)
         self.close()
 
     def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         """Look for the hits of another query."""
-        self._begin(event.query, folded=self.hits.folded if self.hits is not None else True)
+        self._begin(event.query)
 
     def fold(self, *, folded: bool) -> None:
-        """Look for the hits again, with runs of chunks in one row or in a row each."""
-        self._begin(self._wanted_query, folded=folded)
+        """Put runs of chunks in one row, or in a row each, for which the hits are looked for again."""
+        self._folded = folded
+        self._begin(self._wanted_query)
 
-    def _begin(self, query: Query | None, *, folded: bool) -> None:
+    def _begin(self, query: Query | None) -> None:
         from inspector.session.lists import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
 
         if self._search is not None:
             self._search.cancel()
         self._wanted_query, self._search, self.searched = query, None, 0
-        self.hits = None if query is None else RecordList(self._accepts, folded=folded)
+        self.hits = None if query is None else RecordList(self._accepts, folded=self._folded)
         self.look()
 
     def look(self) -> None:

@@ -75,7 +75,8 @@ class TimelinePane(Vertical):
         self._glyphs = glyphs
         self._session: Session | None = None
         self._asides: Asides | None = None
-        self._whole: RecordList | None = None
+        self._wholes: dict[bool, RecordList] = {}
+        self._folded = True
         self._list: RecordList | None = None
         self._rows: TimelineRows | None = None
         self._titled: tuple[TrackedTask | None, TrackedTask | None, Record | None] = (None, None, None)
@@ -108,11 +109,18 @@ class TimelinePane(Vertical):
         from inspector.session.lists import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
 
         self._session, self._asides = session, Asides(session)
-        self._whole = RecordList(belongs, folded=True)
-        session.journal.follow(self._whole)
+        # Both are kept, because a million records take longer to read again than anybody waits for a key.
+        self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
+        for whole in self._wholes.values():
+            session.journal.follow(whole)
         self.query_one(TimelineFilter).attach(session, belongs)
         self.query_one(StreamLine).attach(session, automatic=automatic)
-        self._show_list(self._whole)
+        self._show_list(self._wholes[self._folded])
+
+    @property
+    def _whole(self) -> RecordList | None:
+        """Return all rows, folded or not."""
+        return self._wholes.get(self._folded)
 
     def refresh_rows(self) -> None:
         """Draw the rows that came or changed."""
@@ -153,14 +161,13 @@ class TimelinePane(Vertical):
 
     def fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
-        if self._session is None or self._whole is None:
-            return
+        record = None if self.feed.following else self.record(self.feed.cursor)
+        self._folded = not self._folded
         filter_line = self.query_one(TimelineFilter)
-        self._session.journal.refold(self._whole, folded=not self._whole.folded)
-        if filter_line.hits is not None:
-            filter_line.fold(folded=self._whole.folded)
-            self._show_list(filter_line.hits)
-        self.feed.refresh_rows()
+        filter_line.fold(folded=self._folded)
+        rows = self._whole if filter_line.hits is None else filter_line.hits
+        if rows is not None:
+            self._show_list(rows, record.seq if record is not None else 0)
 
     # The filter
 
