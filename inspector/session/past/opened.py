@@ -102,12 +102,8 @@ class Recording(Session):
 
 
 class _ClosedDesk(PushDesk):
-    async def turn_on(self) -> None:
-        """Refuse: what came in could not be recorded."""
-        await self.listen()
-
     async def listen(self) -> None:
-        """Refuse as well."""
+        """Refuse: what came in could not be recorded."""
         raise FaultError(RECORDING)
 
 
