@@ -24,9 +24,9 @@ class OutlineView(CursorView):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"outline--head", "outline--error", "outline--warning"}
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "screen.put_back", "put back", id="compose.put-back", tooltip="Put back what was removed last"),
         Binding("D", "screen.duplicate", "double", id="compose.duplicate", tooltip="The part once more"),
         Binding("x,delete", "screen.remove", "remove", id="compose.remove", tooltip="Remove the part"),
-        Binding("u", "screen.put_back", "put back", id="compose.put-back", tooltip="Put back what was removed last"),
         Binding("K,shift+up", "screen.shift(-1)", "move up", id="compose.up", tooltip="Move the part up", show=False),
         Binding("J,shift+down", "screen.shift(1)", "move down", id="compose.down", tooltip="Move it down", show=False),
     ]

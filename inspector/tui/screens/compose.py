@@ -288,6 +288,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.change(replace(self.draft, parts=tuple(parts)))
         self.query_one(OutlineView).go_to(f"parts/{at}" if parts else ADD)
         self._show_row()
+        self.refresh_bindings()
 
     def action_next_part(self) -> None:
         """Go to the next part, round the end."""
