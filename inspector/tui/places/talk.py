@@ -70,6 +70,7 @@ class Talk(MarkingPlace):
         "listen_again": "SubscribeToTask",
         "compare": "GetTask",
     }
+    LIVE = frozenset({"compose"})
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("talk", glyphs)
@@ -105,6 +106,7 @@ class Talk(MarkingPlace):
         self.query_one(ArtifactPane).show(None)
         composer = self.query_one(Composer)
         composer.aim, composer.problem = Aim(), ""
+        composer.display = not session.recorded  # from a recording nothing can be sent
 
     def refresh_view(self) -> None:
         """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
