@@ -15,10 +15,12 @@ from inspector.protocol.lifecycle import State, short
 from inspector.tui.render.glyphs import Glyphs
 
 _KEY = 14
+_MOVES = ("line_", "page_", "scroll_", "cursor_", "aside(")
+"""How the actions begin that move a view, ours and Textual's."""
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys of the screen below, those of the focused widget first."""
+    """The keys of the screen below: what can be done now, those of the focused widget first, and the others."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,21 +38,23 @@ class HelpScreen(ModalScreen[None]):
             yield Static(Content("\n").join([*self._keys(), Content(""), *self._signs()]))
 
     def _keys(self) -> list[Content]:
-        lines = [Content.styled("KEYS", "bold $bar")]
+        """List what can be done now, what cannot, and the keys that only move, which most people know."""
+        groups: dict[str, list[Content]] = {"KEYS": [], "NOT NOW": [], "MOVING": []}
         seen: set[str] = set()
-        for key, active in self._below.active_bindings.items():
+        for active in self._below.active_bindings.values():
             binding = active.binding
-            if not (binding.tooltip or binding.description) or binding.action in seen or binding.system:
+            words = binding.tooltip or binding.description
+            if not words or binding.action in seen or binding.system:
                 continue
             seen.add(binding.action)
-            shown = self.app.get_key_display(binding) if hasattr(self.app, "get_key_display") else key
-            style = "$foreground" if active.enabled else "$wire-quiet"
-            lines.append(
-                Content.assemble(
-                    (f"{shown:<{_KEY}}", "$wire-sent" if active.enabled else "$wire-quiet"),
-                    (binding.tooltip or binding.description, style),
-                )
-            )
+            group = "NOT NOW" if not active.enabled else "MOVING" if _only_moves(binding) else "KEYS"
+            colours = ("$wire-sent", "$foreground") if active.enabled else ("$wire-quiet", "$wire-quiet")
+            key = f"{self.app.get_key_display(binding):<{_KEY}}"
+            groups[group].append(Content.assemble((key, colours[0]), (words, colours[1])))
+        lines: list[Content] = []
+        for name, keys in groups.items():
+            if keys:
+                lines += [*([Content("")] if lines else []), Content.styled(name, "bold $bar"), *keys]
         return lines
 
     def _signs(self) -> list[Content]:
@@ -73,3 +77,7 @@ class HelpScreen(ModalScreen[None]):
     def action_dismiss_help(self) -> None:
         """Close the help."""
         self.dismiss(None)
+
+
+def _only_moves(binding: Binding) -> bool:
+    return binding.action.startswith(_MOVES) or (binding.id or "") in ("lines.first", "lines.last")
