@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import sqlite3
+import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -17,6 +18,9 @@ from inspector.capture.records import Record
 
 BATCH = 2_000
 """At most so many rows are committed at once."""
+SWITCH = 0.0005
+"""Seconds for which a thread has the interpreter while others want it. With Python's own 5 ms the event loop waits at
+each socket while a batch is made into rows, which cost a tenth of the webhook deliveries."""
 LINGER = 0.1
 """Seconds to let a batch gather after its first record, so that few of them cost few commits."""
 
@@ -48,6 +52,7 @@ class Writer:
         self._rows_per_statement = min(BATCH, limit // COLUMN_COUNT)
         # A daemon, so that a program which forgets to close still ends; `atexit` then writes what is waiting.
         self._thread = threading.Thread(target=self._run, name="capture-writer", daemon=True)
+        sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
         self._thread.start()
         atexit.register(self.close)
 
