@@ -24,9 +24,13 @@ class Turns:
         """Leave the turns to others for a moment, but for one piece of work in each."""
         self._give_way_until = time.perf_counter() + WAY
 
+    @property
+    def _slice(self) -> float:
+        return SLICE if time.perf_counter() > self._give_way_until else 0.0
+
     async def mine(self) -> None:
         """Wait until there is a turn with time left."""
-        while self._spent > (SLICE if time.perf_counter() > self._give_way_until else 0):  # noqa: ASYNC110 - the next turn is what is waited for
+        while self._spent > self._slice:  # noqa: ASYNC110 - the next turn is what is waited for
             await asyncio.sleep(0)
 
     def __enter__(self) -> None:

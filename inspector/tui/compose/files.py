@@ -48,9 +48,12 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
 
 
 def completed(typed: str, found: Sequence[Candidate]) -> str:
-    """Return what was typed and as much more as all that begins so has in common, as a shell completes it."""
+    """Return what was typed and as much more as all that begins so has in common, as a shell completes it.
+
+    What was `found` for something else that was typed before completes nothing.
+    """
     common = os.path.commonprefix([one.path for one in found])  # noqa: RUF071 - letters are completed, not folders
-    return common if len(common) > len(typed) else typed
+    return common if len(common) > len(typed) and common.lower().startswith(typed.lower()) else typed
 
 
 def _candidate(path: str, entry: os.DirEntry[str]) -> Candidate:
