@@ -42,7 +42,8 @@ class RecordsPlace(MarkingPlace):
 
     def set_title(self, title: object) -> None:
         """Show a title over the list."""
-        self.query_one("#list-title", Static).update(title)  # type: ignore[arg-type]
+        # It is one line high: a layout of the whole screen would cost as much as drawing it.
+        self.query_one("#list-title", Static).update(title, layout=False)  # type: ignore[arg-type]
 
     def selected_record(self) -> Record | None:
         """Return the record in the detail."""

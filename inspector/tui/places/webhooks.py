@@ -78,6 +78,7 @@ class WebhooksPlace(RecordsPlace):
         super().__init__("webhooks", glyphs)
         self._rows: DeliveryRows | None = None
         self._deliveries: RecordList | None = None
+        self._head_lines = 0
 
     def compose(self) -> ComposeResult:
         """Make the head, the table and the detail."""
@@ -118,7 +119,9 @@ class WebhooksPlace(RecordsPlace):
                 (f"   {_MARKS}", "$text-soft"),
             )
         )
-        self.query_one("#receiver", Static).update(self._receiver())
+        head, lines = self._receiver(), self._head_lines
+        self._head_lines = head.plain.count("\n") + 1
+        self.query_one("#receiver", Static).update(head, layout=self._head_lines != lines)
 
     def _receiver(self) -> Content:
         from inspector.session.push.reachable import reachable  # noqa: PLC0415 - loaded with the session, after first paint
