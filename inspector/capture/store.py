@@ -150,6 +150,10 @@ class Capture:
             )
         )
 
+    def append_like(self, like: Record, at: float, **members: Any) -> Record:
+        """Add a fact that differs from an earlier one in its time and `members` alone, and return its record."""
+        return self._add(like._replace(seq=self._last + 1, at=self._not_before(at), **members))
+
     def append_run(self, like: Record, at: float, payloads: Sequence[tuple[int, bytes]]) -> list[Record]:
         """Add facts that differ from one without `meta` in size and bytes alone, and return their records.
 

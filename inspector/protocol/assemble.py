@@ -230,6 +230,18 @@ class AssembledTask:
         self.events += 1
         self.artifacts[artifact_id].go_on(text)
 
+    def say(self, status: TaskStatus, at: float) -> bool:
+        """Take in what `apply` would of a status that says more about the current state; False if it is another state.
+
+        Nothing is said about a final state any more: that would be a misfit.
+        """
+        if status.state != self.state or is_terminal(self.state):
+            return False
+        self.updated = at
+        self.events += 1
+        self._move(status, at)
+        return True
+
     def conclude(self, event: Event, at: float) -> None:
         """Take over the final state that an event tells, and nothing else of it: another account tells the rest."""
         status = event.status if isinstance(event, Task | TaskStatusUpdateEvent) else None

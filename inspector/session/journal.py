@@ -69,6 +69,12 @@ class Journal:
         self._tell(record)
         return record
 
+    def append_like(self, like: Record, at: float, **members: Any) -> Record:
+        """Append one fact that differs from an earlier one, which broke no rule, in its time and `members` alone."""
+        record = self.capture.append_like(like, at, **members)
+        self._tell(record)
+        return record
+
     def append_run(self, like: Record, at: float, payloads: Sequence[tuple[int, bytes]]) -> list[Record]:
         """Append facts of one time that differ from an earlier one in size and bytes alone."""
         records = self.capture.append_run(like, at, payloads)

@@ -11,16 +11,19 @@ from textual.widget import Widget
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
 
-REST = 5
-"""After a wake-up, the loop belongs to others for so many times as long as it took until the screen was drawn."""
-
+REST = 8
+"""After a wake-up, a loop without a free moment belongs to others for so many times as long as it took until the screen
+was drawn; one that has free moments for as much less as it has of them."""
 
 LOST = 0.5
 """After so many seconds nobody will say any more that the screen is drawn: what was on top of it has been closed."""
 
 
 class Pacer:
-    """Turns any number of `poke`s into few calls of `wake`, on the loop of a widget that every wake-up changes."""
+    """Turns any number of `poke`s into few calls of `wake`, on the loop of a widget that every wake-up changes.
+
+    How much of the time between two drawings the loop worked says how long it rests from drawing after the next.
+    """
 
     def __init__(self, changed: Widget, wake: Callable[[], None]) -> None:
         # It has to be one that is drawn anew: Textual tells any other that the screen is drawn before it is.
@@ -30,6 +33,8 @@ class Pacer:
         self._poked = False
         self._drawing = False
         self._began = 0.0
+        self._drawn_at = self._used_by_then = 0.0
+        self._load = 0.0
 
     @property
     def idle(self) -> bool:
@@ -55,6 +60,8 @@ class Pacer:
 
     def _run(self) -> None:
         self._began = began = time.monotonic()
+        between = began - self._drawn_at
+        self._load = min(1.0, (time.thread_time() - self._used_by_then) / between) if between > 0 else 1.0
         self._poked, self._drawing = False, True
         self._wake()
         self._changed.call_after_refresh(self._drawn, began)
@@ -62,8 +69,9 @@ class Pacer:
     def _drawn(self, began: float) -> None:
         if not self._drawing or began != self._began:
             return
-        now = time.monotonic()
+        now = self._drawn_at = time.monotonic()
+        self._used_by_then = time.thread_time()
         self._drawing = False
-        self._next = max(began + FRAME, now + REST * (now - began))
+        self._next = max(began + FRAME, now + REST * self._load * (now - began))
         if self._poked:
             self._schedule()

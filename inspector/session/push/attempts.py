@@ -28,6 +28,11 @@ class Attempt(NamedTuple):
     gap: float = 0.0
     again: int = 0
 
+    @property
+    def fresh(self) -> bool:
+        """Tell whether these bytes came for the first time."""
+        return self.number == 1 and not self.again
+
 
 @dataclass(slots=True)
 class _Known:

@@ -18,16 +18,17 @@ from inspector.findings.rules import broken
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.lifecycle import short
-from inspector.protocol.model import Event, Json, Task, TaskStatusUpdateEvent, Unreadable
+from inspector.protocol.model import Event, Json, Task, TaskStatus, TaskStatusUpdateEvent, Unreadable
 from inspector.session.exchange import describe, event_pointer
-from inspector.session.journal import Journal
+from inspector.session.journal import LABEL_LENGTH, Journal
 from inspector.session.push.attempts import Attempt, Attempts
 from inspector.session.push.hooks import Hook, Hooks
 from inspector.session.push.pairing import Pairing
 from inspector.session.push.relay import Relay
-from inspector.session.push.skeleton import Sound
+from inspector.session.push.run import Going, PushRuns
+from inspector.session.push.skeleton import Skeleton, Sound
 from inspector.session.stamp import seconds_of
-from inspector.session.tasks import Source, Tasks, state_of, task_of
+from inspector.session.tasks import Source, Tasks, task_of
 from inspector.wire.check import Check
 from inspector.wire.delivery import Delivery
 from inspector.wire.dial import Dials
@@ -43,6 +44,8 @@ _ORDER = {
     Misfit.CHUNK_AFTER_LAST: "late: the artifact was complete",
 }
 """What only says that deliveries overtook each other or came again, which nobody promised that they do not."""
+_KNOWN = Check("task", True, "task known")
+_IN_ORDER = Check("order", True, "in order")
 _DEMAND = Demand()
 _A_DAY = 86400.0
 """A delivery that reports what is longer ago than this, or has yet to happen, tells of clocks and not of latency."""
@@ -81,6 +84,7 @@ class PushDesk:
         self._tasks = tasks
         self._attempts = Attempts()
         self._sound = Sound()
+        self._runs = PushRuns(journal.redactor)
         self._where: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
         self.dials = Dials()
         self.relay = Relay(journal)
@@ -177,23 +181,48 @@ class PushDesk:
     def take(self, delivery: Delivery) -> None:
         """Record a delivery with its verdict, and fold what it says into its task where it was accepted."""
         hook = self.hooks.of(delivery.registration)
-        reading = _read(delivery.value)
         attempt = self._attempts.place(delivery)
-        checks = list(delivery.checks)
-        findings: tuple[Finding, ...] = ()
-        if delivery.refused:
-            findings = (broken("PUSH-001", delivery.refused),)
-        elif not delivery.challenge:
-            judged, findings = self._judge(delivery, reading, hook, attempt)
-            checks += judged
+        skeleton = Skeleton.of(delivery.body)
+        going = self._runs.next(delivery, skeleton, hook) if attempt.fresh else None
+        record = self._go_on(going, delivery) if going else None
+        if record is None:
+            record = self._read_in_full(delivery, hook, attempt, skeleton)
         _count(hook, delivery)
-        record = self._append(delivery, reading, hook, attempt, checks, findings)
         self._attempts.note(delivery, attempt, record.seq)
         self.relay.offer(record.seq, delivery)
         self._journal.touch()
 
+    def _go_on(self, going: Going, delivery: Delivery) -> Record | None:
+        """Record a delivery that goes on a run; None where its task has moved on, or would."""
+        like, status, words = going
+        tracked = self._tasks.get(like.task)
+        if tracked is None or not tracked.pushed.say(status, delivery.at):
+            return None
+        redactor, latency = self._journal.redactor, self._latency(like.task, status, delivery.at)
+        return self._journal.append_like(
+            like,
+            delivery.at,
+            label=redactor.text(words)[:LABEL_LENGTH],
+            size=len(delivery.body),
+            raw=redactor.body(delivery.body),
+            meta=going.meta(delivery, latency),
+        )
+
+    def _read_in_full(self, delivery: Delivery, hook: Hook | None, attempt: Attempt, skeleton: Skeleton) -> Record:
+        reading = _read(delivery.value)
+        checks: list[Check] = []
+        findings: tuple[Finding, ...] = ()
+        if delivery.refused:
+            findings = (broken("PUSH-001", delivery.refused),)
+        elif not delivery.challenge:
+            checks, findings = self._judge(delivery, reading, hook, attempt, skeleton)
+        record = self._append(delivery, reading, hook, attempt, [*delivery.checks, *checks], findings)
+        if checks[1:] == [_KNOWN, _IN_ORDER] and not findings:
+            self._runs.learn(delivery, skeleton, hook, reading.event, record)
+        return record
+
     def _judge(
-        self, delivery: Delivery, reading: Reading, hook: Hook | None, attempt: Attempt
+        self, delivery: Delivery, reading: Reading, hook: Hook | None, attempt: Attempt, skeleton: Skeleton
     ) -> tuple[list[Check], tuple[Finding, ...]]:
         """Judge a good delivery by what it says, and fold it into its task."""
         shape, findings = _judge_shape(reading, hook)
@@ -205,19 +234,19 @@ class PushDesk:
             return [shape, Check("task", None, said), _judge_order(attempt, ())], findings
         known = self._tasks.get(task) is not None
         misfits = self._tasks.take(event, delivery.at, Source.PUSH) if delivery.taken else ()
-        findings += self._judge_objects(delivery.body, reading)
+        findings += self._judge_objects(skeleton, reading)
         if misfits:
             findings += _judge_misfits(reading, event, misfits)
         whose, foreign = _judge_task(task, hook, known=known)
         return [shape, whose, _judge_order(attempt, misfits)], findings + foreign
 
-    def _judge_objects(self, body: bytes, reading: Reading) -> tuple[Finding, ...]:
+    def _judge_objects(self, skeleton: Skeleton, reading: Reading) -> tuple[Finding, ...]:
         """Judge what a body holds, unless one like it has been found sound."""
-        if self._sound.holds(body, reading.shape):
+        if self._sound.holds(skeleton, reading.shape):
             return ()
         findings = of_push(reading.value, reading.shape)
         if not findings:
-            self._sound.learn(body, reading.shape)
+            self._sound.learn(skeleton, reading.shape)
         return findings
 
     def _append(
@@ -261,22 +290,26 @@ class PushDesk:
                 "attempt": attempt.number,
                 "first": attempt.first,
                 "gap": round(attempt.gap, 6),
-                "latency": self._latency(reading.event, delivery.at),
+                "latency": self._latency_of(reading.event, delivery.at),
                 "checks": [[check.name, check.good, redactor.text(check.said)] for check in checks],
             },
             findings=findings,
         )
 
-    def _latency(self, event: Event | Unreadable, at: float) -> float | None:
+    def _latency_of(self, event: Event | Unreadable, at: float) -> float | None:
+        """Return how long after what it reports a delivery came, None for what reports no state."""
+        if isinstance(event, Task | TaskStatusUpdateEvent) and event.status.state:
+            return self._latency(task_of(event), event.status, at)
+        return None
+
+    def _latency(self, task: str, status: TaskStatus, at: float) -> float | None:
         """Return the seconds since what a delivery reports: by the agent's clock, else since the stream told it."""
-        if isinstance(event, Unreadable) or not (state := state_of(event)):
-            return None
-        stamp = seconds_of(event.status.timestamp) if isinstance(event, Task | TaskStatusUpdateEvent) else None
+        stamp = seconds_of(status.timestamp)
         if stamp is not None and 0 <= at - stamp < _A_DAY:
             return round(at - stamp, 6)
-        tracked = self._tasks.get(task_of(event))
+        tracked = self._tasks.get(task)
         moves = reversed(tracked.answered.moves) if tracked else ()
-        heard = next((move.at for move in moves if move.state == state), None)
+        heard = next((move.at for move in moves if move.state == status.state), None)
         return round(at - heard, 6) if heard is not None and 0 <= at - heard < _A_DAY else None
 
 
@@ -343,10 +376,10 @@ def _judge_task(task: str, hook: Hook | None, *, known: bool) -> tuple[Check, tu
     hears of.
     """
     if hook is None or task == hook.task_id:
-        return Check("task", True, "task known"), ()
+        return _KNOWN, ()
     if not hook.task_id:
         hook.task_id = task
-        return Check("task", True, "task known" if known else "first word of this task"), ()
+        return _KNOWN if known else Check("task", True, "first word of this task"), ()
     seen = f"registered for {hook.task_id}, this is {task}"
     return Check("task", False, "another task" if known else "unknown task"), (broken("PUSH-002", seen),)
 
@@ -358,4 +391,4 @@ def _judge_order(attempt: Attempt, misfits: tuple[Misfit, ...]) -> Check:
     if attempt.again:
         return Check("order", None, f"the same bytes came as #{attempt.again}")
     late = next((_ORDER[misfit] for misfit in misfits if misfit in _ORDER), "")
-    return Check("order", None, late) if late else Check("order", True, "in order")
+    return Check("order", None, late) if late else _IN_ORDER

@@ -108,7 +108,10 @@ class WebhooksPlace(RecordsPlace):
         """Show the receiver as it is now, and new deliveries."""
         if self.session is None:
             return
-        self.query_one(Feed).refresh_rows()
+        feed = self.query_one(Feed)
+        feed.refresh_rows()
+        if feed.following:
+            self._show_row(feed.cursor)  # with the rows: what the feed posts would have it drawn by itself
         count = len(self._rows) if self._rows else 0
         dialled = self.session.push.dials.words
         self.set_title(
@@ -332,8 +335,11 @@ class WebhooksPlace(RecordsPlace):
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected delivery."""
-        if self._rows is not None and 0 <= event.index < len(self._rows):
-            self.show_record(self._rows.record(event.index))
+        self._show_row(event.index)
+
+    def _show_row(self, index: int) -> None:
+        if self._rows is not None and 0 <= index < len(self._rows):
+            self.show_record(self._rows.record(index))
 
     def on_feed_opened(self) -> None:
         """Go to the detail."""
