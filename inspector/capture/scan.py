@@ -12,9 +12,11 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from inspector.capture import format as capture_format
-from inspector.capture.query import SOURCE, Query
+from inspector.capture.format import WITH_NUL
+from inspector.capture.query import SOURCE, Looked, Query
 
 _MOST_AT_ONCE = 4
+_WITH_NUL = f"SELECT 1 FROM record INDEXED BY record_with_nul WHERE seq > ? AND seq <= ? AND {WITH_NUL} LIMIT 1"  # noqa: S608
 
 
 class Found(NamedTuple):
@@ -27,10 +29,18 @@ class Found(NamedTuple):
 def find(connection: sqlite3.Connection, query: Query, began: float, after: int, through: int) -> Found:
     """Return the hits behind `after` up to `through`; `began` is when the capture began."""
     started = time.perf_counter()
-    where, values = query.sql(began)
+    where, values = query.sql(_look(connection, began, after, through))
     statement = f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq"  # noqa: S608 - constants
     rows = capture_format.fetch(connection, statement, [after, through, *values])
     return Found([seq for (seq,) in rows], time.perf_counter() - started)
+
+
+def _look(connection: sqlite3.Connection, began: float, after: int, through: int) -> Looked:
+    """Find out what makes a search of these records quick."""
+    odd = capture_format.fetch(connection, _WITH_NUL, [after, through])
+    labels = capture_format.fetch(connection, "SELECT label FROM record WHERE seq = ?", [(after + through + 1) // 2])
+    label = labels[0][0] if labels else ""
+    return Looked(began, with_nul=bool(odd), label=label if isinstance(label, str) else "")
 
 
 class Scanner:

@@ -37,6 +37,8 @@ _SHARED_LENGTH = 256
 
 SEARCH_SECONDS = 0.008
 """How long a page of a search should take, so that whoever searches between other things holds none of them up."""
+_SLICE_SECONDS = 0.015
+"""How long a thread should look before it says what it has found: handing slices over takes time as well."""
 _SEARCH_FIRST = 1_000
 """How many records the first page of a search looks at."""
 _SEARCH_ALONE = 20_000
@@ -260,7 +262,7 @@ class Capture:
             look = self._search_old if through <= stored else self._search_recent
             yield Page(look(query, after, through), through)
             after = through
-            count = _next_count(count, time.perf_counter() - started)
+            count = _next_count(count, time.perf_counter() - started, SEARCH_SECONDS)
 
     @property
     def _began(self) -> float:
@@ -285,7 +287,7 @@ class Capture:
                 hits, seconds = self._guarded(found.result)
                 taken = through
                 yield Page(hits, through)
-                count = _next_count(count, seconds)
+                count = _next_count(count, seconds, _SLICE_SECONDS)
         finally:
             for _, found in waiting:
                 found.cancel()
@@ -438,6 +440,6 @@ class Capture:
         return record
 
 
-def _next_count(count: int, seconds: float) -> int:
-    """Return how many records to look at next, after so many took some seconds."""
-    return max(1, min(count * 2, int(count * SEARCH_SECONDS / max(seconds, 1e-6))))
+def _next_count(count: int, seconds: float, wanted: float) -> int:
+    """Return how many records to look at next, after so many took some seconds, for it to take the wanted ones."""
+    return max(1, min(count * 2, int(count * wanted / max(seconds, 1e-6))))

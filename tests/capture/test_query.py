@@ -170,7 +170,8 @@ def naive(word: Word, record: Record, gap: float | None, since: float) -> bool:
     if word.key == "finding":
         return any(low in ("any", one.severity.value, one.rule.lower()) for one in record.findings)
     needle = value.encode("utf-8", "surrogatepass").lower()
-    return any(needle in hay.lower() for hay in (record.label.encode("utf-8", "surrogatepass"), record.raw[:4096]))
+    raw = record.raw[:4096] if record.size > 4096 else record.raw
+    return any(needle in hay.lower() for hay in (record.label.encode("utf-8", "surrogatepass"), raw))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
