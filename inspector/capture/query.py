@@ -22,7 +22,7 @@ LENGTH = 500
 WORDS = 32
 """How many words a filter may have, which bounds the depth of its SQL."""
 RAW = 4_096
-"""How many bytes at the beginning of a payload are searched for text."""
+"""How many bytes of a payload that is larger on the wire are searched for text, from its beginning."""
 
 EVENTS = ("task", "message", "status", "artifact", "error", "card", "unreadable")
 KINDS = (*EVENTS, *(kind.value for kind in Kind))
