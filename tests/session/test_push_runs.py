@@ -164,14 +164,40 @@ def test_a_task_that_moved_on_ends_its_run():
         assert said == ["in order"] * 3 + ["late: the task had ended", "in order"]
 
 
+@pytest.mark.parametrize("between", ["INPUT_REQUIRED", "SUBMITTED", "COMPLETED", "ODD"])
+def test_a_task_that_comes_back_to_a_state_is_told_as_ever(between: str):
+    states = ("WORKING", "WORKING", between, "WORKING", "WORKING", between, "COMPLETED")
+    with desk() as one, desk(in_full=True) as other:
+        for each in (one, other):
+            for number, state in enumerate(states):
+                each.post(status(number=number, state=state))
+        assert one.told() == other.told()
+
+
 def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
     with desk() as one:
         for number in range(3):
-            one.post(status("open-sesame", number), peer="open-sesame")
+            one.post(status("open-sesame", number, contextId="open-sesame"))
         one.journal.redactor.add("open-sesame")
-        one.post(status("open-sesame", 3))
-        assert [record.label for record in one.records()] == ["open-sesame"] * 3 + ["****"]
+        one.post(status("open-sesame", 3, contextId="open-sesame"))
+        assert [(record.label, record.context) for record in one.records()[2:]] == [
+            ("open-sesame", "open-sesame"),
+            ("****", "****"),
+        ]
         assert b"sesame" not in one.records()[-1].raw
+
+
+def test_a_webhook_that_was_told_in_another_generation_meanwhile_is_judged_by_it():
+    old = status()["statusUpdate"]
+    with desk() as one, reads() as read:
+        one.hooks[0].generation = "0.3"
+        for number in range(4):
+            one.hooks[0].generation = "0.3" if number < 3 else "1.0"
+            parts = [{"kind": "text", "text": f"step {number}"}]
+            message = {"kind": "message", "messageId": "m", "role": "agent", "parts": parts}
+            one.post({"kind": "status-update", **old, "status": {"state": "working", "message": message}, "final": False})
+        assert len(read) == 2
+        assert one.journal.found.get("PUSH-006") == [4]
 
 
 def test_a_webhook_that_is_now_for_another_task_is_told():
