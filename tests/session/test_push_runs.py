@@ -187,19 +187,6 @@ def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
         assert b"sesame" not in one.records()[-1].raw
 
 
-def test_a_webhook_that_was_told_in_another_generation_meanwhile_is_judged_by_it():
-    old = status()["statusUpdate"]
-    with desk() as one, reads() as read:
-        one.hooks[0].generation = "0.3"
-        for number in range(4):
-            one.hooks[0].generation = "0.3" if number < 3 else "1.0"
-            parts = [{"kind": "text", "text": f"step {number}"}]
-            message = {"kind": "message", "messageId": "m", "role": "agent", "parts": parts}
-            one.post({"kind": "status-update", **old, "status": {"state": "working", "message": message}, "final": False})
-        assert len(read) == 2
-        assert one.journal.found.get("PUSH-006") == [4]
-
-
 def test_a_webhook_that_is_now_for_another_task_is_told():
     with desk() as one:
         for number in range(3):

@@ -42,7 +42,6 @@ class _Run(NamedTuple):
 
     headers: tuple[tuple[str, str], ...]
     secrets: int
-    generation: str
     record: Record
     status: TaskStatus
 
@@ -63,7 +62,6 @@ class PushRuns:
             run is None
             or run.headers is not delivery.headers
             or run.secrets != self._redactor.known
-            or run.generation != hook.generation
             or run.record.task != hook.task_id
             or (told := skeleton.members()) is None
         ):
@@ -80,7 +78,7 @@ class PushRuns:
             return  # what differs stands somewhere else
         if len(self._known) >= _MOST:
             del self._known[next(iter(self._known))]
-        run = _Run(delivery.headers, self._redactor.known, hook.generation, record, event.status)
+        run = _Run(delivery.headers, self._redactor.known, record, event.status)
         self._known[hook.registration.number, skeleton.bones] = run
 
 
