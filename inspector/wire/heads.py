@@ -16,13 +16,18 @@ _ONCE = (Proof.JWT, Proof.HMAC)
 
 
 class Examined(NamedTuple):
-    """A head with the registration that it is for, and what it allows to say: the status and words that refuse it."""
+    """A head with the registration that it is for, and what it allows to say: the status and words that refuse it.
+
+    `declared` is how many bytes of body it announces, `asks` whether it waits to be told to send them.
+    """
 
     head: RequestHead
     registration: Registration | None
     verdict: Verdict
     status: int
     refused: str
+    declared: int
+    asks: bool
 
 
 class Heads:

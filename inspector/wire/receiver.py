@@ -161,8 +161,9 @@ class Receiver:
         """Judge one request, report it and answer it."""
         await self._turns.mine()
         connection = cast(Connection, request.protocol)
-        head, registration, verdict, status, refused = self._examined(request)
-        intake = await self._take_body(request, head, bool(refused))
+        examined = self._examined(request)
+        head, registration, verdict, status, refused, _, _ = examined
+        intake = await self._take_body(request, examined)
         checks = verdict.checks + weigh(intake, bool(refused), challenge=bool(verdict.echo))
         if not refused and intake.outcome is Outcome.WHOLE:
             proofs = prove(head, registration, verdict, intake.data)
@@ -212,15 +213,15 @@ class Receiver:
         path = head.target.partition("?")[0].removeprefix(self._at.prefix)
         registration = self._registrations.get(path)
         verdict = examine(head, registration, self._at, used=self._used)
-        found = Examined(head, registration, verdict, *refusal(verdict.checks))
+        declared = int(next(iter(head.values("content-length")), "0"))
+        asks = "100-continue" in (value.lower() for value in head.values("expect"))
+        found = Examined(head, registration, verdict, *refusal(verdict.checks), declared, asks)
         self._heads.keep(spelled, found)
         return found
 
-    async def _take_body(self, request: web.BaseRequest, head: RequestHead, refused: bool) -> Intake:
+    async def _take_body(self, request: web.BaseRequest, examined: Examined) -> Intake:
         """Read a body as far as the limits and an earlier refusal allow."""
-        limits = self.limits
-        declared = int(next(iter(head.values("content-length")), "0"))
-        asks = "100-continue" in (value.lower() for value in head.values("expect"))
+        limits, refused, declared, asks = self.limits, bool(examined.refused), examined.declared, examined.asks
         most, unwanted = limits.kept if refused else limits.body, ""
         content, fits = request.content, 0 < declared <= min(most, limits.held - self._held)
         if fits and not asks and content.is_eof() and content.exception() is None:

@@ -92,7 +92,7 @@ async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
 
 
 def examined(registration: Registration | None, refused: str = "") -> Examined:
-    return Examined(RequestHead("POST", "/push/x", ()), registration, Verdict(()), 401 if refused else 204, refused)
+    return Examined(RequestHead("POST", "/push/x", ()), registration, Verdict(()), 401 if refused else 204, refused, 2, False)
 
 
 def registration(demand: Demand) -> Registration:

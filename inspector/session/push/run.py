@@ -43,7 +43,7 @@ class _Run(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     secrets: int
     record: Record
-    status: TaskStatus
+    status: dict[str, Any]
 
 
 class PushRuns:
@@ -78,7 +78,7 @@ class PushRuns:
             return  # what differs stands somewhere else
         if len(self._known) >= _MOST:
             del self._known[next(iter(self._known))]
-        run = _Run(delivery.headers, self._redactor.known, record, event.status)
+        run = _Run(delivery.headers, self._redactor.known, record, event.status.model_dump(by_alias=True, exclude_unset=True))
         self._known[hook.registration.number, skeleton.bones] = run
 
 
@@ -100,10 +100,11 @@ def _varying(status: TaskStatus) -> dict[str, str] | None:
             return None
 
 
-def _said(status: TaskStatus, told: dict[str, str]) -> TaskStatus:
+def _said(status: dict[str, Any], told: dict[str, str]) -> TaskStatus:
     """Return a status with another time, and another message id and text in its message."""
-    message = status.message
+    own: dict[str, Any] = {"timestamp": told["timestamp"]} if "timestamp" in told else {}
+    message = status.get("message")
     if message is not None:
-        parts = [part.model_copy(update={"text": told["text"]}) for part in message.parts]
-        message = message.model_copy(update={"message_id": told["messageId"], "parts": parts})
-    return status.model_copy(update={"timestamp": told.get("timestamp"), "message": message})
+        [part] = message["parts"]
+        own["message"] = {**message, "messageId": told["messageId"], "parts": [{**part, "text": told["text"]}]}
+    return TaskStatus.model_validate({**status, **own}, by_alias=True, by_name=False)
