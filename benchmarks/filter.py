@@ -91,18 +91,20 @@ def captures(rounds: int, home: Path) -> list[Row]:
     record(path, RECORDS)
     opened = Figure([_opened(path) for _ in range(rounds)])
     shown = [tui.recording(path) for _ in range(rounds)]
+    chosen = Figure([tui.chosen(path) for _ in range(rounds)])
     painted, read = Figure([one.painted for one in shown]), Figure([one.read for one in shown])
     grown = Figure([one.growth / 2**20 for one in shown])
     rows = [
         Row(f"open {RECORDS:,} records", opened.text("{:,.3f}", " s")),
         Row(
-            "the same on the screen, to its first row",
-            painted.text(unit=" s"),
-            f"read to the last {read.text('{:,.1f}', ' s')}",
+            "the same on the screen, from choosing it to its first row",
+            chosen.text(unit=" s"),
+            f"from the start of the program {painted.text(unit=' s')}",
             "",
             "at most 1 s",
-            painted.median <= OPENED,
+            chosen.median <= OPENED,
         ),
+        Row("all of it read, from the start of the program", read.text("{:,.1f}", " s")),
         Row("memory that reading it adds", grown.text("{:,.0f}", " MB"), "", "", "at most 150 MB", grown.median <= 150),
     ]
     with Capture.open(path) as capture:

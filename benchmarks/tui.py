@@ -24,6 +24,10 @@ BETWEEN_KEYS = 0.05
 
 _CALM = 10
 """How often the help is opened where nothing else happens."""
+_CHOOSING = 2.0
+"""Seconds that somebody looks at the first screen before choosing from it."""
+_TAIL = 8
+"""So much of the end of what was typed is seen whole."""
 _LINE = 60
 """How many letters are typed into one line."""
 
@@ -81,6 +85,18 @@ def recording(path: Path) -> Opened:
         mark = len(screen.written)
         read = screen.wait_for(b"failed", since=mark) - screen.started
         return Opened(painted, read, screen.most - before)
+
+
+def chosen(path: Path) -> float:
+    """Choose a capture in a running inspector, and return the seconds until its first rows are on the screen."""
+    with _home() as home, opened(INSPECTOR, environment(home), ROOT) as screen:
+        screen.wait_for(b"which agent?")
+        screen.rest(time.perf_counter() + _CHOOSING)
+        screen.press(str(path).encode())
+        screen.wait_for(path.name[-_TAIL:].encode())
+        mark = len(screen.written)
+        at = screen.press(b"\r")
+        return screen.wait_for(b"TIMELINE", b"stream", since=mark) - at
 
 
 def keys(url: str, events: int) -> tuple[list[float], list[float]]:

@@ -120,8 +120,9 @@ class InspectorApp(App[int]):
 
     @work(thread=True, group="load")
     def _warm_up(self) -> None:
-        """Load what a session needs while the user chooses."""
+        """Load what a session and its places need while the user chooses."""
         engine.load()
+        engine.load_places()
 
     # Sessions
 
