@@ -63,7 +63,7 @@ class Desk:
             peer=f"127.0.0.1:{len(self.journal.capture) % 3}",
             method="POST",
             target="/1",
-            headers=tuple(list(HEADERS)) if self.in_full else HEADERS,
+            headers=HEADERS[:1] + HEADERS[1:] if self.in_full else HEADERS,
             body=raw,
             value=parse(raw),
             checks=checks,
@@ -237,7 +237,7 @@ def steps(draw: st.DrawFn) -> list[Step]:
         members = draw(st.sampled_from(TEMPLATES))
         spelling = draw(st.sampled_from([{}, {"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 1}]))
         for text in draw(st.lists(TEXTS, min_size=1, max_size=5)):
-            value = status(text, draw(st.integers(0, 9)), **{name: value for name, value in members.items()})
+            value = status(text, draw(st.integers(0, 9)), **members)
             raw = json.dumps(value, **spelling).encode()
             made.append((draw(st.sampled_from(["post"] * 6 + ["dialled", "damaged"])), raw, draw(st.integers(0, 1))))
         made += draw(st.sampled_from([[], [], [("learn", "s3cr3t", 0)], [("other", "u", 0)], [("told", "0.3", 0)]]))

@@ -104,7 +104,9 @@ def test_what_may_differ_is_told_by_name():
     assert told == {"timestamp": "2026-01-01T12:00:00.5Z", "messageId": "m-2", "text": 'a "b" é\n'}
 
 
-@pytest.mark.parametrize("other", [b'{"text": "a", "text": "b"}', b'{"text": "a\nb"}', b'{"text": "a\\x"}', b'{"text": "\xff!"}'])
+@pytest.mark.parametrize(
+    "other", [b'{"text": "a", "text": "b"}', b'{"text": "a\nb"}', b'{"text": "a\\x"}', b'{"text": "\xff!"}']
+)
 def test_what_is_there_twice_or_no_json_is_not_told(other):
     assert Skeleton.of(other).members() is None
 

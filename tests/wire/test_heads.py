@@ -92,7 +92,8 @@ async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
 
 
 def examined(registration: Registration | None, refused: str = "") -> Examined:
-    return Examined(RequestHead("POST", "/push/x", ()), registration, Verdict(()), 401 if refused else 204, refused, 2, False)
+    head, status = RequestHead("POST", "/push/x", ()), 401 if refused else 204
+    return Examined(head, registration, Verdict(()), status, refused, declared=2, asks=False)
 
 
 def registration(demand: Demand) -> Registration:

@@ -1,4 +1,4 @@
-"""Runs of pushes: what an agent reports of one task in the same bytes but for time, words and message id, at little cost.
+"""Runs of pushes: what an agent reports of a task in the same bytes but for time, words and message id costs little.
 
 This is the one place that says which deliveries need not be read in full. A delivery goes on a run when its head is
 known to be good, its body has the skeleton of one that was read in full, was sound and in order, and no secret was
@@ -38,7 +38,10 @@ class Going(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What the deliveries of a run have in common; `headers` is one and the same object in all of them."""
+    """What the deliveries of a run have in common; `headers` is one and the same object in all of them.
+
+    `secrets` is how many were known then, `status` what is told, as JSON has it.
+    """
 
     headers: tuple[tuple[str, str], ...]
     secrets: int
@@ -78,7 +81,8 @@ class PushRuns:
             return  # what differs stands somewhere else
         if len(self._known) >= _MOST:
             del self._known[next(iter(self._known))]
-        run = _Run(delivery.headers, self._redactor.known, record, event.status.model_dump(by_alias=True, exclude_unset=True))
+        status = event.status.model_dump(by_alias=True, exclude_unset=True)
+        run = _Run(delivery.headers, self._redactor.known, record, status)
         self._known[hook.registration.number, skeleton.bones] = run
 
 

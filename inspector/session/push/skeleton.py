@@ -51,7 +51,7 @@ class Skeleton(NamedTuple):
         return cls(bones if len(bones) <= _LONGEST_KEPT else b"", tuple(varying))
 
     def members(self) -> dict[str, str] | None:
-        """Return what may differ by the name of the member, None where a name is there twice, or what it says is no JSON."""
+        """Return what may differ by the names of the members, None where one is there twice or says what is no JSON."""
         told: dict[str, str] = {}
         for piece in self.varying:
             _, name, value = piece.split(b'"', 2)
