@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -15,8 +16,21 @@ from inspector.capture import format as capture_format
 from inspector.capture.format import WITH_NUL
 from inspector.capture.query import SOURCE, Looked, Query
 
+SEARCH_SECONDS = 0.008
+"""How long a page of a search should take, so that whoever searches between other things holds none of them up."""
+SEARCH_FIRST = 1_000
+"""How many records the first page of a search looks at."""
+_SLICE_SECONDS = 0.015
+"""How long a thread should look before it says what it has found: handing slices over takes time as well."""
 _MOST_AT_ONCE = 4
 _WITH_NUL = f"SELECT 1 FROM record INDEXED BY record_with_nul WHERE seq > ? AND seq <= ? AND {WITH_NUL} LIMIT 1"  # noqa: S608
+
+
+class Page(NamedTuple):
+    """The hits of a search among the next records, up to and including the record `through`."""
+
+    hits: list[int]
+    through: int
 
 
 class Found(NamedTuple):
@@ -56,8 +70,33 @@ class Scanner:
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._opened: list[sqlite3.Connection] = []
 
-    def begin(self, query: Query, began: float, after: int, through: int) -> Future[Found]:
-        """Begin to look for the hits behind `after` up to `through`; the result may raise `sqlite3.Error`."""
+    def pages(self, query: Query, began: float, after: int, last: int) -> Iterator[Page]:
+        """Look for the hits behind `after` up to `last`: the next slices are looked at while one is taken in.
+
+        A page that threads have yet to fill is empty, and goes no further than the one before. Raises `sqlite3.Error`.
+        """
+        waiting: deque[tuple[int, Future[Found]]] = deque()
+        count, taken = SEARCH_FIRST, after
+        try:
+            while after < last or waiting:
+                while after < last and len(waiting) <= self.at_once:
+                    through = min(after + count, last)
+                    waiting.append((through, self._begin(query, began, after, through)))
+                    after = through
+                through, found = waiting[0]
+                if wait([found], SEARCH_SECONDS).not_done:
+                    yield Page([], taken)
+                    continue
+                waiting.popleft()
+                hits, seconds = found.result()
+                taken = through
+                yield Page(hits, through)
+                count = next_count(count, seconds, _SLICE_SECONDS)
+        finally:
+            for _, found in waiting:
+                found.cancel()
+
+    def _begin(self, query: Query, began: float, after: int, through: int) -> Future[Found]:
         if len(self._opened) < self.at_once:
             self._opened.append(capture_format.read_again(self._path))
             self._idle.put(self._opened[-1])
@@ -75,3 +114,8 @@ class Scanner:
         self._threads.shutdown(cancel_futures=True)
         for connection in self._opened:
             connection.close()
+
+
+def next_count(count: int, seconds: float, wanted: float) -> int:
+    """Return how many records to look at next, after so many took some seconds, for it to take the wanted ones."""
+    return max(1, min(count * 2, int(count * wanted / max(seconds, 1e-6))))

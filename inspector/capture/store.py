@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import format as capture_format
 from inspector.capture.files import CaptureError, reason
 from inspector.capture.format import COLUMNS, NOTHING, Row, record_of, storable_text
 from inspector.capture.query import Around, Query
 from inspector.capture.records import Kind, Record
-from inspector.capture.scan import Found, Scanner, find
+from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
 
@@ -35,25 +34,11 @@ _SHARED_TEXTS = 4_096
 _SHARED_LENGTH = 256
 """Equal texts up to this length are one object, of up to so many different texts."""
 
-SEARCH_SECONDS = 0.008
-"""How long a page of a search should take, so that whoever searches between other things holds none of them up."""
-_SLICE_SECONDS = 0.015
-"""How long a thread should look before it says what it has found: handing slices over takes time as well."""
-_SEARCH_FIRST = 1_000
-"""How many records the first page of a search looks at."""
 _SEARCH_ALONE = 20_000
 """Up to so many records in the file are searched without the help of other threads."""
 
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-
-class Page(NamedTuple):
-    """The hits of a search among the next records, up to and including the record `through`."""
-
-    hits: list[int]
-    through: int
 
 
 class Capture:
@@ -250,10 +235,12 @@ class Capture:
         appended between two pages is looked at too.
         """
         if self._floor - 1 - after > _SEARCH_ALONE:
-            for page in self._search_in_threads(query, after, self._floor - 1):
+            scanner = self._scanner = self._scanner or Scanner(self.path)
+            pages = scanner.pages(query, self._began, after, self._floor - 1)
+            while (page := self._guarded(next, pages, None)) is not None:
                 yield page
                 after = page.through
-        count = _SEARCH_FIRST
+        count = SEARCH_FIRST
         while after < self._last:
             started = time.perf_counter()
             self._trim(self._writer)
@@ -262,35 +249,11 @@ class Capture:
             look = self._search_old if through <= stored else self._search_recent
             yield Page(look(query, after, through), through)
             after = through
-            count = _next_count(count, time.perf_counter() - started, SEARCH_SECONDS)
+            count = next_count(count, time.perf_counter() - started, SEARCH_SECONDS)
 
     @property
     def _began(self) -> float:
         return self.get(1).at
-
-    def _search_in_threads(self, query: Query, after: int, last: int) -> Iterator[Page]:
-        """Look for hits up to `last`, which are all in the file: the next pages are looked at while one is taken in."""
-        scanner = self._scanner = self._scanner or Scanner(self.path)
-        waiting: deque[tuple[int, Future[Found]]] = deque()
-        began, count, taken = self._began, _SEARCH_FIRST, after
-        try:
-            while after < last or waiting:
-                while after < last and len(waiting) <= scanner.at_once:
-                    through = min(after + count, last)
-                    waiting.append((through, self._guarded(scanner.begin, query, began, after, through)))
-                    after = through
-                through, found = waiting[0]
-                if wait([found], SEARCH_SECONDS).not_done:
-                    yield Page([], taken)
-                    continue
-                waiting.popleft()
-                hits, seconds = self._guarded(found.result)
-                taken = through
-                yield Page(hits, through)
-                count = _next_count(count, seconds, _SLICE_SECONDS)
-        finally:
-            for _, found in waiting:
-                found.cancel()
 
     def _search_old(self, query: Query, after: int, through: int) -> list[int]:
         return self._guarded(find, self._reader, query, self._began, after, through).hits
@@ -438,8 +401,3 @@ class Capture:
             _, (_, freed) = kept.popitem(last=False)
             self._read_bytes -= freed
         return record
-
-
-def _next_count(count: int, seconds: float, wanted: float) -> int:
-    """Return how many records to look at next, after so many took some seconds, for it to take the wanted ones."""
-    return max(1, min(count * 2, int(count * wanted / max(seconds, 1e-6))))
