@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from inspector.capture.files import CaptureError
 from inspector.capture.query import KINDS, LENGTH, NAMES, WORDS, Mistake, Query, Word, complete, parse
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture
@@ -223,3 +224,43 @@ def test_a_hostile_filter_changes_nothing(tmp_path: Path) -> None:
             for line in ('"\'; DROP TABLE record; --"', "task:x'--", "finding:$[0]", "state:?", "op:')", "\x00"):
                 assert [page.hits for page in stored.search(query(line))] == [[]]
             assert [page.hits for page in stored.search(query("kept"))] == [[1]]
+
+
+def long_capture(path: Path) -> Capture:
+    """Make a capture that is searched in threads: every 4,000th record holds an x, each time somewhere else."""
+    capture = Capture.create(path)
+    places = [{"label": "X marks"}, {"raw": b'{"x": 1}'}, {"label": "a\x00x"}, {"raw": b"\x00X", "size": 2}]
+    for number in range(24_000):
+        here = places[number // 4_000 % 4] if number % 4_000 == 3_999 else {}
+        capture.append(Kind.FRAME, float(number), **{"label": "report.md", "raw": b"words", "size": 5} | here)
+    capture.flush()
+    return capture
+
+
+def test_a_long_capture_is_searched_in_threads_and_in_order(tmp_path: Path) -> None:
+    with long_capture(tmp_path / "session.a2a") as capture, Capture.open(capture.path) as stored:
+        for place in (capture, stored):
+            for line, expected in (
+                ("x", list(range(4_000, 24_001, 4_000))),
+                ('"report.md" x', [8_000, 16_000, 24_000]),
+                ("-words x", [8_000, 16_000, 24_000]),
+                ('"%"', []),
+                ('"_"', []),
+                ("gap>2s", []),
+            ):
+                pages = list(place.search(query(line)))
+                assert [seq for page in pages for seq in page.hits] == expected, line
+                assert [page.through for page in pages] == sorted(page.through for page in pages)
+                assert pages[-1].through == 24_000
+
+
+def test_a_search_that_is_given_up_and_one_of_a_closed_capture_end(tmp_path: Path) -> None:
+    capture = long_capture(tmp_path / "session.a2a")
+    given_up = capture.search(query("nowhere"))
+    assert next(given_up).hits == []
+    given_up.close()
+    going = capture.search(query("nowhere"))
+    next(going)
+    capture.close()
+    with pytest.raises(CaptureError, match="closed"):
+        list(going)
