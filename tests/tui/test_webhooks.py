@@ -168,6 +168,7 @@ async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Op
         mine = driver.session.push.register("mine")
         await deliver(hook, STATUS)
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 1)
+        await driver.settled()
         await driver.press("t")
         await driver.until(lambda: isinstance(driver.app.screen, FormScreen))
         await driver.type("nowhere")
