@@ -76,6 +76,15 @@ class AssembledArtifact:
         self.closed = False
         self.extend(artifact)
 
+    def take_over(self, artifact: Artifact) -> None:
+        """Be a whole artifact; where it is the same by now, what is known of its chunks stays."""
+        whole = AssembledArtifact(self.artifact_id, self.name, self.description)
+        whole.extend(artifact)
+        if self.chunks and whole.parts == self.parts and str(whole.text) == str(self.text):
+            self.name, self.description, self.closed = whole.name, whole.description, False
+        else:
+            self.replace(artifact)
+
     def extend(self, artifact: Artifact) -> None:
         """Add the parts of a chunk, repeated ones included: an agent may mean to say a thing twice."""
         self.name = artifact.name or self.name
@@ -264,7 +273,7 @@ class AssembledTask:
         if task.history is not None:
             self.history = list(task.history)
         for artifact in task.artifacts or ():
-            self._artifact_of(artifact).replace(artifact)
+            self._artifact_of(artifact).take_over(artifact)
 
     def _artifact(self, event: TaskArtifactUpdateEvent) -> None:
         artifact = self._artifact_of(event.artifact)

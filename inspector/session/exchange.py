@@ -18,7 +18,7 @@ from inspector.protocol.bindings.base import Answer, Binding, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.lifecycle import State, short
+from inspector.protocol.lifecycle import INTERRUPTED, State, short
 from inspector.protocol.model import (
     Event,
     Json,
@@ -362,6 +362,14 @@ class Exchange(Recorder):
             events=ended.events,
             message_only=0 < self._messages == self._events,
         )
+
+    def end_words(self, ended: Ended) -> str:
+        """Say how the exchange ended, and that a stream left its task at work."""
+        order, streamed = self._order, self.head is not None and self.head.streamed
+        left = order is not None and order.state and not order.ended and order.state not in INTERRUPTED
+        if ended.how is Ending.COMPLETE and streamed and order is not None and left:
+            return f"closed while the task is {short(order.state)}"
+        return super(Exchange, self).end_words(ended)
 
     def let_go(self) -> None:
         """Leave the task to the next stream."""

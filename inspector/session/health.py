@@ -91,9 +91,10 @@ class End(StrEnum):
     BROKEN = "broken off"
     STOPPED = "stopped by us"
     LIMIT = "cut off at a limit of ours"
+    UNKNOWN = "the recording ends"
 
 
-_ENDS = {"": End.OPEN, "complete": End.DONE, "broken": End.BROKEN, "stopped": End.STOPPED, "limit": End.LIMIT}
+_ENDS = {"complete": End.DONE, "broken": End.BROKEN, "stopped": End.STOPPED, "limit": End.LIMIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,23 +134,29 @@ class Health:
         return events if self.end in (End.OPEN, End.DONE) else f"{self.end} after {events}"
 
 
-def health(summary: ExchangeSummary, now: float, told_span: float | None = None) -> Health | None:
-    """Return how a stream stands at a moment, None for an exchange that is none.
+def health(
+    summary: ExchangeSummary, now: float, told_span: float | None = None, *, recorded: bool = False
+) -> Health | None:
+    """Return how a stream stands at a moment, None for an exchange that is none; one that is `recorded` stands still.
 
     `told_span` is the time between its first and its last event by the agent's own account, None where it gives none.
     """
     pulse = summary.pulse
     if pulse is None:
         return None
-    over = summary.seconds is not None
-    end_at = pulse.began + summary.seconds if summary.seconds is not None else max(now, summary.last_at)
+    over = summary.seconds is not None or recorded
+    going = summary.last_at if recorded else max(now, summary.last_at)
+    end_at = pulse.began + summary.seconds if summary.seconds is not None else going
+    end = _ENDS.get(summary.how, End.BROKEN)
+    if summary.seconds is None:
+        end = End.UNKNOWN if recorded else End.OPEN
     total = max(0.0, end_at - pulse.began)
     flowing = pulse.last - pulse.first
     rate = (sum(pulse.slices) - 1) / flowing if flowing > 0 else 0.0
     beats = pulse.until(end_at)
     return Health(
         summary.number,
-        _ENDS.get(summary.how, End.BROKEN) if over else End.OPEN,
+        end,
         summary.events,
         summary.keepalives,
         summary.received,

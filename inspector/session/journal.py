@@ -18,6 +18,8 @@ from inspector.session.follower import Follower
 
 _PAGE = 1000
 _TURNS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
+_TURNS_BACK = 100
+"""Among so many sends before a record is looked for the one that its task came of."""
 
 LABEL_LENGTH = 200
 """How many characters of a payload a record's label quotes, and its findings."""
@@ -113,10 +115,20 @@ class Journal:
             return ()
         return tuple(replace(one, seen=self.redactor.text(one.seen)[:LABEL_LENGTH]) for one in findings)
 
-    def turn_of(self, seq: int) -> float | None:
-        """Return when the last send before this record began, or None where there was none."""
-        index = bisect_right(self.turns, seq, key=lambda turn: turn[0]) - 1
-        return self.turns[index][1] if index >= 0 else None
+    def turn_of(self, record: Record) -> float | None:
+        """Return when the send began that a record belongs to, or None where there was none.
+
+        It is that of its exchange, else the last before it that told of its task, else the last before it.
+        """
+        own = self.exchanges.get(record.exchange)
+        if own is not None and own.operation in _TURNS:
+            return own.at
+        last = bisect_right(self.turns, record.seq, key=lambda turn: turn[0])
+        for number, at in reversed(self.turns[max(0, last - _TURNS_BACK) : last] if record.task else ()):
+            turn = self.exchanges.get(number)
+            if turn is not None and turn.task == record.task:
+                return at
+        return self.turns[last - 1][1] if last else None
 
     def follow(self, followed: Follower) -> None:
         """Tell a list, or another follower, of what is recorded so far, and of every record from now on."""

@@ -91,6 +91,10 @@ class Recorder:
         """Judge how the exchange ended."""
         return ()
 
+    def end_words(self, ended: Ended) -> str:
+        """Say how the exchange ended, where nothing went wrong."""
+        return ended.how.value
+
     def let_go(self) -> None:
         """Let go, at the end, of what the exchange held."""
         return
@@ -161,7 +165,7 @@ class Recorder:
             ended.at,
             exchange=self.number,
             operation=self.operation,
-            label=self.fault.seen if self.fault else ended.how.value,
+            label=self.fault.seen if self.fault else self.end_words(ended),
             size=len(ended.rest),
             raw=self.mask(ended.rest),
             meta=meta,

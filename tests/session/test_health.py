@@ -143,3 +143,11 @@ async def test_a_stream_that_breaks_off_says_after_how_much(agent: Agent, open_s
     assert found.first_event is not None
     assert found.first_byte <= found.first_event <= found.total
     assert told_span(session, one) is None
+
+
+def test_a_stream_that_its_recording_does_not_end_stands_still():
+    found = health(summary(1.0, 2.0, seconds=None), 1e9, recorded=True)
+    assert found is not None
+    assert (found.end, found.idle, found.lost) == (End.UNKNOWN, 0.0, False)
+    assert found.words == "the recording ends after 2 events"
+    assert found.total < 100

@@ -184,7 +184,17 @@ def test_times_are_relative_to_the_last_send(journal: Journal):
     chunk(journal)
     request(journal, "SubscribeToTask", 30.0)
     request(journal, "SendMessage", 40.0)
-    assert [journal.turn_of(seq) for seq in range(1, 7)] == [None, 10.0, 10.0, 10.0, 30.0, 40.0]
+    began = [journal.turn_of(journal.capture.get(seq)) for seq in range(1, 7)]
+    assert began == [None, 10.0, 10.0, 10.0, 30.0, 40.0]
+
+
+def test_times_are_relative_to_the_own_send_where_several_streams_run(journal: Journal):
+    first, second = (request(journal, "SendStreamingMessage", at) for at in (10.0, 20.0))
+    journal.append(Kind.FRAME, 21.0, exchange=first.seq, task="t")
+    journal.append(Kind.FRAME, 22.0, exchange=second.seq, task="u")
+    journal.append(Kind.DELIVERY, 23.0, task="t", meta={"taken": True})
+    journal.append(Kind.DELIVERY, 24.0, task="elsewhere", meta={"taken": True})
+    assert [journal.turn_of(journal.capture.get(seq)) for seq in range(3, 7)] == [10.0, 20.0, 10.0, 20.0]
 
 
 # Exchanges

@@ -111,6 +111,12 @@ def test_what_is_there_twice_or_no_json_is_not_told(other):
     assert Skeleton.of(other).members() is None
 
 
+@pytest.mark.parametrize("filling", [b"a", b" ", b"a \\u00e9", b'\\"', b'a","text":"'], ids=repr)
+def test_a_text_without_an_end_is_read_once(filling):
+    body = b'{"text":"' + filling * (65_000 // len(filling))
+    assert len(Skeleton.of(body).varying) == body.count(b'"text":"') - 1  # it took two minutes when it went back
+
+
 def test_long_bodies_and_long_skeletons_are_not_kept():
     sound = Sound()
     for other in (body(message=said("x" * 100_000)), body(state="x" * 3000)):

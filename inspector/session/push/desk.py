@@ -182,7 +182,8 @@ class PushDesk:
         """Record a delivery with its verdict, and fold what it says into its task where it was accepted."""
         hook = self.hooks.of(delivery.registration)
         attempt = self._attempts.place(delivery)
-        skeleton = Skeleton.of(delivery.body)
+        whole = not delivery.refused and not isinstance(delivery.value, Unreadable)
+        skeleton = Skeleton.of(delivery.body) if whole else Skeleton(b"")
         going = self._runs.next(delivery, skeleton, hook) if attempt.fresh else None
         record = self._go_on(going, delivery) if going else None
         if record is None:

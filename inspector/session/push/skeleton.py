@@ -18,8 +18,8 @@ _TIME = rb"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?"
 _VARYING = re.compile(
     rb'("(?:timestamp"\s*:\s*"' + _DATE + b"T" + _TIME + rb'Z"'
     rb'|messageId"\s*:\s*"[0-9A-Za-z-]{1,64}"'
-    # Some content of which no reader thinks that it is blank.
-    rb'|text"\s*:\s*"[^"\\]*[!#-\[\]-~](?:[^"\\]|\\.)*+"))',
+    # Some content of which no reader thinks that it is blank, looked for ahead: a text without an end is read once.
+    rb'|text"\s*:\s*"(?=[^"\\]*[!#-\[\]-~])(?:[^"\\]|\\.)*+"))',
     re.DOTALL,
 )
 _TOLD_APART = 3

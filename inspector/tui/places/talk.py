@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Record
-from inspector.protocol.lifecycle import INTERRUPTED, is_terminal, short
+from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.tui.places.base import CallWanted
 from inspector.tui.places.marking import MarkingPlace
 from inspector.tui.render.glyphs import Glyphs
@@ -153,6 +153,7 @@ class Talk(MarkingPlace):
         composer = self.query_one(Composer)
         if account.state in INTERRUPTED:
             question = _words(account) or f"({short(account.state)}, without a word)"
+            question = f"to log in elsewhere: {question}" if account.state == State.AUTH_REQUIRED else question
             composer.aim = Aim(task.id, account.context_id, question)
         else:
             composer.aim = Aim("", account.context_id)

@@ -9,7 +9,7 @@ from inspector.protocol.lifecycle import short
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import relative
+from inspector.tui.render.rows import lasting
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.session.past.between import ArtifactChange, Between, DiffLine
@@ -30,7 +30,7 @@ def what_changed(found: Between, glyphs: Glyphs) -> list[Paragraph]:
     """Return what differs between two moments, the artifacts line by line."""
     if found.nothing:
         return [_row("", f"Nothing changed in {found.events:,} events.", "line--soft")]
-    rows = [_row("in short", f"{found.words}; {found.events:,} events in {relative(max(0.0, found.seconds))} s")]
+    rows = [_row("in short", f"{found.words}; {found.events:,} events in {lasting(max(0.0, found.seconds))}")]
     if found.before != found.after or found.moves:
         states = [f"{glyphs.state_glyph(move.state)} {short(move.state)}" for move in found.moves]
         before = f"{glyphs.state_glyph(found.before)} {short(found.before)}" if found.before else "not heard of"
@@ -46,7 +46,7 @@ def what_changed(found: Between, glyphs: Glyphs) -> list[Paragraph]:
 
 
 def _artifact(change: ArtifactChange) -> list[Paragraph]:
-    counts = [f"{change.chunks:+,} chunks"] if change.chunks else []
+    counts = [f"{change.chunks:+,} chunk{'' if abs(change.chunks) == 1 else 's'}"] if change.chunks else []
     counts += [f"{'+' if change.size > 0 else '-'}{size(abs(change.size))}"] if change.size else []
     counts += [f"{change.parts:+,} parts"] if change.parts else []
     counts += ["now complete"] if change.closed else []

@@ -7,7 +7,7 @@ from inspector.findings.finding import Severity
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import clock, relative
+from inspector.tui.render.rows import clock, lasting
 from inspector.tui.render.rulebook import rule_of
 
 _LABEL = 13
@@ -92,7 +92,7 @@ def _circumstances(record: Record) -> list[tuple[str, str]]:
     return [
         ("asked for", str(meta.get("asked", ""))),
         ("answered", f"{dialled}, as dialled in" if dialled else ""),
-        ("latency", f"{relative(latency)} s after what it reports" if latency is not None else ""),
+        ("latency", f"{lasting(latency)} after what it reports" if latency is not None else ""),
     ]
 
 

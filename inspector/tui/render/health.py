@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import relative
+from inspector.tui.render.rows import lasting, relative
 from inspector.tui.render.source import Piece
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
@@ -49,7 +49,7 @@ def health_line(found: Health, glyphs: Glyphs, *, well: bool = True) -> list[Pie
     if found.end == "open":
         idle = found.idle >= _IDLE
         pieces: list[Piece] = [(f"{glyphs.received} ", "$wire-received"), (said, "")]
-        pieces += [(f"   idle {relative(found.idle)} s", "bold $state-warning" if idle else "$text-soft")]
+        pieces += [(f"   idle {lasting(found.idle)}", "bold $state-warning" if idle else "$text-soft")]
     elif found.lost or found.end != "ended":
         style = "bold $state-bad" if found.lost else "$state-warning"
         pieces = [(f"{glyphs.cross} {said}", style)]
@@ -75,18 +75,18 @@ def health_in_full(found: Health, glyphs: Glyphs) -> list[Paragraph]:
         _row("stands", found.words if found.end != "ended" else f"ended after {found.words}", style),
         _row("first byte", _since(found.first_byte, "the head of the response")),
         _row("first event", _since(found.first_event, "the first event")),
-        _row("in all", f"{relative(found.total)} s" + ("" if found.end != "open" else " so far")),
+        _row("in all", f"{lasting(found.total)}" + ("" if found.end != "open" else " so far")),
     ]
     if found.end == "open":
-        rows.append(_row("idle", f"{relative(found.idle)} s"))
+        rows.append(_row("idle", f"{lasting(found.idle)}"))
     rows += [
         _row("events", f"{found.events:,}, {found.keepalives:,} keep-alives, {size(found.size)}"),
         _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "too few to tell"),
-        _row("longest gap", f"{relative(found.gap)} s, up to {relative(found.gap_ended)} s" if found.gap else "none"),
+        _row("longest gap", f"{lasting(found.gap)}, up to {lasting(found.gap_ended)}" if found.gap else "none"),
     ]
     chart = sparkline(found.beats, glyphs, _WIDE_SPARKS)
     if chart:
-        each = f"{relative(found.beat_width)} s" if found.beat_width else ""
+        each = f"{lasting(found.beat_width)}" if found.beat_width else ""
         rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.beats):,} in one"))
     if found.buffered:
         rows += [
@@ -99,7 +99,7 @@ def health_in_full(found: Health, glyphs: Glyphs) -> list[Paragraph]:
 
 
 def _since(seconds: float | None, what: str) -> str:
-    return "not yet" if seconds is None else f"{relative(seconds)} s after the request, {what}"
+    return "not yet" if seconds is None else f"{lasting(seconds)} after the request, {what}"
 
 
 def _row(label: str, text: str, style: str = _TEXT) -> Paragraph:

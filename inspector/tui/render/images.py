@@ -58,7 +58,7 @@ def _halfcells() -> type:
 
 def read_image(content: bytes, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
     """Return the first frame of an image, small, without transparency; raises `ImageError`."""
-    from PIL import Image  # noqa: PLC0415 - an extra
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - an extra
 
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
@@ -68,6 +68,8 @@ def read_image(content: bytes, background: tuple[int, int, int] = (0, 0, 0)) -> 
             picture.draft("RGB", (_SIDE, _SIDE))
             small = picture.convert("RGBA")
             small.thumbnail((_SIDE, _SIDE))
+    except UnidentifiedImageError as error:
+        raise ImageError("its bytes are no image of a kind that is drawn") from error
     except (*_BROKEN, Image.DecompressionBombError) as error:
         raise ImageError(f"it cannot be read: {str(error) or type(error).__name__}") from error
     ground = Image.new("RGBA", small.size, (*background, 255))

@@ -100,7 +100,7 @@ def next_word(
     if moves[-1].state == State.AUTH_REQUIRED:
         return [
             ("the agent waits for credentials: ", "bold $state-warning"),
-            ("give them where it says, not in a message; then s listens on", ""),
+            ("give them where it says, then s listens on", ""),
         ]
     if wrong := illegal(moves):
         before, after = (short(moves[place].state) for place in (wrong[-1] - 1, wrong[-1]))

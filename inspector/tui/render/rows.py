@@ -40,6 +40,8 @@ _NOTHING: Cell = ("", "feed--text")
 NOTE_WIDTH = 13
 """How many cells a note on a timeline has."""
 
+_MINUTES = 100
+"""From so many seconds on a time is told in minutes and seconds."""
 _PROOF = 9
 """How many characters of the name of a proof fit beside its mark."""
 
@@ -58,9 +60,14 @@ def relative(seconds: float) -> str:
     """Return a time since something: `0.041`, `8.211`, `93.4`, `12:07`."""
     if seconds < 60:
         return f"{seconds:.3f}"
-    if seconds < 100:
+    if seconds < _MINUTES:
         return f"{seconds:.1f}"
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def lasting(seconds: float) -> str:
+    """Return how long something took, with its unit: `0.041 s`, `93.4 s`, `12:07 min`."""
+    return f"{relative(seconds)} {'s' if seconds < _MINUTES else 'min'}"
 
 
 def delayed(seconds: float) -> str:

@@ -34,7 +34,7 @@ class TimelineRows:
         """Return the cells of one row."""
         row = self._records[index]
         record = self._journal.capture.get(row.last)
-        began = self._journal.turn_of(row.first)
+        began = self._journal.turn_of(record)
         return rows.timeline_row(record, row, began, self._glyphs, self._aside(record, row))
 
     def _aside(self, record: Record, row: Row | None = None) -> Aside:

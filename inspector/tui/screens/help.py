@@ -61,6 +61,7 @@ class HelpScreen(ModalScreen[None]):
         glyphs = self._glyphs
         ways = [
             (glyphs.sent, "sent", "$wire-sent"),
+            (glyphs.poll, "asked again how a task stands", "$wire-sent"),
             (glyphs.received, "received", "$wire-received"),
             (glyphs.pushed, "pushed to our webhook", "$wire-pushed"),
             (glyphs.quiet, "keep-alive, note, end", "$wire-quiet"),

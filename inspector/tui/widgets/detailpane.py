@@ -258,7 +258,7 @@ class DetailPane(Vertical):
             return
         match self._current:
             case "decoded":
-                if body := self._read(record):
+                if record.kind is not Kind.KEEPALIVE and (body := self._read(record)):
                     self.query_one(JsonView).show_bytes(body)
                 else:
                     self.query_one(JsonView).show(Paragraphs(detail.facts(record)))

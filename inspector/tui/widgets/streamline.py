@@ -152,7 +152,8 @@ class StreamLine(Static):
             return None
         if stream.number not in self._spans and looks_held_back(stream):
             self._spans[stream.number] = told_span(session, stream)
-        return health(stream, time.time(), self._spans.get(stream.number))
+        over = session.journal.exchanges.over
+        return health(stream, time.time(), self._spans.get(stream.number), recorded=over)
 
     def in_full(self) -> list[Paragraph]:
         """Return everything that is known of the stream."""

@@ -15,7 +15,7 @@ from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.tui.render.asides import Asides
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, relative
+from inspector.tui.render.rows import SHORT_ID, lasting
 from inspector.tui.render.sources import TimelineRows
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.streamline import StreamLine
@@ -224,12 +224,14 @@ class TimelinePane(Vertical):
     def _state(self, account: AssembledTask, *, running: bool) -> list[Content | tuple[str, str]]:
         style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
         style = "$state-warning" if account.state in INTERRUPTED else style
-        last = time.time() if running and not is_terminal(account.state) else account.updated
+        last = account.moves[-1].at  # a task that is over is asked for again and again
+        if not is_terminal(account.state):
+            last = time.time() if running else account.updated
         return [
             ("   ", ""),
             plain(account.id[:SHORT_ID]),
             (f" {self._sign(account.state, moving=running)} {short(account.state)}", style),
-            (f"  {relative(last - account.moves[0].at)} s", "$text-soft"),
+            (f"  {lasting(last - account.moves[0].at)}", "$text-soft"),
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:

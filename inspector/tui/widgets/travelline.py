@@ -18,7 +18,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import relative
+from inspector.tui.render.rows import lasting
 
 if TYPE_CHECKING:
     from inspector.session.past.moments import Moments
@@ -179,9 +179,9 @@ class TravelLine(Widget, can_focus=True):
         if self._moments is None or self._session is None:
             return ""
         seq, journal = self._moments.seq(index), self._session.journal
-        began = journal.turn_of(seq)
-        at = journal.capture.get(seq).at
-        return f"#{seq} {relative(max(0.0, at - began))} s" if began is not None else f"#{seq}"
+        record = journal.capture.get(seq)
+        began = journal.turn_of(record)
+        return f"#{seq} {lasting(max(0.0, record.at - began))}" if began is not None else f"#{seq}"
 
     def render(self) -> RenderResult:
         """Draw the moment, the bar and the mark."""
