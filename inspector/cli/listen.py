@@ -71,7 +71,7 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
     for dial in dials:
         push.dials.add(dial)
     push.relay.forward_to(given.forward or "")
-    with on_signal(deliveries.enough.set, signal.SIGINT, signal.SIGTERM):
+    with on_signal(deliveries.stop, signal.SIGINT, signal.SIGTERM):
         _announce(current.out, push, push.register(demand=demand, token=given.token or ""))
         try:
             async with asyncio.timeout(seconds):
@@ -82,8 +82,21 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
                 hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
         finally:
-            await push.relay.drain()
+            await push.receiver.stop()  # else what comes meanwhile keeps it going
+            await _drain(current.out, push, deliveries.hurry)
             deliveries.end()
+
+
+async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
+    """Forward what came, until somebody is in a hurry, and say what was not forwarded."""
+    left = [asyncio.ensure_future(push.relay.drain()), asyncio.ensure_future(hurry.wait())]
+    await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+    for one in left:
+        one.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    missed = push.relay.dropped + push.relay.waiting
+    if missed:
+        out.warn(f"{missed:,} deliveries were not forwarded: the handler took them more slowly than they came")
 
 
 def _announce(out: Output, push: PushDesk, hook: Hook) -> None:
@@ -119,8 +132,14 @@ class _Deliveries:
         self._journal = current.session.journal
         self._last = 0
         self.came = 0
-        self.enough = asyncio.Event()
+        self.enough, self.hurry = asyncio.Event(), asyncio.Event()
         self._journal.listen(self._take)
+
+    def stop(self) -> None:
+        """End the listening; asked again, do not wait for what is being forwarded either."""
+        if self.enough.is_set():
+            self.hurry.set()
+        self.enough.set()
 
     def end(self) -> None:
         """Print how the agent went about what was not accepted at first."""

@@ -84,7 +84,7 @@ class Dial:
 
 
 class Dials:
-    """What is dialled in; the first that is for a registration answers its delivery."""
+    """What is dialled in: the first for so many deliveries that fits answers one, else the last that is for good."""
 
     def __init__(self) -> None:
         self._dials: list[Dial] = []
@@ -98,7 +98,9 @@ class Dials:
         return "; ".join(one.words for one in self._dials)
 
     def add(self, dial: Dial) -> None:
-        """Dial in an answer, behind those that are there."""
+        """Dial in an answer, behind those that are there; one for good takes the place of the one before it."""
+        if dial.left is None:
+            self._dials = [one for one in self._dials if one.left or one.registration is not dial.registration]
         self._dials.append(dial)
 
     def clear(self) -> None:
@@ -107,14 +109,14 @@ class Dials:
 
     def take(self, registration: Registration | None) -> Answer:
         """Return the answer to the next delivery of a registration, and count it."""
-        for dial in self._dials:
-            if dial.registration in (None, registration):
-                if dial.left is not None:
-                    dial.left -= 1
-                    if not dial.left:
-                        self._dials.remove(dial)
-                return dial.answer
-        return ACCEPT
+        fitting = [dial for dial in self._dials if dial.registration in (None, registration)]
+        counted = next((dial for dial in fitting if dial.left is not None), None)
+        if counted is not None and counted.left is not None:
+            counted.left -= 1
+            if not counted.left:
+                self._dials.remove(counted)
+            return counted.answer
+        return fitting[-1].answer if fitting else ACCEPT
 
 
 def read_dial(text: str, registration: Registration | None = None) -> Dial | None:

@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Container
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from urllib.parse import unquote_plus
 
 from inspector.protocol.model import Json, Unreadable
 from inspector.wire import jwt
@@ -229,6 +230,9 @@ def _check_hmac(head: RequestHead, registration: Registration, body: bytes) -> C
     good = (digest.hex(), b64encode(digest).decode())
     right: list[str] = []
     wrong: list[str] = []
+    bare = next((name for name, value in _signatures(head) if same(value.strip(), registration.credentials)), "")
+    if bare:
+        return Check("signature", False, f"{bare} carries the secret itself, where a signature made with it is due")
     for name, value in _signatures(head):
         given = value.strip().removeprefix("sha256=").removeprefix("v1=")
         fits = any(same(given, one) for one in (*good, good[0].upper()))
@@ -252,6 +256,7 @@ def _challenge(head: RequestHead) -> str:
     value = next(
         (value for name, _, value in (one.partition("=") for one in query.split("&")) if name == _CHALLENGE), ""
     )
+    value = unquote_plus(value)
     plain = value.isascii() and value.isprintable() and len(value) <= _LONGEST_CHALLENGE
     return value if plain else ""
 

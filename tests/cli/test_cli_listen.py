@@ -253,3 +253,25 @@ def test_options_that_make_no_sense_are_refused(cli: RunCli, words: list[str]):
     ran = cli("listen", *words)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("Error: ")
+
+
+def test_a_handler_that_never_answers_does_not_keep_it_from_ending():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with running("listen", "-o", "json", "--forward", f"http://127.0.0.1:{port}/") as program:
+            where = json.loads(read(program))["listening"]
+            for number in range(4):
+                assert deliver(where["url"], where["token"], status("WORKING", f"{number}")) == 204
+                read(program)
+            began = time.monotonic()
+            program.send_signal(signal.SIGINT)
+            while True:
+                try:
+                    deliver(where["url"], where["token"], status("COMPLETED"))
+                except httpx.TransportError:
+                    break  # it takes no more
+                assert time.monotonic() - began < SECONDS
+            program.send_signal(signal.SIGINT)
+            _, err = program.communicate(timeout=SECONDS)
+    assert program.returncode == 0
+    assert "deliveries were not forwarded" in err

@@ -249,3 +249,13 @@ def test_to_conclude_passes_over_what_is_not_final(event: Any):
     task, _ = told(status(State.INPUT_REQUIRED))
     task.conclude(event, 9.0)
     assert (task.state, task.updated, task.artifacts) == (State.INPUT_REQUIRED, 0.0, {})
+
+
+def test_a_snapshot_of_what_is_known_keeps_the_chunks():
+    task, _ = told(status("WORKING"), chunk("one"), chunk("two", append=True), chunk("three", append=True))
+    before = task.artifacts["a"]
+    cuts, revision = list(before.cuts), before.revision
+    task.apply(snapshot("COMPLETED", Artifact(artifact_id="a", parts=[Part(text="onetwothree")])), 9.0)
+    assert (list(before.cuts), before.revision, before.chunks) == (cuts, revision, 3)
+    task.apply(snapshot("COMPLETED", Artifact(artifact_id="a", parts=[Part(text="onetwo")])), 10.0)
+    assert (str(before.text), before.chunks, before.revision) == ("onetwo", 1, revision + 1)

@@ -37,7 +37,7 @@ def test_what_came_by_both_is_one_update_with_its_delay():
     )
     assert ways(found) == [("status", State.SUBMITTED, {S, P}), ("status", State.COMPLETED, {S, P})]
     assert [one.delay for one in found.updates] == [0.25, 0.5]
-    assert found.words == ["pushes came +500 ms after the stream (median), +500 at most"]
+    assert found.words == ["pushes came 375 ms after the stream (median), the slowest 500 ms after"]
 
 
 def test_what_came_by_one_way_alone_is_counted():

@@ -108,6 +108,35 @@ async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[
     assert chains(deliveries(session)) == []
 
 
+async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(hook: tuple[Session, Hook]):
+    session, one = hook
+    base = one.registration.url.rpartition("/push/")[0]
+    async with aiohttp.ClientSession() as client:
+        for path in ("/", "/favicon.ico", "/wp-login.php"):
+            assert (await client.get(base + path)).status == 404
+        assert (await client.put(one.registration.url)).status == 405
+        assert (await client.post(one.registration.url)).status == 401
+    assert [record.meta["attempt"] for record in deliveries(session)] == [1] * 5
+    assert session.journal.found == {"PUSH-001": [4, 5]}
+
+
+async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_state(hook: tuple[Session, Hook]):
+    session, one = hook
+    for said in ("one", "two", "three"):
+        await post(one, status("WORKING", said))
+    assert [record.meta["latency"] for record in deliveries(session)] == [None] * 3
+
+
+@pytest.mark.parametrize(("told", "found"), [("0.3", True), ("0.2", True), ("1.0", False), ("", False)])
+async def test_a_shape_of_another_generation_is_named_whichever_is_the_newer(
+    open_session: OpenSession, told: str, found: bool
+):
+    session = await open_session()
+    await session.push.receiver.start()
+    await post(session.push.register("t", generation=told), status("WORKING"))
+    assert ("PUSH-006" in session.journal.found) is found
+
+
 async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tuple[Session, Hook]):
     session, one = hook
     other = session.push.register("t")
@@ -308,7 +337,7 @@ async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
     for said in ("refused by us", "1", "2", "3"):
         await post(one, status("WORKING", said))
     await post(one, status("WORKING"), Authorization="Bearer guessed")
-    await eventually(lambda: session.push.relay.forwarded == 3)
+    await eventually(lambda: not session.push.relay.waiting)
     said = [one.json["statusUpdate"]["status"]["message"]["parts"][0]["text"] for one in handler.heard]
     assert said == ["1", "2", "3"]
     session.push.relay.forward_to("")

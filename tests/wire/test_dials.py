@@ -36,6 +36,21 @@ def test_an_answer_is_read_as_it_is_written(text: str, words: str, left: int | N
     assert (read.answer.words, read.left) == (words, left)
 
 
+def dialled(*texts: str) -> Dials:
+    dials = Dials()
+    for text in texts:
+        read = read_dial(text)
+        assert read is not None
+        dials.add(read)
+    return dials
+
+
+def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
+    dials = dialled("500:2", "429", "never", "404:1")
+    assert dials.words == "500, 2 more; never; 404, 1 more"
+    assert [dials.take(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
+
+
 @pytest.mark.parametrize(
     "text", ["", "5", "99", "199", "600", "500:0", "500:", "500:-1", "maybe", "500 2", "1e3", "500@", "٥٠٠"]
 )

@@ -131,6 +131,12 @@ def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
     assert (status, checks["signature"].good) == (401, False)
 
 
+def test_a_secret_that_is_sent_itself_is_told_as_such():
+    checks, (status, _) = verdict(Demand.of_hmac(SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
+    assert status == 401
+    assert checks["signature"].said.startswith("Authorization carries the secret itself")
+
+
 def test_a_right_hmac_does_not_excuse_a_wrong_one():
     right = signatures()[0]
     assert verdict(Demand.of_hmac(SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401

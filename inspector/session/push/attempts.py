@@ -6,11 +6,13 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from inspector.capture.records import Record
 from inspector.wire.delivery import Delivery
 
+_Key: TypeAlias = tuple[int, str, bytes]
+"""What a delivery is known again by: registration, method, and a digest of the body."""
 _MOST_REMEMBERED = 20_000
 """Of how many deliveries it is known when they come again."""
 
@@ -22,7 +24,7 @@ class Attempt(NamedTuple):
     `key` is what the delivery is known by.
     """
 
-    key: tuple[int, bytes]
+    key: _Key
     number: int = 1
     first: int = 0
     gap: float = 0.0
@@ -46,12 +48,12 @@ class Attempts:
     """Knows deliveries again by their bytes, within one registration."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[int, bytes], _Known] = OrderedDict()
+        self._known: OrderedDict[_Key, _Known] = OrderedDict()
 
     def place(self, delivery: Delivery) -> Attempt:
         """Say what a delivery is, before it is recorded."""
         key = _key(delivery)
-        known = self._known.get(key)
+        known = self._known.get(key) if delivery.registration else None  # strangers do not try again
         if known is None:
             return Attempt(key)
         if known.taken:
@@ -69,9 +71,9 @@ class Attempts:
             self._known.popitem(last=False)
 
 
-def _key(delivery: Delivery) -> tuple[int, bytes]:
+def _key(delivery: Delivery) -> _Key:
     number = delivery.registration.number if delivery.registration else 0
-    return number, hashlib.sha256(delivery.body).digest()
+    return number, delivery.method, hashlib.sha256(delivery.body).digest()
 
 
 class Try(NamedTuple):

@@ -7,6 +7,7 @@ import ssl
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -99,6 +100,12 @@ class PushDesk:
         from inspector.wire.receiver import Receiver  # noqa: PLC0415 - aiohttp, which many sessions never need
 
         return Receiver(self.take, dials=self.dials, **self._where)
+
+    @property
+    def place(self) -> str:
+        """Say in words where the receiver listens, or will."""
+        host = self._where["host"]
+        return "this machine alone" if ip_address(host).is_loopback else f"{host}, which others can reach"
 
     @property
     def listening(self) -> bool:
@@ -199,7 +206,7 @@ class PushDesk:
         tracked = self._tasks.get(like.task)
         if tracked is None or not tracked.pushed.say(status, delivery.at):
             return None
-        redactor, latency = self._journal.redactor, self._latency(like.task, status, delivery.at)
+        redactor, latency = self._journal.redactor, _latency(status, delivery.at)
         return self._journal.append_like(
             like,
             delivery.at,
@@ -214,7 +221,8 @@ class PushDesk:
         checks: list[Check] = []
         findings: tuple[Finding, ...] = ()
         if delivery.refused:
-            findings = (broken("PUSH-001", delivery.refused),)
+            stranger = delivery.registration is None and delivery.method != "POST"  # a browser, a scanner: no agent
+            findings = () if stranger else (broken("PUSH-001", delivery.refused),)
         elif not delivery.challenge:
             checks, findings = self._judge(delivery, reading, hook, attempt, skeleton)
         record = self._append(delivery, reading, hook, attempt, [*delivery.checks, *checks], findings)
@@ -291,27 +299,32 @@ class PushDesk:
                 "attempt": attempt.number,
                 "first": attempt.first,
                 "gap": round(attempt.gap, 6),
-                "latency": self._latency_of(reading.event, delivery.at),
+                "latency": self._latency_of(reading.event, delivery),
                 "checks": [[check.name, check.good, redactor.text(check.said)] for check in checks],
             },
             findings=findings,
         )
 
-    def _latency_of(self, event: Event | Unreadable, at: float) -> float | None:
-        """Return how long after what it reports a delivery came, None for what reports no state."""
-        if isinstance(event, Task | TaskStatusUpdateEvent) and event.status.state:
-            return self._latency(task_of(event), event.status, at)
-        return None
+    def _latency_of(self, event: Event | Unreadable, delivery: Delivery) -> float | None:
+        """Return how long after what it reports a delivery came, None for what reports no state.
 
-    def _latency(self, task: str, status: TaskStatus, at: float) -> float | None:
-        """Return the seconds since what a delivery reports: by the agent's clock, else since the stream told it."""
-        stamp = seconds_of(status.timestamp)
-        if stamp is not None and 0 <= at - stamp < _A_DAY:
-            return round(at - stamp, 6)
-        tracked = self._tasks.get(task)
-        moves = reversed(tracked.answered.moves) if tracked else ()
-        heard = next((move.at for move in moves if move.state == status.state), None)
+        Where the agent gives no time, a change of state is known from the stream that told it, and nothing else is.
+        """
+        if not isinstance(event, Task | TaskStatusUpdateEvent) or not event.status.state:
+            return None
+        since, at = _latency(event.status, delivery.at), delivery.at
+        tracked = self._tasks.get(task_of(event))
+        if since is not None or tracked is None or not tracked.pushed.moves or tracked.pushed.moves[-1].at != at:
+            return since
+        moves = reversed(tracked.answered.moves)
+        heard = next((move.at for move in moves if move.state == event.status.state), None)
         return round(at - heard, 6) if heard is not None and 0 <= at - heard < _A_DAY else None
+
+
+def _latency(status: TaskStatus, at: float) -> float | None:
+    """Return the seconds since the time that a status has, None where that is none, or tells of clocks."""
+    stamp = seconds_of(status.timestamp)
+    return round(at - stamp, 6) if stamp is not None and 0 <= at - stamp < _A_DAY else None
 
 
 def _count(hook: Hook | None, delivery: Delivery) -> None:
@@ -342,7 +355,7 @@ def _judge_shape(reading: Reading, hook: Hook | None) -> tuple[Check, tuple[Find
         why = reading.event.why
         return Check("shape", False, why), (broken("PUSH-003", why),)
     told = hook.generation if hook else ""
-    if told in V1 and reading.shape not in V1:
+    if told and (told in V1) is not (reading.shape in V1):
         said = f"shaped like {reading.shape}, registered in {told}"
         return Check("shape", False, said), (broken("PUSH-006", said),)
     return Check("shape", True, f"shaped like {reading.shape}"), ()

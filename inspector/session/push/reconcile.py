@@ -7,6 +7,7 @@ import math
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -137,11 +138,13 @@ class Reconciliation:
             said.append(f"{self.overtaken} pushes were overtaken by later ones")
         delays = sorted(one.delay for one in self.both if one.delay is not None)
         if delays:
-            middle = delays[len(delays) // 2]
-            said.append(
-                f"pushes came {middle * 1000:+,.0f} ms after the stream (median), {delays[-1] * 1000:+,.0f} at most"
-            )
+            middle, slowest = _beside(median(delays)), _beside(delays[-1])
+            said.append(f"pushes came {middle} the stream (median), the slowest {slowest}")
         return said
+
+
+def _beside(delay: float) -> str:
+    return f"{abs(delay) * 1000:,.0f} ms {'before' if delay < 0 else 'after'}"
 
 
 class Reconciler:

@@ -33,7 +33,7 @@ class Relay:
         self._waiting: asyncio.Queue[tuple[int, Parcel]] = asyncio.Queue(_MOST_WAITING)
         self._worker: asyncio.Task[None] | None = None
         self.url = ""
-        self.forwarded = 0
+        self._sending = False
         self.dropped = 0
 
     def forward_to(self, url: str) -> None:
@@ -66,6 +66,11 @@ class Relay:
             )
         return await self._send(seq, parcel, url, "sent again")
 
+    @property
+    def waiting(self) -> int:
+        """Return how many deliveries are yet to be forwarded."""
+        return self._waiting.qsize() + self._sending
+
     async def drain(self) -> None:
         """Wait until everything that was offered so far is forwarded."""
         await self._waiting.join()
@@ -81,8 +86,9 @@ class Relay:
         while True:
             seq, parcel = await self._waiting.get()
             if self.url:
+                self._sending = True
                 await self._send(seq, parcel, self.url, "forwarded")
-                self.forwarded += 1
+                self._sending = False
             self._waiting.task_done()
 
     async def _send(self, seq: int, parcel: Parcel, url: str, did: str) -> Forwarded:

@@ -45,6 +45,7 @@ class _Run(NamedTuple):
 
     headers: tuple[tuple[str, str], ...]
     secrets: int
+    generation: str
     record: Record
     status: dict[str, Any]
 
@@ -65,6 +66,7 @@ class PushRuns:
             run is None
             or run.headers is not delivery.headers
             or run.secrets != self._redactor.known
+            or run.generation != hook.generation
             or run.record.task != hook.task_id
             or (told := skeleton.members()) is None
         ):
@@ -82,7 +84,7 @@ class PushRuns:
         if len(self._known) >= _MOST:
             del self._known[next(iter(self._known))]
         status = event.status.model_dump(by_alias=True, exclude_unset=True)
-        run = _Run(delivery.headers, self._redactor.known, record, status)
+        run = _Run(delivery.headers, self._redactor.known, hook.generation, record, status)
         self._known[hook.registration.number, skeleton.bones] = run
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -95,22 +96,22 @@ async def demand_of(session: Session, values: Mapping[str, str]) -> Demand:
             return Demand.of(scheme, values["credentials"])
 
 
-def answers(hook: int) -> FormScreen:
+def answers(hook: int, hooks: Collection[int]) -> FormScreen:
     """Return the form for what good deliveries are answered with; `hook` is that of the selected one, 0 for none."""
     hint = f"its number (selected: {hook}); nothing: all of them" if hook else _ANSWER_FIELDS[-1].hint
     fields = (*_ANSWER_FIELDS[:-1], Field("hook", "hook", hint))
-    return FormScreen("ANSWER DELIVERIES", fields, _ANSWERS, check=_wrong_answer)
+    return FormScreen("ANSWER DELIVERIES", fields, _ANSWERS, check=partial(_wrong_answer, hooks))
 
 
-def _wrong_answer(values: Mapping[str, str]) -> str:
+def _wrong_answer(hooks: Collection[int], values: Mapping[str, str]) -> str:
     from inspector.wire.dial import SPELLING, read_dial  # noqa: PLC0415 - loaded with the session, after first paint
 
     if values[CHOICE] == WELL:
         return ""
     if values["times"] and not values["times"].isdecimal():
         return "For the next how many? A number is due, or nothing."
-    if values["hook"] and not values["hook"].isdecimal():
-        return "Which hook? Its number is due, or nothing."
+    if values["hook"] and not (values["hook"].isdecimal() and int(values["hook"]) in hooks):
+        return f"Which hook? There is {'one up to' if hooks else 'none'} {max(hooks, default='')}".rstrip() + "."
     return "" if read_dial(_spelled(values)) else f"That is no answer; it is {SPELLING}."
 
 

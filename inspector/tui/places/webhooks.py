@@ -60,7 +60,7 @@ class WebhooksPlace(RecordsPlace):
         Binding("v", "next_view", "view", id="webhooks.view", tooltip="The selected record decoded, raw, as hex ..."),
         Binding("F", "forward", "forward", id="webhooks.forward", tooltip="Forward what comes, or stop", show=False),
         Binding("l", "list_push", "list", id="webhooks.list", tooltip="Ask which webhooks the task has", show=False),
-        Binding("g", "get_push", "get", id="webhooks.get", tooltip="Ask for the webhook of the task", show=False),
+        Binding("a", "get_push", "ask", id="webhooks.get", tooltip="Ask for the webhook of the task", show=False),
         Binding("D", "delete_push", "delete", id="webhooks.delete", tooltip="Delete the task's webhooks", show=False),
         Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="How agents elsewhere reach us", show=False),
         Binding("escape", "back", "back", id="webhooks.back", tooltip="Back to the list", show=False),
@@ -135,7 +135,7 @@ class WebhooksPlace(RecordsPlace):
         if not desk.listening:
             return Content.assemble(
                 ("RECEIVER", "bold"),
-                ("   not listening. p turns push on: it starts on this machine alone.", "$text-soft"),
+                (f"   not listening. p turns push on: it starts on {desk.place}.", "$text-soft"),
             )
         host, port = desk.receiver.address
         state = ("   push on: every message registers a webhook", "$wire-pushed")
@@ -143,12 +143,14 @@ class WebhooksPlace(RecordsPlace):
         relay = f"   forwarding to {desk.relay.url}" if desk.relay.url else ""
         agent = connection.choice.interface.url if connection and connection.choice else ""
         came = any(hook.came for hook in desk.hooks)
+        more = len(desk.hooks) - _MOST_HOOKS
         reach = reachable(desk.receiver.base_url, agent, came=came)
         return Content("\n").join(
             [
                 Content.assemble(("RECEIVER", "bold"), state if desk.on else off, (plain(relay).plain, "$wire-sent")),
                 *place_lines(f"{host}:{port}", desk.receiver.base_url, reach),
                 *map(hook_line, desk.hooks[-_MOST_HOOKS:]),
+                *([Content.styled(f"{'':<10}{more:,} more before", "$text-soft")] if more > 0 else []),
             ]
         )
 
@@ -216,7 +218,9 @@ class WebhooksPlace(RecordsPlace):
 
     def action_fail(self) -> None:
         """Choose what good deliveries are answered with from now on."""
-        self.app.push_screen(forms.answers(self._hook_number), self._dial)
+        hooks = self.session.push.hooks if self.session else ()
+        numbers = [hook.registration.number for hook in hooks]
+        self.app.push_screen(forms.answers(self._hook_number, numbers), self._dial)
 
     @property
     def _hook_number(self) -> int:
@@ -232,8 +236,8 @@ class WebhooksPlace(RecordsPlace):
             self.session.note("good deliveries are accepted again")
         else:
             number = values.get("hook", "")
-            wanted = [hook.registration for hook in hooks if str(hook.registration.number) == number]
-            dial = forms.dial_of(values, wanted[0] if wanted else None)
+            wanted = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
+            dial = forms.dial_of(values, wanted)
             dials.add(dial)
             self.session.note(f"good deliveries are answered {dial.words}")
         self.refresh_view()
