@@ -20,6 +20,7 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.lifecycle import INTERRUPTED, State, short
 from inspector.protocol.model import (
+    Artifact,
     Event,
     Json,
     Message,
@@ -93,6 +94,7 @@ class Exchange(Recorder):
     _answer: Answer | None = field(default=None, init=False)
     _unread: bytes = field(default=b"", init=False)
     _over: float = field(default=0.0, init=False)
+    _names: dict[str, str] = field(default_factory=dict, init=False)
     _judged: bool = field(default=False, init=False)
     _run: ChunkRun = field(init=False)
     _hide: Hide = field(init=False)
@@ -235,6 +237,8 @@ class Exchange(Recorder):
         framed = frame is not None
         findings = self._judge(answer, value, raw if frame is None else frame.data or b"", framed=framed)
         event, task, context, state, label = describe(answer)
+        if isinstance(answer, TaskArtifactUpdateEvent):
+            label = self._called(answer.artifact)
         if isinstance(answer, _EVENTS):
             where = event_pointer(value, answer)
             if told := self._fold(answer, at_pointer(value, where), at, framed=framed):
@@ -264,6 +268,13 @@ class Exchange(Recorder):
         if self.on_answer is not None:
             self.on_answer(answer)
         return record
+
+    def _called(self, artifact: Artifact) -> str:
+        """Return what an artifact is called: by its id too where it has no name, or one that an earlier one has."""
+        own = artifact.artifact_id
+        name = self._names[own] = artifact.name or self._names.get(own) or own
+        first = next(key for key, other in self._names.items() if other == name)
+        return name if first == own else f"{name} ({own})"
 
     def _as_asked(self, answer: Answer, value: Json) -> tuple[Finding, ...]:
         """Judge the only answer by what was asked."""

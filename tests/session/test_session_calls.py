@@ -394,3 +394,39 @@ async def test_listeners_hear_of_every_change(agent: Agent, open_session: OpenSe
     session.journal.unlisten(listen)
     session.note("unheard")
     assert heard[-1] == len(session.journal.capture) - 1
+
+
+async def test_artifacts_are_called_so_that_they_can_be_told_apart(agent: Agent, open_session: OpenSession):
+    def chunk(text: str, own: str, **named: str) -> dict[str, Any]:
+        whole = {"artifactId": own, "parts": [{"text": text}], **named}
+        return {"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": whole, "append": text != "begun"}}
+
+    agent.answer(
+        streaming(
+            {"task": task("WORKING")},
+            chunk("begun", "p", name="same.txt"),
+            chunk("begun", "q", name="same.txt"),
+            chunk("more", "p"),
+            chunk("more", "q", name="same.txt"),
+            chunk("begun", "r"),
+            status("COMPLETED"),
+        )
+    )
+    session = await open_session(agent.url)
+    await say(session)
+    labels = [record.label for record in records(session, Kind.FRAME) if record.event == "artifact"]
+    assert labels == ["same.txt", "same.txt (q)", "same.txt", "same.txt (q)", "r"]
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [("WORKING", "closed while the task is working"), ("INPUT_REQUIRED", "complete"), ("COMPLETED", "complete")],
+)
+async def test_the_end_of_a_stream_says_that_its_task_goes_on(
+    agent: Agent, open_session: OpenSession, last: str, said: str
+):
+    agent.answer(streaming({"task": task("SUBMITTED")}, status("WORKING"), status(last)))
+    session = await open_session(agent.url)
+    await say(session)
+    [end] = [record for record in records(session, Kind.END) if record.operation == "SendStreamingMessage"]
+    assert (end.label, end.meta["how"]) == (said, "complete")

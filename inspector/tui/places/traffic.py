@@ -22,6 +22,7 @@ from inspector.tui.render.sources import ExchangeRecordRows, ExchangeRows, Timel
 from inspector.tui.widgets.detailpane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.filterline import FilterLine, values_of
+from inspector.tui.widgets.timelinepane import COLUMNS
 
 if TYPE_CHECKING:
     from inspector.capture.query import Query
@@ -45,14 +46,6 @@ RECORD_COLUMNS = (
     Column("kind", 10),
     Column("what"),
     Column("size", 7, "right"),
-    Column("mark", 1),
-)
-HIT_COLUMNS = (
-    Column("time", 8, "right"),
-    Column("way", 1),
-    Column("kind", 10),
-    Column("what"),
-    Column("note", 13, "right", min_total_width=50),
     Column("mark", 1),
 )
 
@@ -88,7 +81,7 @@ class TrafficPlace(RecordsPlace):
             yield Feed(
                 EXCHANGE_COLUMNS, enter_hint="records", id="exchanges", empty="Nothing has crossed the wire yet."
             )
-            hits = Feed(HIT_COLUMNS, enter_hint="its exchange", id="hits", empty="No record is a hit.")
+            hits = Feed(COLUMNS, enter_hint="its exchange", id="hits", empty="No record is a hit.")
             hits.display = False
             yield hits
         with Horizontal(classes="split"):

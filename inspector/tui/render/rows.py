@@ -40,6 +40,8 @@ _NOTHING: Cell = ("", "feed--text")
 NOTE_WIDTH = 13
 """How many cells a note on a timeline has."""
 
+_SHORTEST_GAP = 0.0005
+"""A gap below this is none: what is told is milliseconds."""
 _MINUTES = 100
 """From so many seconds on a time is told in minutes and seconds."""
 _PROOF = 9
@@ -137,16 +139,25 @@ def direction(record: Record, glyphs: Glyphs) -> Cell:
             return glyphs.received, "feed--received"
 
 
-def timeline_row(record: Record, row: Row, began: float | None, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
-    """Return the cells of a timeline: time, direction, kind, what, note, mark.
+def timeline_row(
+    record: Record,
+    row: Row,
+    began: float | None,
+    glyphs: Glyphs,
+    aside: Aside = NOTHING_BESIDE,
+    gap: float | None = None,
+) -> Cells:
+    """Return the cells of a timeline: time, gap, direction, kind, task, what, note, mark.
 
-    A row that opens a turn shows the time of day, the others the time since `began`. Where a task comes by stream and
-    by push, the note says what the one is to the other.
+    A row that opens a turn shows the time of day, the others the time since `began`; `gap` is how long nothing came
+    before it. Where a task comes by stream and by push, the note says what the one is to the other.
     """
     return (
         _when(record, began),
+        (f"+{relative(gap)}" if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
         direction(record, glyphs),
         (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
+        (record.task[:SHORT_ID], "feed--muted"),
         _marked(_what(record, glyphs), aside, glyphs),
         _note(record, row, glyphs, aside),
         finding_cell(worst(record), glyphs),

@@ -35,7 +35,14 @@ class TimelineRows:
         row = self._records[index]
         record = self._journal.capture.get(row.last)
         began = self._journal.turn_of(record)
-        return rows.timeline_row(record, row, began, self._glyphs, self._aside(record, row))
+        return rows.timeline_row(record, row, began, self._glyphs, self._aside(record, row), self._gap(index))
+
+    def _gap(self, index: int) -> float | None:
+        """Return the seconds between the end of the row before and the beginning of this one, None for the first."""
+        if not index:
+            return None
+        get = self._journal.capture.get
+        return get(self._records[index].first).at - get(self._records[index - 1].last).at
 
     def _aside(self, record: Record, row: Row | None = None) -> Aside:
         return NOTHING_BESIDE if self._asides is None else self._asides.of(record, row)

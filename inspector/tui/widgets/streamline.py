@@ -12,10 +12,12 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.protocol.lifecycle import is_terminal, short
+from inspector.text.sanitise import clean_line
 from inspector.tui.places.base import CallWanted
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_line
 from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.source import Piece
 from inspector.tui.widgets.tasklane import LOW
 
@@ -173,10 +175,16 @@ class StreamLine(Static):
         if found is None:
             return
         well = self._drop is None or self._drop.exchange != found.number
-        drawn = (*self._notice(found), *health_line(found, self._glyphs, well=well))
+        drawn = (*self._whose(), *self._notice(found), *health_line(found, self._glyphs, well=well))
         if drawn != self._drawn:
             self._drawn = drawn
             self.update(Content.assemble(*drawn), layout=False)
+
+    def _whose(self) -> list[Piece]:
+        """Say of which task a stream tells, where that is not the one that is shown."""
+        task = self._stream.task if self._stream is not None else ""
+        other = bool(task) and self._watched is not None and task != self._watched.id
+        return [(f"of {clean_line(task[:SHORT_ID], SHORT_ID)}   ", "bold $state-warning")] if other else []
 
     def _notice(self, found: Health) -> list[Piece]:
         """Return what is to be said of the stream before its numbers: that it was lost, or what was missed."""
