@@ -23,7 +23,7 @@ def streamed(event: str = "status", size: int = 400) -> Record:
 
 
 def note(record: Record, aside: Aside, *, records: int = 1) -> tuple[str, str]:
-    return timeline_row(record, Row(1, record.seq, records, 400), None, UNICODE, aside)[6]
+    return timeline_row(record, Row(1, record.seq, records, 400), None, UNICODE, aside)[5]
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,29 @@ def test_runs_keep_their_count():
 def test_no_note_is_wider_than_its_column(seq: int, delay: float, glyphs: Glyphs):
     aside = Aside(paired=True, told=True, seq=seq, delay=delay)
     for record in (push(), streamed()):
-        text, _ = timeline_row(record, Row(1, 1, 1, 1), None, glyphs, aside)[6]
+        text, _ = timeline_row(record, Row(1, 1, 1, 1), None, glyphs, aside)[5]
         assert cell_len(text) <= NOTE_WIDTH, text
 
 
 @pytest.mark.parametrize(("glyphs", "said"), [(UNICODE, "★ ✎ look  · said"), (ASCII, '^ " look  . said')])
 def test_a_bookmark_and_a_note_stand_before_what_a_row_says(glyphs: Glyphs, said: str):
     aside = Aside(bookmarked=True, remark="look")
-    assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, aside)[5][0] == said
+    assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, aside)[4][0] == said
     assert record_row(streamed(), 0.0, glyphs, aside)[3][0] == said
     assert delivery_row(push(), UNICODE, Aside(bookmarked=True))[4][0].startswith("★ ")
     assert {cell_len(one) for one in (glyphs.bookmark, glyphs.remark)} == {1}
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"),
+    [(None, ""), (0.0, ""), (0.0123, "+0.012"), (9.9999, "+10.0"), (61.04, "+61.0"), (727, "+12:07")],
+)
+def test_the_time_in_which_nothing_came_is_told_in_six_cells(gap: float | None, said: str):
+    record = streamed()
+    assert timeline_row(record, Row(1, 1, 1, 1), None, UNICODE, gap=gap)[1][0] == said
+    assert len(said) <= 6
+
+
+def test_a_row_about_another_task_than_those_before_names_it():
+    text, _ = timeline_row(streamed(), Row(1, 1, 1, 1), None, UNICODE, other=True)[4]
+    assert text.startswith(f"{streamed().task[:4]}  ")

@@ -249,7 +249,7 @@ async def test_an_error_is_told_above_the_text_and_on_the_timeline(open_app: Ope
     async with playing(answer) as agent, open_app(agent.url, (200, 60)) as driver:
         await driver.connected()
         await driver.ask("paint it")
-        assert "no such colour" in driver.line("error")
+        assert "no such col" in driver.line("error")
         assert "InvalidParamsError: no such colour" in driver.line("problem:")
         assert driver.app.is_running
 

@@ -40,6 +40,8 @@ _NOTHING: Cell = ("", "feed--text")
 NOTE_WIDTH = 13
 """How many cells a note on a timeline has."""
 
+_TOLD_APART = 4
+"""How many characters of an id tell the rows of one task from those of another."""
 _SHORTEST_GAP = 0.0005
 """A gap below this is none: what is told is milliseconds."""
 _MINUTES = 100
@@ -146,22 +148,29 @@ def timeline_row(
     glyphs: Glyphs,
     aside: Aside = NOTHING_BESIDE,
     gap: float | None = None,
+    *,
+    other: bool = False,
 ) -> Cells:
-    """Return the cells of a timeline: time, gap, direction, kind, task, what, note, mark.
+    """Return the cells of a timeline: time, gap, direction, kind, what, note, mark.
 
     A row that opens a turn shows the time of day, the others the time since `began`; `gap` is how long nothing came
-    before it. Where a task comes by stream and by push, the note says what the one is to the other.
+    before it; `other` says that it is about another task than the rows before it, which is named then. Where a task
+    comes by stream and by push, the note says what the one is to the other.
     """
+    what = _what(record, glyphs)
     return (
         _when(record, began),
-        (f"+{relative(gap)}" if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
+        (_since(gap) if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
         direction(record, glyphs),
         (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
-        (record.task[:SHORT_ID], "feed--muted"),
-        _marked(_what(record, glyphs), aside, glyphs),
+        _marked((f"{record.task[:_TOLD_APART]}  {what[0]}", what[1]) if other else what, aside, glyphs),
         _note(record, row, glyphs, aside),
         finding_cell(worst(record), glyphs),
     )
+
+
+def _since(gap: float) -> str:
+    return f"+{gap:.3f}" if gap < 9.9995 else f"+{gap:.1f}" if gap < _MINUTES else f"+{relative(gap)}"
 
 
 def _when(record: Record, began: float | None) -> Cell:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from inspector.session.tasks import TrackedTask
 
 
+_NEAR = 8
+"""So many rows before one are looked at for the task that they are about."""
+
+
 class TimelineRows:
     """The rows of a timeline; `asides` knows what stands beside the records, None where nothing is to."""
 
@@ -35,7 +39,22 @@ class TimelineRows:
         row = self._records[index]
         record = self._journal.capture.get(row.last)
         began = self._journal.turn_of(record)
-        return rows.timeline_row(record, row, began, self._glyphs, self._aside(record, row), self._gap(index))
+        return rows.timeline_row(
+            record,
+            row,
+            began,
+            self._glyphs,
+            self._aside(record, row),
+            self._gap(index),
+            other=self._is_other(record, index),
+        )
+
+    def _is_other(self, record: Record, index: int) -> bool:
+        """Tell whether a row is about another task than the last row before it that is about one, if that is near."""
+        if not record.task:
+            return False
+        before = (self.record(row).task for row in range(index - 1, max(-1, index - 1 - _NEAR), -1))
+        return next((task for task in before if task), record.task) != record.task
 
     def _gap(self, index: int) -> float | None:
         """Return the seconds between the end of the row before and the beginning of this one, None for the first."""

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     Column("time", 8, "right"),
-    Column("gap", 7, "right", min_total_width=84),
+    Column("gap", 6, "right", min_total_width=84),
     Column("way", 1),
     Column("kind", 10, min_total_width=40),
-    Column("task", 8, min_total_width=88),
     Column("what"),
     Column("note", 13, "right", min_total_width=50),
     Column("mark", 1),
