@@ -6,10 +6,13 @@ import pytest
 from rich.cells import cell_len
 
 from inspector.capture.records import Kind, Record
+from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.model import TaskStatus
 from inspector.session.lists import Row
+from inspector.session.tasks import TrackedTask
 from inspector.tui.render.asides import Aside
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
-from inspector.tui.render.rows import NOTE_WIDTH, delayed, delivery_row, record_row, timeline_row
+from inspector.tui.render.rows import NOTE_WIDTH, delayed, delivery_row, record_row, task_row, timeline_row
 
 GOOD = {"taken": True, "refused": "", "status": 204, "checks": [["token", True, "equal"]]}
 
@@ -121,3 +124,10 @@ def test_the_time_in_which_nothing_came_is_told_in_six_cells(gap: float | None, 
 def test_a_row_about_another_task_than_those_before_names_it():
     text, _ = timeline_row(streamed(), Row(1, 1, 1, 1), None, UNICODE, other=True)[4]
     assert text.startswith(f"{streamed().task[:4]}  ")
+
+
+@pytest.mark.parametrize(("timestamp", "age"), [(None, "5 s"), ("1970-01-01T00:00:00Z", "17 min"), ("soon", "5 s")])
+def test_a_task_that_was_listed_is_as_old_as_its_state(timestamp: str | None, age: str):
+    answered = AssembledTask("t", status=TaskStatus(state="TASK_STATE_WORKING", timestamp=timestamp))
+    task = TrackedTask("t", 1, 1000.0, answered, AssembledTask("t"))
+    assert task_row(task, 1005.0, UNICODE)[3][0] == age

@@ -356,8 +356,16 @@ def task_row(task: TrackedTask, now: float, glyphs: Glyphs) -> Cells:
         state_cell(account.state, glyphs),
         (task.id[:SHORT_ID], "feed--text"),
         (account.context_id[:SHORT_ID], "feed--muted"),
-        (ago(now - task.first_seen), "feed--muted"),
+        (ago(now - _since_when(task)), "feed--muted"),
         (ago(now - account.updated), "feed--muted"),
         (str(len(account.artifacts)), "feed--text"),
         (said, "feed--text"),
     )
+
+
+def _since_when(task: TrackedTask) -> float:
+    """Return since when there is a task: when it was first heard of, or the time of its state where that is earlier."""
+    from inspector.session.stamp import seconds_of  # noqa: PLC0415 - loaded with the session, after first paint
+
+    stamp = seconds_of(task.now.status.timestamp)
+    return task.first_seen if stamp is None else min(stamp, task.first_seen)
