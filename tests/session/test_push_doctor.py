@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, OpenSession, answering, drive, eventually, say, task
+from scripted import Agent, OpenSession, answering, drive, eventually, say, scripted, task
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
@@ -50,6 +50,17 @@ SOUND = Evidence(
         (
             {"hooks": (hook(failed="Push to loopback addresses is refused."),)},
             "the agent refuses the address",
+            Likely.CERTAIN,
+        ),
+        ({"gone": "Nothing listens at 127.0.0.1:9."}, "the agent cannot be reached", Likely.CERTAIN),
+        (
+            {
+                "hooks": (),
+                "configs": ("http://127.0.0.1:9/x",),
+                "advertised": "http://127.0.0.1:9/x",
+                "silent": "nobody",
+            },
+            "the agent cannot reach the receiver",
             Likely.CERTAIN,
         ),
         ({"hooks": (hook(failed="Internal error."),)}, "the agent refused the registration", Likely.CERTAIN),
@@ -230,3 +241,25 @@ async def test_nobody_is_sure_of_no_webhook_where_the_agent_does_not_tell(agent:
     agent.answer(answering(error={"code": -32603, "message": "broken"}))
     found = {cause.name: cause.likely for cause in (await examine(session, "t")).causes}
     assert found["not registered"] is Likely.POSSIBLE
+
+
+async def test_a_url_of_this_machine_where_nothing_listens_is_told_so(mock: MockAgent, open_session: OpenSession):
+    before = await open_session(mock.url)
+    await before.push.turn_on()
+    turn = await say(before, "push")
+    session = await open_session(mock.url)
+    likely = {cause.name: cause for cause in (await examine(session, turn.exchange.task_id)).causes}
+    assert likely["the agent cannot reach the receiver"].likely is not Likely.CERTAIN
+    await before.close()
+    first = (await examine(session, turn.exchange.task_id)).causes[0]
+    assert (first.name, first.likely) == ("the agent cannot reach the receiver", Likely.CERTAIN)
+    assert first.evidence.endswith("nothing listens there")
+
+
+async def test_an_agent_that_is_gone_is_told_so_first(open_session: OpenSession):
+    async with scripted() as agent:
+        agent.answer(answering({"task": task("WORKING")}))
+        session = await open_session(agent.url)
+        await say(session, stream=False)
+    first = (await examine(session, "t")).causes[0]
+    assert (first.name, first.likely) == ("the agent cannot be reached", Likely.CERTAIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +33,9 @@ _PATIENCE = 10.0
 
 _MOST_RECORDED = 500
 """How many deliveries of a task are looked at in each capture."""
+_CONNECTING = 2.0
+"""How long it is waited for something to take a connection on this machine, in seconds."""
+_GONE = "the agent cannot be reached"
 _NONE = "not registered"
 _REFUSES = "the agent refuses the address"
 _REJECTED = "the agent refused the registration"
@@ -44,7 +47,7 @@ _FAR = "the agent cannot reach the receiver"
 _GAVE_UP = "we answered with an error, and it gave up"
 _ASTRAY = "it posts to another path"
 _AT_THE_END = "the agent pushes only at the end"
-_RANK = (_NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END)
+_RANK = (_GONE, _NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END)
 """What may keep pushes away, the commonest first."""
 
 
@@ -74,7 +77,8 @@ class Evidence:
     `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls of those
     that the agent told of; `deliveries` is what came to ours, or what other captures have of the task where none is
     ours; `strays` is what came to no registration. `listed` says how many of ours the agent has, None where it did not
-    tell, `asked` why not or how it was asked. `ended` is when the task was over, None where it is not.
+    tell, `asked` why not or how it was asked. `ended` is when the task was over, None where it is not. `gone` says why
+    the agent cannot be asked any more, `silent` that nothing takes a connection at the url, `""` where that is not so.
     """
 
     agent: str
@@ -88,6 +92,8 @@ class Evidence:
     asked: str = ""
     state: str = ""
     ended: float | None = None
+    gone: str = ""
+    silent: str = ""
     now: float = field(default_factory=time.time)
 
     @property
@@ -109,6 +115,8 @@ class Evidence:
 def causes(known: Evidence) -> list[Cause]:
     """Return what may keep pushes away, the likeliest first, and behind it what is ruled out."""
     found = [_not_declared(known), _ended_before(known), _only_at_the_end(known)]
+    if known.gone:
+        found.append(Cause(_GONE, Likely.CERTAIN, known.gone, "Start it again, and look why it ended."))
     if not known.hooks and not known.configs:
         remedy = "Register one: s in Webhooks, or p before the message is sent; push set does it headless."
         if known.listed is not None:
@@ -177,6 +185,9 @@ def _ended_before(known: Evidence) -> Cause:
 
 
 def _not_reachable(known: Evidence) -> Cause:
+    if known.silent:
+        remedy = "Start what is to listen there, or register the url of something that does (listen, p)."
+        return Cause(_FAR, Likely.CERTAIN, f"{known.advertised}: {known.silent}", remedy)
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
     seen = f"{known.advertised}, from the agent's host: {words}"
@@ -242,13 +253,30 @@ async def examine(session: Session, task_id: str, captures: Sequence[Path] = ())
     What came to a webhook of another run is looked up in these captures.
     """
     configs, asked = await _ask_stored(session, task_id)
+    fault = None
     if session.connection is not None and session.connection.choice is not None:
-        await _finish(session.get(task_id))
+        fault = await _finish(session.get(task_id))
+    gone = fault.seen if fault is not None and fault.code == FaultCode.UNREACHABLE else ""
     recorded = _NOT_LOOKED
     if not session.push.hooks.of_task(task_id):
         recorded = await asyncio.to_thread(_look_up, captures, task_id)
     known = _gather(session, task_id, configs, asked, recorded)
+    known = replace(known, gone=gone, silent="" if known.hooks else await _silence(known.advertised))
     return Diagnosis(task_id, known.good, causes(known), _unseen(known, recorded))
+
+
+async def _silence(url: str) -> str:
+    """Say that nothing takes a connection at a url of this machine, `""` where something does, or it is elsewhere."""
+    place = place_of(url)
+    if place is None or nearness(place.host) is not Nearness.MACHINE:
+        return ""
+    try:
+        async with asyncio.timeout(_CONNECTING):
+            _, writer = await asyncio.open_connection(place.host, place.port)
+    except (OSError, TimeoutError):
+        return "nothing listens there"
+    writer.close()
+    return ""
 
 
 def _look_up(captures: Sequence[Path], task_id: str) -> _Recorded:
@@ -300,7 +328,7 @@ def _gather(
         hooks=hooks,
         configs=configs,
         deliveries=tuple(record for record in came if record.meta["registration"] in numbers) or recorded.deliveries,
-        strays=sum(not record.meta["registration"] for record in came),
+        strays=sum(not record.meta["registration"] and record.meta["method"] == "POST" for record in came),
         listed=None if told is None else sum(hook.stored is True for hook in hooks),
         asked=asked,
         state=tracked.now.state if tracked else "",
