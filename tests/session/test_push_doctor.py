@@ -209,8 +209,8 @@ async def test_what_came_to_another_run_is_looked_up_in_its_capture(
     turn = await say(before, "push")
     task_id = turn.exchange.task_id
     await eventually(lambda: before.push.hooks[0].accepted >= 3)
-    path, accepted = before.journal.capture.path, before.push.hooks[0].accepted
     await before.close()
+    path, accepted = before.journal.capture.path, before.push.hooks[0].accepted  # more may have come meanwhile
     broken = tmp_path / "broken.a2a"
     broken.write_bytes(b"no capture")
     session = await open_session(mock.url)
