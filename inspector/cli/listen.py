@@ -89,7 +89,7 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
 
 async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
     """Forward what came, until somebody is in a hurry, and say what was not forwarded."""
-    left = [asyncio.ensure_future(push.relay.drain()), asyncio.ensure_future(hurry.wait())]
+    left = [asyncio.ensure_future(one) for one in (push.relay.drain(), hurry.wait())]
     await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
     for one in left:
         one.cancel()

@@ -95,6 +95,7 @@ class Exchange(Recorder):
     _unread: bytes = field(default=b"", init=False)
     _over: float = field(default=0.0, init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
+    _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judged: bool = field(default=False, init=False)
     _run: ChunkRun = field(init=False)
     _hide: Hide = field(init=False)
@@ -273,8 +274,7 @@ class Exchange(Recorder):
         """Return what an artifact is called: by its id too where it has no name, or one that an earlier one has."""
         own = artifact.artifact_id
         name = self._names[own] = artifact.name or self._names.get(own) or own
-        first = next(key for key, other in self._names.items() if other == name)
-        return name if first == own else f"{name} ({own})"
+        return name if self._owners.setdefault(name, own) == own else f"{name} ({own})"
 
     def _as_asked(self, answer: Answer, value: Json) -> tuple[Finding, ...]:
         """Judge the only answer by what was asked."""
@@ -376,10 +376,10 @@ class Exchange(Recorder):
 
     def end_words(self, ended: Ended) -> str:
         """Say how the exchange ended, and that a stream left its task at work."""
-        order, streamed = self._order, self.head is not None and self.head.streamed
-        left = order is not None and order.state and not order.ended and order.state not in INTERRUPTED
-        if ended.how is Ending.COMPLETE and streamed and order is not None and left:
-            return f"closed while the task is {short(order.state)}"
+        streamed = self.head is not None and self.head.streamed
+        state = "" if self._order is None or self._order.ended else self._order.state
+        if ended.how is Ending.COMPLETE and streamed and state and state not in INTERRUPTED:
+            return f"closed while the task is {short(state)}"
         return super(Exchange, self).end_words(ended)
 
     def let_go(self) -> None:

@@ -63,8 +63,7 @@ def _config_id(session: Session, task_id: str) -> str:
 
 async def _webhook(session: Session, task_id: str) -> PushConfig:
     """Register a webhook of our own for a task, starting the receiver if need be."""
-    if not session.push.listening:
-        await session.push.listen()
+    await session.push.listen()
     hook = session.push.register(task_id, generation=session.choice.dialect.generation)
     return hook.config.model_copy(update={"task_id": task_id})
 

@@ -50,8 +50,7 @@ async def try_message(
     hook: Hook | None = None
     if card.capabilities.push_notifications:
         try:
-            if not session.push.listening:
-                await session.push.listen()
+            await session.push.listen()
             hook = session.push.register()
         except FaultError as error:
             yield Step(PUSH, False, error.fault.seen, 0.0, error.fault.hint)

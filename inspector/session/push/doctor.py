@@ -23,7 +23,7 @@ from inspector.session.push.reachable import Reachable, reachable
 from inspector.session.session import Session
 from inspector.session.stamp import seconds_of
 from inspector.session.turn import Turn
-from inspector.wire.reach import Nearness, nearness, place_of
+from inspector.wire.reach import Nearness, connect, nearness, place_of
 
 _SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
 """Words with which agents say that they do not post to such an address."""
@@ -33,8 +33,6 @@ _PATIENCE = 10.0
 
 _MOST_RECORDED = 500
 """How many deliveries of a task are looked at in each capture."""
-_CONNECTING = 2.0
-"""How long it is waited for something to take a connection on this machine, in seconds."""
 _GONE = "the agent cannot be reached"
 _NONE = "not registered"
 _REFUSES = "the agent refuses the address"
@@ -270,13 +268,7 @@ async def _silence(url: str) -> str:
     place = place_of(url)
     if place is None or nearness(place.host) is not Nearness.MACHINE:
         return ""
-    try:
-        async with asyncio.timeout(_CONNECTING):
-            _, writer = await asyncio.open_connection(place.host, place.port)
-    except (OSError, TimeoutError):
-        return "nothing listens there"
-    writer.close()
-    return ""
+    return "" if (await connect(place)).good else "nothing listens there"
 
 
 def _look_up(captures: Sequence[Path], task_id: str) -> _Recorded:

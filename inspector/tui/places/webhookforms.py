@@ -111,7 +111,7 @@ def _wrong_answer(hooks: Collection[int], values: Mapping[str, str]) -> str:
     if values["times"] and not values["times"].isdecimal():
         return "For the next how many? A number is due, or nothing."
     if values["hook"] and not (values["hook"].isdecimal() and int(values["hook"]) in hooks):
-        return f"Which hook? There is {'one up to' if hooks else 'none'} {max(hooks, default='')}".rstrip() + "."
+        return "Which hook? The number of one that there is, or nothing."
     return "" if read_dial(_spelled(values)) else f"That is no answer; it is {SPELLING}."
 
 

@@ -75,10 +75,10 @@ def health_in_full(found: Health, glyphs: Glyphs) -> list[Paragraph]:
         _row("stands", found.words if found.end != "ended" else f"ended after {found.words}", style),
         _row("first byte", _since(found.first_byte, "the head of the response")),
         _row("first event", _since(found.first_event, "the first event")),
-        _row("in all", f"{lasting(found.total)}" + ("" if found.end != "open" else " so far")),
+        _row("in all", lasting(found.total) + ("" if found.end != "open" else " so far")),
     ]
     if found.end == "open":
-        rows.append(_row("idle", f"{lasting(found.idle)}"))
+        rows.append(_row("idle", lasting(found.idle)))
     rows += [
         _row("events", f"{found.events:,}, {found.keepalives:,} keep-alives, {size(found.size)}"),
         _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "too few to tell"),
@@ -86,7 +86,7 @@ def health_in_full(found: Health, glyphs: Glyphs) -> list[Paragraph]:
     ]
     chart = sparkline(found.beats, glyphs, _WIDE_SPARKS)
     if chart:
-        each = f"{lasting(found.beat_width)}" if found.beat_width else ""
+        each = lasting(found.beat_width) if found.beat_width else ""
         rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.beats):,} in one"))
     if found.buffered:
         rows += [
