@@ -6,7 +6,7 @@ import asyncio
 import time
 
 import pytest
-from test_receiver import Answer, opened
+from receiving import Answer, opened
 
 from inspector.wire import dial
 from inspector.wire.connection import ReceiverLimits

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 import trustme
-from test_receiver import BODY, opened
+from receiving import BODY, opened
 
 from inspector.protocol.errors import FaultError, Whose
 from inspector.wire.place import Place, tls_context

@@ -1,0 +1,16 @@
+"""A receiver that is ready, patient or quick."""
+
+import pytest
+from receiving import QUICK, opened
+
+
+@pytest.fixture
+async def desk():
+    async with opened() as desk:
+        yield desk
+
+
+@pytest.fixture
+async def quick():
+    async with opened(QUICK) as desk:
+        yield desk
