@@ -124,13 +124,21 @@ def test_the_doctor_finds_no_webhook(cli: RunCli, slow_mock: str, task_id: str):
 def test_the_doctor_finds_that_the_agent_may_refuse_loopback_and_that_the_task_goes_on(
     cli: RunCli, slow_mock: str, task_id: str
 ):
-    cli("push", "set", task_id, "--url", HOOK, "-a", slow_mock)
+    # The mock itself listens at this url: that nothing does is another cause, and a certain one.
+    cli("push", "set", task_id, "--url", f"{slow_mock}/hook", "-a", slow_mock)
     ran = cli("doctor", slow_mock, "--push", task_id, "-o", "json")
     causes = {one["name"]: one["likely"] for one in ran.json["causes"]}
     assert causes["the agent refuses the address"] == "possible"
     assert causes["the agent pushes only at the end"] == "possible"
     assert causes["the agent does not do push"] == "ruled_out"
     assert ran.code == 0
+
+
+def test_the_doctor_finds_that_nothing_listens_at_the_url(cli: RunCli, slow_mock: str, task_id: str):
+    cli("push", "set", task_id, "--url", HOOK, "-a", slow_mock)
+    ran = cli("doctor", slow_mock, "--push", task_id)
+    assert ran.code != 0
+    assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: {HOOK}: nothing listens there")
 
 
 def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, puppet: MakePuppet):
