@@ -145,6 +145,7 @@ def _lay_out(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # before anything is written, or it has no effect
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA temp_store=MEMORY")  # or a batch is written to a file of its own first, in case it fails
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # another process was faster
         raise CaptureError(f"The capture {path} exists already; choose another name.")

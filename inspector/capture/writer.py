@@ -108,8 +108,12 @@ class Writer:
             self._fail(error)
 
     def _drain(self) -> None:
-        while self._waiting:
-            rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, len(self._waiting)))]
+        # What comes meanwhile gathers for the next time: while much comes, taking it at once would be a commit for
+        # every few records, without an end.
+        left = len(self._waiting)
+        while left:
+            rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, left))]
+            left -= len(rows)
             try:
                 self._commit(rows)
             except UnicodeEncodeError:

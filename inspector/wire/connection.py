@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from email.utils import formatdate
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, cast
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
+from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import HttpProcessingError
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.streams import StreamReader
@@ -258,6 +261,48 @@ def answer(status: int, why: str, headers: Mapping[str, str] = _NONE) -> web.Res
     return web.Response(
         status=status or 400, text=why or None, headers={**_OURS, **more, **headers} if more or headers else _OURS
     )
+
+
+class _Accepted(web.StreamResponse):
+    """A 204 on a connection that stays open, spelled out once a second and given to all deliveries of it.
+
+    An answer of aiohttp's own costs a fifth of what a delivery costs.
+    """
+
+    def __init__(self, second: int) -> None:
+        super().__init__(status=204)
+        self.second = second
+        lines = ["HTTP/1.1 204 No Content", *(f"{name}: {value}" for name, value in _OURS.items())]
+        lines.append(f"Date: {formatdate(second, usegmt=True)}")
+        self._spelled = "\r\n".join([*lines, "", ""]).encode("ascii")
+
+    @property
+    def keep_alive(self) -> bool:
+        """Say that the connection stays open."""
+        return True
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Send it; ConnectionError where nobody is there any more."""
+        if request.transport is None or request.transport.is_closing():
+            raise ConnectionResetError
+        request.transport.write(self._spelled)
+        return None
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Leave it at that: a 204 has no body."""
+
+
+_accepted = _Accepted(0)
+
+
+def accept(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer a good delivery to which nothing else is to be said."""
+    global _accepted  # noqa: PLW0603
+    if not request.keep_alive or request.version != HttpVersion11:
+        return answer(204, "")  # it has to say what becomes of the connection
+    if (second := int(time.time())) != _accepted.second:
+        _accepted = _Accepted(second)
+    return _accepted
 
 
 def _explain(error: HttpProcessingError) -> tuple[int, str]:

@@ -16,7 +16,7 @@ from aiohttp.streams import StreamReader
 
 from inspector.protocol.errors import FaultError
 from inspector.wire.check import Check
-from inspector.wire.connection import Connection, ReceiverLimits, Room, answer, next_bytes
+from inspector.wire.connection import Connection, ReceiverLimits, Room, accept, answer, next_bytes
 from inspector.wire.delivery import Delivery, Intake, Outcome, RequestHead, text
 from inspector.wire.dial import ACCEPT, Answer, Dials, Manner
 from inspector.wire.heads import Examined, Heads
@@ -189,6 +189,9 @@ class Receiver:
             self._used.add(verdict.jwt.identity)
         with self._turns:
             self._room.report(delivery)
+        if given is ACCEPT and delivery.taken and not verdict.echo:
+            connection.release()
+            return accept(request)
         response = answer(
             status, delivery.refused or verdict.echo, given.headers(registration.url if registration else "")
         )

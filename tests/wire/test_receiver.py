@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import time
+from email.utils import parsedate_to_datetime
 from urllib.parse import unquote_plus
 
 import aiohttp
@@ -29,6 +30,31 @@ async def test_a_good_delivery_is_answered_with_204_and_reported_as_it_came(desk
     assert verdict(delivery) == {"authorization": None} | dict.fromkeys(
         ["path", "token", "method", "host", "origin", "encoding", "content-type", "size", "json"], True
     )
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "said", "stays"),
+    [("1.1", (), None, True), ("1.1", ("Connection: close",), "close", False), ("1.0", (), None, False)],
+    ids=["plain", "asked to close", "HTTP/1.0"],
+)
+async def test_what_becomes_of_the_connection_is_as_the_sender_asked(desk, version, asked, said, stays):
+    request = desk.head(f"Content-Length: {len(BODY)}", *asked).replace(b"HTTP/1.1", f"HTTP/{version}".encode()) + BODY
+    reader, writer = await desk.connect()
+    writer.write(request)
+    answer = await Answer.read(reader)
+    assert (answer.status, answer.headers["server"], answer.headers["x-content-type-options"]) == (
+        204,
+        "a2a-inspect",
+        "nosniff",
+    )
+    assert abs(parsedate_to_datetime(answer.headers["date"]).timestamp() - time.time()) < 5
+    assert answer.headers.get("connection") == said
+    if stays:
+        writer.write(desk.post())
+        assert (await Answer.read(reader)).status == 204
+    else:
+        assert await reader.read() == b""
+    writer.close()
 
 
 async def test_headers_keep_their_order_their_spelling_and_their_duplicates(desk):
