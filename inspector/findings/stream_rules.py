@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from inspector.findings.examples import stream
 from inspector.findings.finding import Severity
 from inspector.findings.payload.sound import TEXT_PART, chunk, message, status, task, update
@@ -20,6 +22,9 @@ def _old(state: str, *, final: bool = False) -> Json:
 
 
 _SOUND = stream(_TASK, _WORKING, chunk(), chunk(append=True, lastChunk=True), _DONE)
+_WRITTEN = "".join(
+    f"data: {json.dumps({'jsonrpc': '2.0', 'id': 'the-id', 'result': event})}\n\n" for event in (_TASK, _DONE)
+)
 _OLD_SOUND = stream(_old("working"), _old("completed", final=True))
 
 RULES = (
@@ -230,11 +235,11 @@ RULES = (
         _WARNING,
         "The official Python client reads this part of the stream otherwise",
         "HTML Living Standard §9.2.6",
-        "A leading byte order mark is ignored, and a block without data is no event.",
-        "Send no byte order mark, and an id only with data: httpx-sse loses the one and makes an event of the other.",
+        "A leading byte order mark is ignored.",
+        "Send no byte order mark: httpx-sse loses the first event behind it.",
         NEWEST_FIRST,
-        passing=stream(_TASK, _DONE, sse=": ping\n\n"),
-        failing=stream(_TASK, _DONE, sse="id: 7\n\n"),
+        passing=stream(sse=_WRITTEN),
+        failing=stream(sse=f"\ufeff{_WRITTEN}"),
     ),
     Rule(
         "STREAM-022",
@@ -268,5 +273,17 @@ RULES = (
         NEWEST_FIRST,
         passing=stream(_TASK, {"error": _BROKEN}),
         failing=stream(_TASK, {"error": _BROKEN}, _DONE),
+    ),
+    Rule(
+        "STREAM-025",
+        Severity.HINT,
+        "The official Python client may take this for an event",
+        "HTML Living Standard §9.2.6",
+        "A block without data is no event.",
+        "Send an id only with data, and no keep-alive after one: httpx-sse hands both on as events, and a client "
+        "that parses their empty data breaks off (a2a-sdk 0.2 does).",
+        NEWEST_FIRST,
+        passing=stream(_TASK, _DONE, sse=": ping\n\n"),
+        failing=stream(_TASK, _DONE, sse="id: 7\n\n"),
     ),
 )

@@ -24,7 +24,7 @@ class Frame(NamedTuple):
     """One block of a stream.
 
     `raw` is the block with its line ends, the closing empty line included; `data` is the joined `data` lines, or None
-    for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` where absent;
+    for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` and None where absent;
     `comments` are the first lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the
     stream.
     """
@@ -32,7 +32,7 @@ class Frame(NamedTuple):
     raw: bytes
     data: bytes | None
     event: str = ""
-    id: str = ""
+    id: str | None = None
     comments: tuple[str, ...] = ()
 
 
@@ -108,7 +108,7 @@ def _frame(packed: list[bytes], loose: list[bytes], *, first: bool) -> Frame | N
     """Read the lines of one block; None where all that it holds is a byte order mark, so that it joins the next."""
     data: bytes | bytearray | None = None
     comments: list[str] = []
-    event = identity = ""
+    event, identity = "", None
     fields = 0
     lines = chain(chain.from_iterable(map(bytes.splitlines, packed)), loose) if packed else loose
     for ended in lines:

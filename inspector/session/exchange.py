@@ -37,7 +37,7 @@ from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
 from inspector.session.recorder import Recorder
 from inspector.session.run import ChunkRun
-from inspector.session.second import second_opinion
+from inspector.session.second import SecondOpinion
 from inspector.session.tasks import Source, Tasks, context_of, state_of, task_of, text_of
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.observations import Body, Ended, Ending, Frames, Trailers
@@ -97,6 +97,7 @@ class Exchange(Recorder):
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judged: bool = field(default=False, init=False)
+    _second: SecondOpinion = field(default_factory=SecondOpinion, init=False)
     _run: ChunkRun = field(init=False)
     _hide: Hide = field(init=False)
 
@@ -156,6 +157,8 @@ class Exchange(Recorder):
             text = run.text_of(frame)
             if text:
                 chunks.append((text, frame))
+                if frame.id is not None:
+                    self._second.last_id = frame.id
             if chunks and (not text or self.on_answer is not None):
                 records += self._go_on(chunks, seen.at)
                 chunks.clear()
@@ -175,7 +178,7 @@ class Exchange(Recorder):
             label=" ".join(frame.comments),
             size=len(frame.raw),
             raw=self.mask(frame.raw),
-            findings=second_opinion(frame),
+            findings=self._second.of(frame),
         )
 
     def _frame(self, frame: Frame, at: float) -> Record:
@@ -251,7 +254,7 @@ class Exchange(Recorder):
         elif isinstance(answer, TaskList):
             for listed in answer.tasks:
                 self.tasks.take(listed, at, Source.ANSWER)
-        findings += self._as_asked(answer, value) if frame is None else second_opinion(frame)
+        findings += self._as_asked(answer, value) if frame is None else self._second.of(frame)
         record = self.journal.append(
             Kind.FRAME if framed else Kind.BODY,
             at,

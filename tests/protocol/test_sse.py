@@ -47,7 +47,7 @@ def test_an_event_joins_its_data_lines():
 def test_comments_ids_and_an_unfinished_event():
     frames, rest = read(b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event")
     assert said(frames) == [
-        (None, "", "", ("test stream",)),
+        (None, "", None, ("test stream",)),
         (b"first event", "", "1", ()),
         (b"second event", "", "", ()),
     ]
@@ -80,7 +80,7 @@ def test_a_byte_order_mark_is_skipped_at_the_start_alone():
 
 
 def test_an_id_with_a_nul_is_no_id():
-    assert read(b"id: a\0b\ndata: x\n\n")[0][0].id == ""
+    assert read(b"id: a\0b\ndata: x\n\n")[0][0].id is None
 
 
 def test_bytes_that_are_no_utf_8_do_not_stop_the_names():
@@ -90,7 +90,7 @@ def test_bytes_that_are_no_utf_8_do_not_stop_the_names():
 
 def test_a_block_without_data_is_kept_as_a_keep_alive():
     [comment, fields] = read(b": ping\n\nevent: x\nid: 1\n\n")[0]
-    assert comment == Frame(b": ping\n\n", None, "", "", ("ping",))
+    assert comment == Frame(b": ping\n\n", None, "", None, ("ping",))
     assert fields == Frame(b"event: x\nid: 1\n\n", None, "x", "1")
 
 

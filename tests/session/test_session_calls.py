@@ -358,7 +358,7 @@ async def test_keep_alives_are_recorded_and_are_no_events(agent: Agent, open_ses
     assert (ping.label, ping.raw, empty.raw) == ("ping 1 ping 2", b": ping 1\n: ping 2\n\n", b"event: x\n\n")
     assert records(session, Kind.END)[-1].meta["events"] == 1
     summary = session.journal.exchanges.get(turn.exchange.number)
-    assert (summary.events, summary.keepalives, rules(session)) == (1, 2, {"STREAM-021"})
+    assert (summary.events, summary.keepalives, rules(session)) == (1, 2, {"STREAM-025"})
 
 
 async def test_every_byte_of_a_stream_is_in_its_records(agent: Agent, open_session: OpenSession):

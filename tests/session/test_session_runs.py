@@ -111,7 +111,7 @@ def status(way: Way, state: str) -> Json:
     return wrapped(way, "statusUpdate", {"taskId": "t", "contextId": "c", "status": {"state": spelled}})
 
 
-def framed(value: Json | bytes, **members: str) -> Frame:
+def framed(value: Json | bytes, **members: str | None) -> Frame:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     return Frame(b"data: " + data + b"\n\n", data, **members)
 
@@ -151,6 +151,17 @@ def test_chunks_that_earn_the_same_findings_are_a_run(way: Way, odd: dict[str, A
         assert one.journal.found[rule] == list(range(5, 56))
         [tracked] = one.tasks.all()
         assert str(tracked.answered.artifacts["a"].text).endswith(" 48 49 plain")
+
+
+def test_the_ids_of_a_run_are_known_behind_it():
+    way = WAYS[0]
+    with stream(way, in_full=False) as one:
+        one.take(framed(chunk(way, "begin")))
+        for number in range(50):
+            one.take(framed(chunk(way, f" {number}", append=True), id=str(number) if number == 40 else None))
+        assert one.decoded == 3
+        one.take(Frame(b": ping\n\n", None, comments=("ping",)))
+        assert "STREAM-025" in one.journal.found
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
