@@ -50,7 +50,8 @@ class FindingsPrinter:
     """Prints the findings of every exchange as they are recorded, those of fetching the card apart.
 
     In JSON each is a line `{"finding": {...}}` with the operation and `index`, the event of its stream that it is
-    about, counted from 0; one about how the stream ended has the index of the last event, one about an answer 0.
+    about, counted from 0; one about a keep-alive or the end of the stream has that of the event before, one about an
+    answer 0.
     """
 
     def __init__(self, journal: Journal, out: Output, *, skip: frozenset[str]) -> None:

@@ -46,7 +46,7 @@ def test_accounts_that_come_to_the_same_agree():
 def test_a_text_that_differs_is_told_with_the_lines_that_do():
     found = folded(*CHUNKS, (G, 5, whole("COMPLETED", "abd")))
     [one] = [one for one in found.aspects if one.name == "artifact a"]
-    assert (one.verdict, [line.text for line in one.lines]) == (Verdict.DIFFERS, ["abc", "abd"])
+    assert (one.verdict, [line.text for line in one.lines], one.between) == (Verdict.DIFFERS, ["abc", "abd"], (S, G))
     assert not found.agree
 
 
@@ -72,6 +72,13 @@ def test_repeated_and_reordered_updates_are_named():
     found = folded((S, 1, a), (S, 2, b), (P, 3, b), (P, 4, a), (P, 5, a))
     assert 'working "1" was told 2 times by push, 1 by stream' in found.words
     assert 'working "2" came by push before working "1", by stream after it' in found.words
+
+
+def test_what_the_stream_told_twice_did_not_fail_to_be_pushed():
+    a, b = status("WORKING", "1"), status("WORKING", "2")
+    found = folded((S, 1, a), (S, 2, a), (P, 3, a), (S, 4, b))
+    assert 'working "1" was told 2 times by stream, 1 by push' in found.words
+    assert "1 of 3 updates came by stream and not by push" in found.words
 
 
 def test_pushes_without_artifacts_miss_none():

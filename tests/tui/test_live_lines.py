@@ -9,14 +9,22 @@ import pytest
 from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
+from rich.cells import cell_len
 from textual.widgets import Input
 
+from inspector.protocol.dialects import v1_0
+from inspector.protocol.model import Task
+from inspector.session.past.comparison import Comparer
+from inspector.session.push.reconcile import Sighting, Way
+from inspector.tui.render.comparison import compared
+from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.paper import PaperScreen
-from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.detailpane import DetailPane, FactView
 from inspector.tui.widgets.filterline import FilterLine
 from inspector.tui.widgets.streamline import StreamLine
 from inspector.tui.widgets.timelinepane import TimelinePane
 
+UUID = "11111111-1111-4111-8111-111111111111"
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
@@ -153,6 +161,38 @@ async def test_the_stream_is_told_in_full(open_app: Open, mock: str):
         assert isinstance(driver.app.screen, PaperScreen)
 
 
+async def test_the_paper_about_a_stream_goes_on_with_it_and_stays_where_it_is_read(open_app: Open):
+    more, end = asyncio.Event(), asyncio.Event()
+
+    async def answer(call: Call) -> Any:
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        await more.wait()
+        await response.write(call.frame(status("WORKING")))
+        await end.wait()
+        await response.write(call.frame(status("COMPLETED")))
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, (80, 24)) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until("1 event")
+        await driver.press("escape", "h")
+        await driver.until("first byte")
+        text = driver.app.screen.query_one(FactView)
+        text.scroll_to(y=1, animate=False)
+        more.set()
+        await driver.until(lambda: any("2 events" in paragraph for paragraph in _written(driver)))
+        assert text.scroll_y == min(1, text.max_scroll_y)
+        end.set()
+        await driver.until(lambda: any("ended after 3 events" in paragraph for paragraph in _written(driver)))
+
+
+def _written(driver: Driver) -> list[str]:
+    source = driver.app.screen.query_one(FactView).source
+    return ["".join(text for text, _ in source.line(number)) for number in range(len(source))]
+
+
 async def test_without_a_stream_there_is_no_line_about_one(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
@@ -179,8 +219,22 @@ async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
         await driver.press("escape", "c")
         await driver.until("by GetTask")
         assert "✕ artifact notes" in driver.screen
+        assert "- is what came by stream, + by GetTask" in driver.screen
         assert "- one" in driver.screen
         assert "+ other" in driver.screen
+
+
+@pytest.mark.parametrize(("width", "shown"), [(70, "11111111-111…"), (140, UUID)])
+def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
+    fold = Comparer("t")
+    for seq, way in enumerate(Way, 1):
+        event = v1_0.decode_event({"task": {"id": "t", "contextId": UUID, "status": {"state": "TASK_STATE_WORKING"}}})
+        assert isinstance(event, Task)
+        fold.take(Sighting(way, seq, seq, event))
+    rows = compared(fold.result(), "", UNICODE, width)
+    [row] = [one for one in rows if "context" in one.head[0]]
+    assert row.text.split() == [shown] * 3
+    assert cell_len(row.head[0]) + cell_len(row.text) <= width
 
 
 # The filter

@@ -39,12 +39,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing about the task as each way has it, `""` where a way says nothing of it; `lines` is how texts differ."""
+    """One thing about the task as each way has it, `""` where a way says nothing of it.
+
+    `lines` is how the text of one way differs from that of another, which are the two of `between`.
+    """
 
     name: str
     told: Mapping[Way, str]
     verdict: Verdict
     lines: tuple[DiffLine, ...] = ()
+    between: tuple[Way, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +101,7 @@ class Comparer:
         accounts = {way: self._accounts[way] for way in ways}
         updates = self._updates.result()
         aspects = [_state(accounts), _context(accounts), *_artifacts(accounts)]
-        return Comparison(
-            ways, tuple(aspects), (*_missing(aspects), *self._repeated(), *self._reordered(), *updates.words), updates
-        )
-
-    def _repeated(self) -> Iterable[str]:
-        """Name the updates that one way told more often than another did."""
-        stream, push = self._orders.get(Way.STREAM), self._orders.get(Way.PUSH)
-        for way, order, other in ((Way.STREAM, stream, push), (Way.PUSH, push, stream)):
-            for key in dict.fromkeys(order or ()):
-                times = (order or []).count(key)
-                if other and key in other and times > other.count(key):
-                    yield f"{_named(key)} was told {times} times by {way}, {other.count(key)} by {_other(way)}"
+        return Comparison(ways, tuple(aspects), (*_missing(aspects), *self._reordered(), *updates.words), updates)
 
     def _reordered(self) -> Iterable[str]:
         """Name the first update that came in another order by push than by stream."""
@@ -137,10 +130,6 @@ def _named(key: tuple[str, str]) -> str:
     return f'{short(state)} "{said}"' if said else short(state)
 
 
-def _other(way: Way) -> Way:
-    return Way.PUSH if way is Way.STREAM else Way.STREAM
-
-
 def _state(accounts: Mapping[Way, AssembledTask]) -> Aspect:
     told = {way: short(account.state) for way, account in accounts.items()}
     return Aspect("state", told, _verdict(told, accounts))
@@ -162,7 +151,8 @@ def _artifacts(accounts: Mapping[Way, AssembledTask]) -> Iterable[Aspect]:
         whole = {way: _content(one) if one is not None else "" for way, one in found.items()}
         verdict = _verdict(whole, accounts)
         name = next(one.name or artifact_id for one in found.values() if one is not None)
-        yield Aspect(f"artifact {name}", told, verdict, _difference(whole) if verdict is Verdict.DIFFERS else ())
+        lines, between = _difference(whole) if verdict is Verdict.DIFFERS else ((), ())
+        yield Aspect(f"artifact {name}", told, verdict, lines, between)
 
 
 def _verdict(told: Mapping[Way, str], accounts: Mapping[Way, AssembledTask]) -> Verdict:
@@ -177,11 +167,11 @@ def _verdict(told: Mapping[Way, str], accounts: Mapping[Way, AssembledTask]) -> 
     return Verdict.DIFFERS if all(told.values()) else Verdict.MISSING
 
 
-def _difference(whole: Mapping[Way, str]) -> tuple[DiffLine, ...]:
+def _difference(whole: Mapping[Way, str]) -> tuple[tuple[DiffLine, ...], tuple[Way, ...]]:
     """Return how the agent's own account of a text differs from the stream's, or the pushes' where no other does."""
-    texts = [whole[way] for way in (Way.STREAM, Way.PUSH, Way.GET) if way in whole]
-    other = next((text for text in reversed(texts) if text != texts[0]), texts[0])
-    return tuple(line_difference(texts[0], other))
+    first, *others = [way for way in (Way.STREAM, Way.PUSH, Way.GET) if way in whole]
+    other = next((way for way in reversed(others) if whole[way] != whole[first]), first)
+    return tuple(line_difference(whole[first], whole[other])), (first, other)
 
 
 def _content(artifact: AssembledArtifact) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -70,6 +71,12 @@ class Update:
     seen: dict[Way, Seen] = field(default_factory=dict)
 
     @property
+    def words(self) -> str:
+        """Say what was told: `working "step 2"`."""
+        told = short(self.state) if self.state else self.what
+        return f'{told} "{self.name}"' if self.name else told
+
+    @property
     def first(self) -> float:
         """Return when it was first heard of."""
         return min(one.at for one in self.seen.values())
@@ -107,6 +114,15 @@ class Reconciliation:
         """Return what came by one way and not by the other."""
         return [one for one in self.updates if way in one.seen and other not in one.seen]
 
+    def repeated(self, way: Way, other: Way) -> dict[str, tuple[int, int]]:
+        """Return what one way told more often than the other, which told it too: how often each."""
+        times = {one: Counter(update.words for update in self.updates if one in update.seen) for one in (way, other)}
+        return {
+            words: (count, times[other][words])
+            for words, count in times[way].items()
+            if count > times[other][words] > 0
+        }
+
     @property
     def both(self) -> list[Update]:
         """Return what came by stream and by push."""
@@ -131,7 +147,11 @@ class Reconciliation:
             ways = (f"{way} says {short(state)}" for way, state in self.ended.items() if state)
             said.append(f"the ways disagree how the task ended: {', '.join(ways)}")
         for way, other in ((Way.STREAM, Way.PUSH), (Way.PUSH, Way.STREAM)):
-            missing = self.alone(way, other)
+            again = self.repeated(way, other)
+            said += [
+                f"{words} was told {more} times by {way}, {less} by {other}" for words, (more, less) in again.items()
+            ]
+            missing = [one for one in self.alone(way, other) if one.words not in again]
             if missing and self.events.get(other):
                 said.append(f"{len(missing)} of {len(self.updates)} updates came by {way} and not by {other}")
         if self.overtaken:

@@ -247,15 +247,17 @@ class Talk(MarkingPlace):
         if task is not None:
             task_id = task.id
             title = f"STREAM, PUSHES, GETTASK   task {task_id[:SHORT_ID]}"
-            self.app.push_screen(PaperScreen(title, lambda: self._compare(task_id)))
+            paper = PaperScreen(title, lambda: self._compare(task_id, paper.width))
+            self.app.push_screen(paper)
 
-    async def _compare(self, task_id: str) -> list[Paragraph]:
+    async def _compare(self, task_id: str, width: int) -> list[Paragraph]:
         from inspector.session.past.comparison import ask_and_compare  # noqa: PLC0415 - loaded when asked for
         from inspector.tui.render.comparison import compared  # noqa: PLC0415 - opened rarely
 
         if self.session is None:
             return []
-        return compared(*await ask_and_compare(self.session, task_id), self.glyphs)
+        comparison, asked = await ask_and_compare(self.session, task_id)
+        return compared(comparison, asked, self.glyphs, width)
 
     # Time travel
 
@@ -296,7 +298,7 @@ class Talk(MarkingPlace):
         async def write() -> list[Paragraph]:
             return line.in_full()
 
-        self.app.push_screen(PaperScreen("STREAM", write))
+        self.app.push_screen(PaperScreen("STREAM", write, live=True))
 
     def on_stream_line_clicked(self) -> None:
         """Show how well the stream flows."""
@@ -331,7 +333,7 @@ class Talk(MarkingPlace):
         lost = self.query_one(StreamLine).lost
         if action == "listen_again" or (action == "subscribe" and lost):
             return lost and action == "listen_again"
-        if action in ("cancel_task", "subscribe"):
+        if action in ("cancel_task", "subscribe") and self.session is not None and not self.session.recorded:
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
         if action == "compare":

@@ -22,7 +22,7 @@ Write = Callable[[], Awaitable[list[Paragraph]]]
 
 
 class PaperScreen(ModalScreen[None]):
-    """Shows what `write` returns, and has it written again when asked to."""
+    """Shows what `write` returns, and has it written again when asked to, or each second where it is `live`."""
 
     CSS_PATH = "paper.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -31,8 +31,9 @@ class PaperScreen(ModalScreen[None]):
         Binding("escape,q", "leave", "close", id="paper.close", tooltip="Close it"),
     ]
 
-    def __init__(self, title: str, write: Write) -> None:
+    def __init__(self, title: str, write: Write, *, live: bool = False) -> None:
         super().__init__()
+        self._live = live
         self._title_text = title
         self._write = write
         self._paragraphs: list[Paragraph] = []
@@ -48,12 +49,23 @@ class PaperScreen(ModalScreen[None]):
         """Begin."""
         self.query_one(FactView).focus()
         self.action_again()
+        if self._live:
+            self.set_interval(1.0, self.action_again)
+
+    @property
+    def width(self) -> int:
+        """Return how many cells a line of it has."""
+        return self.query_one(FactView).scrollable_content_region.width
 
     @work(group="paper", exclusive=True)
     async def action_again(self) -> None:
         """Have it written anew."""
-        self._paragraphs = await self._write()
-        self.query_one(FactView).show(Paragraphs(self._paragraphs))
+        written = await self._write()
+        if written != self._paragraphs or not written:
+            self._paragraphs, view = written, self.query_one(FactView)
+            top = view.scroll_y
+            view.show(Paragraphs(written))
+            view.scroll_to(y=top, animate=False)  # who reads stays where they read
 
     def action_copy(self) -> None:
         """Copy it as text."""
