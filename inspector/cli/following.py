@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from inspector.cli.running import Run
 from inspector.cli.waiting import is_settled, wait_for
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultError, ProtocolError
-from inspector.protocol.lifecycle import is_interrupted, short
+from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
 from inspector.protocol.model import (
     Event,
     Message,
@@ -20,6 +21,12 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.session.turn import Turn
+from inspector.wire.observations import Ending
+
+PATIENCE = 5.0
+"""Seconds that a stream may stay open after its task has ended."""
+LINGER = 1.0
+"""The same where the task waits for us: some agents keep the stream open until somebody answers."""
 
 
 class Follower:
@@ -35,10 +42,8 @@ class Follower:
         """Return how the task of the stream stands at its end, None where there is no task; raises `FaultError`."""
         exchange = turn.exchange
         exchange.on_answer = self._take
-        async with aclosing(aiter(turn)) as records:
-            async for _ in records:
-                if _waits_for_us(turn):
-                    break  # some agents keep the stream open until somebody answers
+        with suppress(TimeoutError):
+            await self._read(turn)
         fault = turn.fault
         tracked = self._run.session.tasks.get(exchange.task_id)
         if fault is not None and (tracked is None or isinstance(exchange.answer, ProtocolError)):
@@ -52,7 +57,24 @@ class Follower:
             return await wait_for(self._run, task, self._show)
         if fault is not None:
             self._out.warn(f"the task had ended, but not the stream in order: {fault.seen}")
+        elif exchange.ending is Ending.STOPPED and is_terminal(now.state):
+            self._out.warn(f"the task had ended, and the stream was still open after {PATIENCE:g} s")
         return task
+
+    async def _read(self, turn: Turn) -> None:
+        """Read a stream to its end; TimeoutError where it stays open when nothing more is due."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(None) as limit, aclosing(aiter(turn)) as records:
+            async for _ in records:
+                patience = _patience(turn, self._state_of(turn))
+                if patience is None:
+                    limit.reschedule(None)
+                elif limit.when() is None:
+                    limit.reschedule(loop.time() + patience)
+
+    def _state_of(self, turn: Turn) -> str:
+        tracked = self._run.session.tasks.get(turn.exchange.task_id)
+        return tracked.answered.state if tracked is not None else ""
 
     def _warn_of_break(self, fault: Fault | None, state: str) -> None:
         why = fault.seen if fault else f"The stream ended while the task was {short(state) or 'in no state'}."
@@ -74,12 +96,14 @@ class Follower:
                 self._odd = f"the stream carried a {type(answer).__name__}"
 
 
-def _waits_for_us(turn: Turn) -> bool:
-    """Say whether the last event tells that the task waits for us (section 10.2).
+def _patience(turn: Turn, state: str) -> float | None:
+    """Return how long the stream may stay open from now on, None where more is due (section 10.2).
 
     A task as it was before our answer to it may come first, and still seems to wait.
     """
+    if is_terminal(state):
+        return PATIENCE
     answer, call = turn.exchange.answer, turn.exchange.call
     if isinstance(answer, Task) and call.task_id and call.operation is Operation.STREAM:
-        return False
-    return isinstance(answer, Task | TaskStatusUpdateEvent) and is_interrupted(answer.status.state)
+        return None
+    return LINGER if is_interrupted(state) else None

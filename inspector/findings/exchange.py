@@ -16,7 +16,7 @@ from inspector.findings.rules import broken
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import BY_CODE, ProtocolError
-from inspector.protocol.jsonvalue import brief
+from inspector.protocol.jsonvalue import brief, parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.pointer import pointer
@@ -25,8 +25,12 @@ _SUCCESS_TYPES = frozenset({rest.JSON, rest.A2A_JSON})
 _ERROR_TYPES = _SUCCESS_TYPES | {"application/problem+json"}
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _FAILED = 400
+_SAID_BY_STATUS = frozenset({429})
+"""Statuses that say all there is to say, and are of no error of A2A."""
 _LONGEST_READ_TWICE = 1_000_000
 """Payloads beyond this are not read a second time for members that are there more than once."""
+_OF_STREAMS = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""What the bytes of a stream begin with."""
 _UNREAD = frozenset({"STREAM-007", "RPC-003", "HTTP-005"})
 """The rules that say no more than that something cannot be read."""
 
@@ -124,14 +128,21 @@ def _of_charset(rule: str, payload: Payload) -> list[Finding]:
 
 def _of_jsonrpc(payload: Payload) -> list[Finding]:
     value, answer = payload.value, payload.answer
-    findings = [*of_envelope(payload.request_id, value), *_of_failure(payload), *_of_charset("RPC-005", payload)]
+    early, nullable = payload.status >= _FAILED, payload.generation == "0.1"
+    findings = [
+        *of_envelope(payload.request_id, value, early=early, nullable=nullable),
+        *_of_failure(payload),
+        *_of_charset("RPC-005", payload),
+    ]
     if payload.framed and not payload.streaming:
         findings.append(broken("RPC-005", payload.content_type or "a stream of events"))
     if not payload.framed and not isinstance(value, Unreadable):
         if payload.streaming and not isinstance(answer, ProtocolError | Unreadable):
             findings.append(broken("RPC-004", f"answered with {payload.content_type or 'no content type'}"))
-        elif "json" not in payload.content_type:
+        elif "json" not in payload.content_type or payload.content_type == rest.A2A_JSON:
             findings.append(broken("RPC-005", payload.content_type or "none"))
+    if unframed := _unframed(payload):
+        return [*findings, broken("RPC-005", unframed)]
     odd_error = isinstance(value, dict) and value.get("error") is not None
     no_response = odd_error or not (payload.framed or (isinstance(value, dict) and "result" in value))
     if isinstance(answer, Unreadable) and no_response:
@@ -144,6 +155,10 @@ def _of_http(payload: Payload) -> list[Finding]:
     findings = [*_of_failure(payload), *_of_charset("HTTP-001", payload)]
     if payload.framed and not payload.streaming:
         findings.append(broken("HTTP-001", payload.content_type or "a stream of events"))
+    if unframed := _unframed(payload):
+        return [*findings, broken("HTTP-001", unframed)]
+    if isinstance(value, dict) and "jsonrpc" in value:
+        return [*findings, broken("HTTP-005", "a response of JSON-RPC, where the object itself is due", "/jsonrpc")]
     if isinstance(answer, ProtocolError):
         findings += _of_http_error(payload, answer)
     if payload.framed:
@@ -156,6 +171,18 @@ def _of_http(payload: Payload) -> list[Finding]:
     elif value is not None and payload.content_type not in (_ERROR_TYPES if failed else _SUCCESS_TYPES):
         findings.append(broken("HTTP-001", payload.content_type or "none"))
     return findings
+
+
+def _unframed(payload: Payload) -> str:
+    """Say in words that events came in a body that is no stream by its head, `""` where they did not."""
+    if payload.framed or not isinstance(payload.value, Unreadable):
+        return ""
+    raw, named = payload.raw.lstrip(), payload.content_type or "no content type"
+    if raw.startswith(_OF_STREAMS):
+        return f"{named}, and what came is a stream of events"
+    first, _, rest_of_it = raw.partition(b"\n")
+    lines = isinstance(parse(first), dict) and rest_of_it.lstrip().startswith(b"{")
+    return f"{named}, and what came are lines of JSON, not Server-Sent Events" if lines else ""
 
 
 def _of_http_error(payload: Payload, error: ProtocolError) -> list[Finding]:
@@ -181,7 +208,9 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> list[Finding]:
         if kind is not None and word not in kind.grpc_statuses:
             seen = f"{error.name} as {_quote(word)} instead of {kind.grpc}"
             findings.append(broken("HTTP-003", seen, "/error/status"))
-    if error.status < 500 and not _is_explained(payload.value):
+    if inner is None and not isinstance(payload.value.get("type"), str):
+        findings.append(broken("HTTP-010", f"{error.name}: {error.message}"))
+    elif error.status not in _SAID_BY_STATUS and error.status < 500 and not _is_explained(payload.value):
         inside = "/details" if isinstance(inner, dict) else ""
         findings.append(broken("HTTP-002", f"{error.name}: {error.message}", _error_place(payload.value) + inside))
     return findings
@@ -199,12 +228,17 @@ def _of_failure(payload: Payload) -> list[Finding]:
 
 
 def _is_explained(value: dict[str, Json]) -> bool:
-    """Tell whether an error names itself: by the reason of an ErrorInfo, or by the type of a problem."""
+    """Tell whether an error names itself: by the reason of an ErrorInfo, or by the type of a problem.
+
+    Only an error of A2A has an ErrorInfo: one that is explained by another type is not of its table.
+    """
     inner = value.get("error")
     if not isinstance(inner, dict):
         return "error" not in value and isinstance(value.get("type"), str)
     details = inner.get("details")
-    return isinstance(details, list) and any(isinstance(one, dict) and "reason" in one for one in details)
+    return isinstance(details, list) and any(
+        isinstance(one, dict) and ("reason" in one or isinstance(one.get("@type"), str)) for one in details
+    )
 
 
 def _quote(value: Json) -> str:

@@ -8,6 +8,7 @@ from inspector.findings.finding import Finding
 from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import BY_CODE, ProtocolError
 from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import (
     ListTasksRequest,
@@ -20,7 +21,7 @@ from inspector.protocol.model import (
     TaskList,
     TaskRequest,
 )
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import PUSH, Operation
 
 _MOST_LISTED = 100
 
@@ -48,6 +49,41 @@ def of_result(generation: str, operation: Operation, request: Request, answer: A
             return tuple(one for place, found in configs for one in _config(of_task, found, f"/configs/{place}"))
         case _:
             return ()
+
+
+def of_refusal(
+    generation: str, operation: Operation, request: Request, error: ProtocolError, place: str
+) -> tuple[Finding, ...]:
+    """Judge an error by the request: whether it is one that the request can have earned; `place` is where it says so.
+
+    In 0.1 it is the client that names tasks, and the codes are others.
+    """
+    if generation == "0.1" or error.code is None:
+        return ()
+    kind = BY_CODE.get(error.code)
+    why = _unasked(kind.name if kind else "", operation, request)
+    return (broken("RESULT-008", f"{error.name}, and {why}", place),) if why else ()
+
+
+def _unasked(name: str, operation: Operation, request: Request) -> str:
+    """Say in words why an error cannot be about a request, `""` where it can."""
+    sent = request if isinstance(request, SendRequest) else None
+    match name:
+        case "TaskNotFoundError" if sent and not (sent.message.task_id or sent.message.reference_task_ids):
+            return "no task was named"
+        case "TaskNotCancelableError" if operation is not Operation.CANCEL:
+            return "nothing was to be canceled"
+        case "PushNotificationNotSupportedError" if operation not in PUSH:
+            configuration = sent.configuration if sent else None
+            return (
+                ""
+                if configuration and configuration.task_push_notification_config
+                else "no push notifications were asked for"
+            )
+        case "ExtendedAgentCardNotConfiguredError" if operation is not Operation.EXTENDED_CARD:
+            return "no card was asked for"
+        case _:
+            return ""
 
 
 def _at_rest(request: SendRequest, task: Task) -> Iterator[Finding]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from inspector.findings.examples import answer
+from inspector.findings.examples import answer, response
 from inspector.findings.finding import Severity
 from inspector.findings.payload.sound import TEXT_PART, message, task
-from inspector.findings.rule import V1, Rule
+from inspector.findings.rule import SINCE_0_2, V1, Rule
+from inspector.protocol.errors import BY_NAME
 from inspector.protocol.model import Json
 
 _ERROR = Severity.ERROR
@@ -19,6 +20,12 @@ def _at(time: str, task_id: str) -> dict[str, Json]:
     return {"id": task_id, "contextId": "c-1", "status": status}
 
 
+def _refusal(name: str) -> Json:
+    kind = BY_NAME[name]
+    error = {"code": kind.code, "message": kind.meaning, "data": [kind.info()]}
+    return response({"jsonrpc": "2.0", "id": "the-id", "error": error})
+
+
 _ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
 
 
@@ -28,6 +35,17 @@ def _listed(*tasks: Json, asked: Json = None) -> Json:
 
 
 RULES = (
+    Rule(
+        "RESULT-008",
+        Severity.WARNING,
+        "The error is about something that was not asked for",
+        "1.0 §3.3.2, §3.1.1; 0.3 §8.2",
+        "Each error is returned for a cause of its own.",
+        "Answer with the error that says what is wrong with this request; clients act on its code.",
+        SINCE_0_2,
+        passing=_refusal("UnsupportedOperationError"),
+        failing=_refusal("TaskNotCancelableError"),
+    ),
     Rule(
         "RESULT-001",
         _ERROR,

@@ -20,6 +20,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import STREAMING, Operation
 
+_MOST_MESSAGES = 10_000
 _FRESH = 3
 """After how many artifacts of one name, each begun anew, they are taken for the chunks of one."""
 
@@ -28,13 +29,14 @@ _FRESH = 3
 class Sequence:
     """The events of one exchange as far as later ones have to agree with them.
 
-    `task_id` and `context_id` are those that the request named, `""` where it named none.
+    `task_id` and `context_id` are those that the request named, `message_id` that of the message in it, `""` for none.
     """
 
     generation: str
     operation: Operation
     task_id: str = ""
     context_id: str = ""
+    message_id: str = ""
     _begun: bool = field(default=False, init=False)
     _final: bool = field(default=False, init=False)
     _elsewhere: bool = field(default=False, init=False)
@@ -43,11 +45,12 @@ class Sequence:
     _time: str = field(default="", init=False)
     _last: Json = field(default=None, init=False)
     _fresh: dict[str, set[str]] = field(default_factory=dict, init=False)
+    _said: dict[str, str] = field(default_factory=dict, init=False)
 
     def check(self, event: Event, value: Mapping[str, Json]) -> tuple[Finding, ...]:
         """Take in the next event, with its JSON, and name what does not agree; the findings point into the JSON."""
         streamed = self.operation in STREAMING
-        found = [*self._context(event)]
+        found = [*self._context(event), *self._messages(event)]
         if streamed:
             if self._failed:
                 found.append(broken("STREAM-024", "the stream went on after an error"))
@@ -83,6 +86,21 @@ class Sequence:
             self._unnamed = False
             yield broken("STREAM-023", f"{said!r:.80}, which the task did not name", "/contextId")
 
+    def _messages(self, event: Event) -> Iterator[Finding]:
+        """Judge that each message has an id of its own; the same message may be told again."""
+        for place, message in _messages_in(event):
+            own = message.message_id
+            if not own:
+                continue
+            if own == self.message_id and message.role == "ROLE_AGENT":
+                yield broken("STREAM-028", f"{own!r:.80}", f"{place}/messageId")
+                continue
+            said = repr([part.to_json() for part in message.parts])
+            if self._said.setdefault(own, said) != said:
+                yield broken("STREAM-027", f"{own!r:.80}", f"{place}/messageId")
+            if len(self._said) > _MOST_MESSAGES:
+                del self._said[next(iter(self._said))]
+
     def _beginning(self, event: Event) -> Iterator[Finding]:
         if self._begun or self.generation not in V1 or isinstance(event, Task | Message):
             return
@@ -109,7 +127,9 @@ class Sequence:
 
     def _status(self, event: TaskStatusUpdateEvent, value: Mapping[str, Json]) -> Iterator[Finding]:
         if self._last is not None and value == self._last:
-            yield broken("STREAM-019", f"{short(event.status.state)} again")
+            # Without a time it may be a sign of life.
+            rule = "STREAM-019" if event.status.timestamp else "STREAM-026"
+            yield broken(rule, f"{short(event.status.state)} again")
         time = event.status.timestamp or ""
         if time and self._time and _is_before(time, self._time):
             yield broken("STREAM-018", f"{time[:40]} after {self._time[:40]}", "/status/timestamp")
@@ -125,6 +145,20 @@ class Sequence:
         if len(known) == _FRESH and artifact.name:
             seen = f"{_FRESH} artifacts called {artifact.name[:80]!r}, none of them ended"
             yield broken("STREAM-020", seen, "/artifact/artifactId")
+
+
+def _messages_in(event: Event) -> Iterator[tuple[str, Message]]:
+    """Give the messages that an event holds, each with its place."""
+    match event:
+        case Message():
+            yield "", event
+        case Task() | TaskStatusUpdateEvent():
+            history = event.history if isinstance(event, Task) else None
+            yield from ((f"/history/{number}", message) for number, message in enumerate(history or ()))
+            if event.status.message is not None:
+                yield "/status/message", event.status.message
+        case TaskArtifactUpdateEvent():
+            return
 
 
 def _is_before(one: str, other: str) -> bool:

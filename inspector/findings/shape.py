@@ -17,18 +17,22 @@ from inspector.protocol.pointer import pointer
 
 
 class Plain(Enum):
-    """A JSON type that needs no further description; `BYTES` is base64 in a string, `TIME` a timestamp in one."""
+    """A JSON type that needs no further description.
+
+    `BYTES` is base64 in a string (`PLAIN_BYTES` of the first alphabet alone), `TIME` a timestamp in one.
+    """
 
     TEXT = "a string"
     FLAG = "a boolean"
     WHOLE = "an integer"
     STRUCT = "an object"
     BYTES = "a string of base64"
+    PLAIN_BYTES = "a string of base64 in its first alphabet"
     TIME = "a string with a timestamp"
     ANY = "anything"
 
 
-TEXT, FLAG, WHOLE, STRUCT, BYTES, TIME, ANY = Plain
+TEXT, FLAG, WHOLE, STRUCT, BYTES, PLAIN_BYTES, TIME, ANY = Plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,15 @@ class Breach:
 
 
 _NOTHING = Shape("payload", {})
-_JSON_TYPES: Mapping[Plain, type] = {TEXT: str, FLAG: bool, WHOLE: int, STRUCT: dict, BYTES: str, TIME: str}
+_JSON_TYPES: Mapping[Plain, type] = {
+    TEXT: str,
+    FLAG: bool,
+    WHOLE: int,
+    STRUCT: dict,
+    BYTES: str,
+    PLAIN_BYTES: str,
+    TIME: str,
+}
 _TIMESTAMP = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,12})?)?"
     r"([Zz]|[+-]\d{2}(:?\d{2})?)?"
@@ -163,8 +175,10 @@ def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of
     due = _JSON_TYPES.get(kind)
     if due is not None and (not isinstance(value, due) or (kind is WHOLE and isinstance(value, bool))):
         yield _mistyped(value, kind.value, steps, of, name)
-    elif kind is BYTES and not is_base64(value):
+    elif kind in (BYTES, PLAIN_BYTES) and not is_base64(value):
         yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
+    elif kind is PLAIN_BYTES and ("-" in value or "_" in value):
+        yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is base64url", value)
     elif kind is TIME and not is_timestamp(value):
         yield Breach(Slip.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
 

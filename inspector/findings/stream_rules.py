@@ -7,13 +7,20 @@ import json
 from inspector.findings.examples import stream
 from inspector.findings.finding import Severity
 from inspector.findings.payload.sound import TEXT_PART, chunk, message, status, task, update
-from inspector.findings.rule import LEGACY, NEWEST_FIRST, V1, Rule
+from inspector.findings.rule import LEGACY, NEWEST_FIRST, SINCE_0_2, V1, Rule
 from inspector.protocol.model import Json
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
+_TIMED = status("WORKING", "2026-01-31T12:00:00Z")
 _BROKEN: dict[str, Json] = {"code": -32603, "message": "Internal error"}
 _OLDER = tuple(reversed(LEGACY))
+
+
+def _saying(text: str, message_id: str) -> Json:
+    """Return a sound status update with a message in it."""
+    said = message({"text": text}, messageId=message_id)["message"]
+    return update(status={"state": "TASK_STATE_WORKING", "message": said})
 
 
 def _old(state: str, *, final: bool = False) -> Json:
@@ -25,6 +32,7 @@ _SOUND = stream(_TASK, _WORKING, chunk(), chunk(append=True, lastChunk=True), _D
 _WRITTEN = "".join(
     f"data: {json.dumps({'jsonrpc': '2.0', 'id': 'the-id', 'result': event})}\n\n" for event in (_TASK, _DONE)
 )
+_ASKED: dict[str, Json] = {"message": {"messageId": "m-0", "role": "ROLE_USER", "parts": [TEXT_PART]}}
 _OLD_SOUND = stream(_old("working"), _old("completed", final=True))
 
 RULES = (
@@ -214,8 +222,8 @@ RULES = (
         "Each stream MUST receive the same events in the same order.",
         "Send each event once: clients act on every one.",
         NEWEST_FIRST,
-        passing=stream(_TASK, _WORKING, chunk(), _WORKING, _DONE),
-        failing=stream(_TASK, _WORKING, _WORKING, _DONE),
+        passing=stream(_TASK, _TIMED, chunk(), _TIMED, _DONE),
+        failing=stream(_TASK, _TIMED, _TIMED, _DONE),
     ),
     Rule(
         "STREAM-020",
@@ -232,7 +240,7 @@ RULES = (
     ),
     Rule(
         "STREAM-021",
-        _WARNING,
+        Severity.HINT,
         "The official Python client reads this part of the stream otherwise",
         "HTML Living Standard §9.2.6",
         "A leading byte order mark is ignored.",
@@ -285,5 +293,49 @@ RULES = (
         NEWEST_FIRST,
         passing=stream(_TASK, _DONE, sse=": ping\n\n"),
         failing=stream(_TASK, _DONE, sse="id: 7\n\n"),
+    ),
+    Rule(
+        "STREAM-026",
+        Severity.HINT,
+        "A status update that says nothing new",
+        "1.0 §3.1.2, §4.2.1",
+        "An update tells a change in the task's status.",
+        "Give the update a timestamp, or keep the connection awake with a comment line: clients act on every event.",
+        NEWEST_FIRST,
+        passing=stream(_TASK, _TIMED, _DONE),
+        failing=stream(_TASK, _WORKING, _WORKING, _DONE),
+    ),
+    Rule(
+        "STREAM-027",
+        _WARNING,
+        "Two messages have one id",
+        "1.0 §4.1.4; 0.3 §6.4",
+        "messageId is the unique identifier of the message.",
+        "Make an id for each message: clients take the second for the first one told again, and drop it.",
+        SINCE_0_2,
+        passing=stream(_TASK, _saying("one", "m-1"), _saying("two", "m-2"), _DONE),
+        failing=stream(_TASK, _saying("one", "m-1"), _saying("two", "m-1"), _DONE),
+    ),
+    Rule(
+        "STREAM-028",
+        _WARNING,
+        "The agent's message has the id of ours",
+        "1.0 §4.1.4; 0.3 §6.4",
+        "messageId is the unique identifier of the message, made by its creator.",
+        "Make an id for the answer.",
+        SINCE_0_2,
+        passing=stream(_TASK, _saying("one", "m-1"), _DONE, asked=_ASKED),
+        failing=stream(_TASK, _saying("one", "m-0"), _DONE, asked=_ASKED),
+    ),
+    Rule(
+        "STREAM-029",
+        _WARNING,
+        "A line of the stream is lost to every client",
+        "1.0 §9.4.2, §11.7; 0.3 §3.3.1; HTML Living Standard §9.2.6",
+        "An event stands in lines that begin with data: in just these letters; other fields are ignored.",
+        "Write each line of the event as data: and what belongs to it.",
+        NEWEST_FIRST,
+        passing=stream(_TASK, _DONE, sse=": ping\n\n"),
+        failing=stream(_TASK, _DONE, sse='Data: {"jsonrpc": "2.0"}\n\n'),
     ),
 )

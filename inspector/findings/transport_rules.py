@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.findings.examples import answer, response
 from inspector.findings.finding import Severity
 from inspector.findings.payload.sound import TEXT_PART, message
-from inspector.findings.rule import NEWEST_FIRST, V1, Rule
+from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, V1, Rule
 from inspector.protocol.errors import BY_NAME
 from inspector.protocol.model import Json
 
@@ -20,7 +20,9 @@ _NOT_FOUND = BY_NAME["TaskNotFoundError"]
 def _refused(**changes: Json) -> Json:
     """Return the example of a sound error over HTTP, with some of its members changed."""
     whole = {"code": 404, "status": "NOT_FOUND", "message": "There is no such task.", "details": [_NOT_FOUND.info()]}
-    return response({"error": {**whole, **changes}}, binding=_HTTP, status=404)
+    return response(
+        {"error": {**whole, **changes}}, binding=_HTTP, status=404, operation="GetTask", asked={"id": "t-1"}
+    )
 
 
 _REFUSED = _refused()
@@ -64,10 +66,21 @@ RULES = (
         "The answer is not a JSON-RPC response",
         "1.0 §3.3.2, §9.1",
         "Responses follow JSON-RPC 2.0.",
-        "Is this the url of the JSON-RPC interface?",
+        "Compare it with JSON-RPC 2.0 §5; is this the url of the JSON-RPC interface?",
         NEWEST_FIRST,
         passing=_ANSWER,
         failing=response({**_ENVELOPE}),
+    ),
+    Rule(
+        "RPC-006",
+        Severity.HINT,
+        "A response has both result and error, one of them null",
+        "JSON-RPC 2.0 §5; 0.3 §6.11",
+        "result MUST NOT exist if there was an error, and error MUST NOT exist if there was none.",
+        "Leave out the one that does not hold: some clients look whether the member is there.",
+        SINCE_0_2,
+        passing=_ANSWER,
+        failing=response({**_ENVELOPE, "result": message(TEXT_PART), "error": None}),
     ),
     Rule(
         "RPC-003",
@@ -168,6 +181,39 @@ RULES = (
         NEWEST_FIRST,
         passing=_PLAIN,
         failing=answer(message(TEXT_PART), status=503),
+    ),
+    Rule(
+        "HTTP-008",
+        _WARNING,
+        "A 401 does not say how to authenticate",
+        "RFC 9110 §15.5.2; 1.0 §3.3.2; 0.3 §4.4",
+        "A 401 MUST have a WWW-Authenticate header field with at least one challenge.",
+        "Send WWW-Authenticate with the scheme, such as Bearer.",
+        NEWEST_FIRST,
+        passing=_PLAIN,
+        failing=response({}, binding=_HTTP, status=401),
+    ),
+    Rule(
+        "HTTP-009",
+        _ERROR,
+        "The answer broke off",
+        "RFC 9112 §8; 1.0 §11.1",
+        "An answer is as long as its head says.",
+        "Send all of the body that the head announces, in the coding that it names.",
+        NEWEST_FIRST,
+        passing=_PLAIN,
+        failing=answer(message(TEXT_PART), binding=_HTTP, end="cut"),
+    ),
+    Rule(
+        "HTTP-010",
+        _WARNING,
+        "An error without its wrapper",
+        "1.0 §11.6",
+        'The body of an error is {"error": {...}}, by AIP-193.',
+        "Put the error into the member error; clients look for it there.",
+        V1,
+        passing=_REFUSED,
+        failing={**_REFUSED, "payload": _REFUSED["payload"]["error"]},
     ),
     Rule(
         "HTTP-006",

@@ -13,11 +13,13 @@ DEFAULT_LIMIT = 16 * 1024 * 1024
 """The largest block that is decoded, in bytes."""
 
 COMMENTS = 100
-"""How many comments of a block are read; the others are in its bytes."""
+"""How many comments of a block are read, and lines that are no field; the others are in its bytes."""
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_ENDS = (b"\n", b"\r\n", b"\r")
 _LOOSE_LINES = 512
+_SHOWN = 200
+"""So many bytes of a line that is no field are kept."""
 
 
 class Frame(NamedTuple):
@@ -25,8 +27,8 @@ class Frame(NamedTuple):
 
     `raw` is the block with its line ends, the closing empty line included; `data` is the joined `data` lines, or None
     for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` and None where absent;
-    `comments` are the first lines that start with a colon. The raws of all frames and `Decoder.rest` add up to the
-    stream.
+    `comments` are the first lines that start with a colon, `ignored` the beginnings of the first that are no field.
+    The raws of all frames and `Decoder.rest` add up to the stream.
     """
 
     raw: bytes
@@ -34,6 +36,7 @@ class Frame(NamedTuple):
     event: str = ""
     id: str | None = None
     comments: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 class Decoder:
@@ -108,6 +111,7 @@ def _frame(packed: list[bytes], loose: list[bytes], *, first: bool) -> Frame | N
     """Read the lines of one block; None where all that it holds is a byte order mark, so that it joins the next."""
     data: bytes | bytearray | None = None
     comments: list[str] = []
+    ignored: list[str] = []
     event, identity = "", None
     fields = 0
     lines = chain(chain.from_iterable(map(bytes.splitlines, packed)), loose) if packed else loose
@@ -133,9 +137,13 @@ def _frame(packed: list[bytes], loose: list[bytes], *, first: bool) -> Frame | N
                 comments.append(value.decode("utf-8", "replace"))
         elif name == b"event":
             event = value.decode("utf-8", "replace")
-        elif name == b"id" and b"\0" not in value:
-            identity = value.decode("utf-8", "replace")
+        elif name == b"id":
+            identity = value.decode("utf-8", "replace") if b"\0" not in value else identity
+        elif name != b"retry" and len(ignored) < COMMENTS:
+            ignored.append(line[:_SHOWN].decode("utf-8", "replace"))
     if not fields:
         return None
     raw = b"".join((*packed, *loose))
-    return Frame(raw, bytes(data) if isinstance(data, bytearray) else data, event, identity, tuple(comments))
+    return Frame(
+        raw, bytes(data) if isinstance(data, bytearray) else data, event, identity, tuple(comments), tuple(ignored)
+    )

@@ -11,7 +11,8 @@ from inspector.capture.records import Kind, Record
 from inspector.findings import events as judge
 from inspector.findings.exchange import Payload, charset_of, of_payload, of_status
 from inspector.findings.finding import Finding
-from inspector.findings.result import of_result
+from inspector.findings.result import of_refusal, of_result
+from inspector.findings.rules import broken
 from inspector.findings.sequence import Sequence
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer, Binding, Hide
@@ -40,7 +41,7 @@ from inspector.session.run import ChunkRun
 from inspector.session.second import SecondOpinion
 from inspector.session.tasks import Source, Tasks, context_of, state_of, task_of, text_of
 from inspector.wire.discovery import REDIRECTS
-from inspector.wire.observations import Body, Ended, Ending, Frames, Trailers
+from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Trailers
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
 """The statuses with which HTTP keeps a call from the agent: no protocol says what the body is then."""
@@ -51,6 +52,7 @@ _WRAPPERS: Mapping[type[Event], str] = {
     TaskStatusUpdateEvent: "statusUpdate",
     TaskArtifactUpdateEvent: "artifactUpdate",
 }
+_UNAUTHORIZED = 401
 _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """What tells of a task, the commonest first: a busy stream asks for it tens of thousands of times a second."""
 
@@ -107,7 +109,9 @@ class Exchange(Recorder):
         # As it is now, before anything is sent: what another stream tells meanwhile is no slip of this one.
         call = self.call
         self._order = self._order_of(call.task_id)
-        self._sequence = Sequence(self._generation, call.operation, call.task_id, call.context_id)
+        request = call.request
+        asked = request.message.message_id if isinstance(request, SendRequest) else ""
+        self._sequence = Sequence(self._generation, call.operation, call.task_id, call.context_id, asked)
 
     def _order_of(self, task_id: str) -> Order | None:
         tracked = self.tasks.get(task_id)
@@ -178,7 +182,7 @@ class Exchange(Recorder):
             label=" ".join(frame.comments),
             size=len(frame.raw),
             raw=self.mask(frame.raw),
-            findings=self._second.of(frame),
+            findings=(*judge.of_lines(frame.ignored, frame.event), *self._second.of(frame)),
         )
 
     def _frame(self, frame: Frame, at: float) -> Record:
@@ -254,7 +258,10 @@ class Exchange(Recorder):
         elif isinstance(answer, TaskList):
             for listed in answer.tasks:
                 self.tasks.take(listed, at, Source.ANSWER)
-        findings += self._as_asked(answer, value) if frame is None else self._second.of(frame)
+        if frame is None or isinstance(answer, ProtocolError):
+            findings += self._as_asked(answer, value)
+        if frame is not None:
+            findings += (*judge.of_lines(frame.ignored, ""), *self._second.of(frame))
         record = self.journal.append(
             Kind.FRAME if framed else Kind.BODY,
             at,
@@ -284,6 +291,9 @@ class Exchange(Recorder):
         call = self.call
         if call.request is None:
             return ()
+        if isinstance(answer, ProtocolError):
+            place = "/error/code" if call.binding.name == "JSONRPC" else "/error"
+            return of_refusal(self._generation, call.operation, call.request, answer, place)
         where = event_pointer(value, answer) if isinstance(answer, _EVENTS) else result_pointer(value)
         told = of_result(self._generation, call.operation, call.request, answer)
         return tuple(replace(one, pointer=where + one.pointer) for one in told)
@@ -317,7 +327,8 @@ class Exchange(Recorder):
         ours = task in ("", self.task_id)
         if ours and self._order is not None and (misfits := self._order.check(event)):
             _, _, _, state, label = describe(event)
-            findings += judge.of_misfits(misfits, label or short(state), self._generation)
+            contexts = f"context {context_of(event)!r:.80}, the task is in {self._order.context_id!r:.80}"
+            findings += judge.of_misfits(misfits, label or short(state), self._generation, contexts)
         if self._order is not None and self._order.ended:
             self._over = self._over or at
         findings += self._sequence.check(event, said)
@@ -364,9 +375,12 @@ class Exchange(Recorder):
         streamed = self.head is not None and self.head.streamed
         whole = ended.how is Ending.COMPLETE and not ended.rest.strip()
         if not streamed or isinstance(self.answer, ProtocolError):
-            return ()
+            broken_off = ended.how is Ending.BROKEN and self.head is not None and not streamed
+            return (broken("HTTP-009", ended.fault.seen if ended.fault else ""),) if broken_off else ()
         if ended.how is Ending.STOPPED:
             return judge.of_staying_open(ended.at - self._over) if self._over else ()
+        if whole and self._over and (late := judge.of_staying_open(ended.at - self._over, closed=True)):
+            return late
         if whole and isinstance(self.answer, Unreadable):
             return ()  # it may have been the end of the task
         order = self._order or Order()
@@ -375,7 +389,13 @@ class Exchange(Recorder):
             whole=whole,
             events=ended.events,
             message_only=0 < self._messages == self._events,
+            why=ended.fault.seen if ended.fault and not ended.events else "",
         )
+
+    def judge_head(self, head: Head) -> tuple[Finding, ...]:
+        """Judge the status and the headers of a response."""
+        silent = head.status == _UNAUTHORIZED and not head.header("www-authenticate")
+        return (broken("HTTP-008", "no WWW-Authenticate came"),) if silent else ()
 
     def end_words(self, ended: Ended) -> str:
         """Say how the exchange ended, and that a stream left its task at work."""

@@ -87,6 +87,10 @@ class Recorder:
         """Mask the secrets in a body of this exchange; `asked` says that it is the request's."""
         return self.journal.redactor.body(raw)
 
+    def judge_head(self, head: Head) -> tuple[Finding, ...]:  # noqa: ARG002 - for those who extend this
+        """Judge the head of the response."""
+        return ()
+
     def judge_end(self, ended: Ended) -> tuple[Finding, ...]:  # noqa: ARG002 - for those who extend this
         """Judge how the exchange ended."""
         return ()
@@ -144,6 +148,7 @@ class Recorder:
                 "headers": self.journal.redactor.headers(head.headers),
                 "streamed": head.streamed,
             },
+            findings=self.judge_head(head),
         )
 
     def _end(self, ended: Ended) -> Record:

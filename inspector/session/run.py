@@ -68,6 +68,7 @@ class ChunkRun:
             or not data.endswith(behind)
             or frame.event != self._event
             or frame.comments
+            or frame.ignored
         ):
             return ""
         text = parse(data[len(before) : -len(behind)])

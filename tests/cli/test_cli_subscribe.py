@@ -77,6 +77,25 @@ def test_a_message_stream_that_stays_open_while_it_waits_for_us_ends_too(cli: Ru
     assert "Status message: which?" in ran.out
 
 
+def test_what_comes_while_it_waits_for_us_is_shown_for_a_moment(cli: RunCli, puppet: MakePuppet):
+    agent = puppet(telling({"task": task("WORKING")}, status("INPUT_REQUIRED"), chunk("more"), stays=True))
+    ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "-o", "json")
+    assert (ran.code, len(ran.lines)) == (0, 3)
+
+
+def test_a_stream_that_stays_open_after_the_end_of_its_task_is_left_and_named(
+    cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("inspector.cli.following.PATIENCE", 2.1)
+    agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
+    ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "--findings", "-o", "json")
+    assert ran.code == 0
+    assert "still open after 2.1 s" in ran.err
+    assert [(line["finding"]["id"], line["finding"]["index"]) for line in ran.lines if "finding" in line] == [
+        ("STREAM-022", 1)
+    ]
+
+
 def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("INPUT_REQUIRED")}, status("WORKING"), status("COMPLETED")))
     ran = cli("send", "-a", agent.url, "--task-id", "task-1", "--text", "this one", "--stream", "-o", "json")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.findings.exchange import of_status
-from inspector.findings.result import of_result
+from inspector.findings.result import of_refusal, of_result
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import BY_NAME, ProtocolError
 from inspector.protocol.model import (
@@ -113,6 +113,54 @@ SOUND = [
 @pytest.mark.parametrize(("operation", "request_", "answer"), SOUND)
 def test_what_was_asked_for_is_not_found(operation: Operation, request_: Any, answer: Any):
     assert of_result("1.0", operation, request_, answer) == ()
+
+
+PUSHED = SendRequest(
+    message=Message(message_id="m", task_id="t"),
+    configuration=SendConfiguration(task_push_notification_config=HOOK),
+)
+REFERRING = SendRequest(message=Message(message_id="m", reference_task_ids=["t"]))
+UNASKED = [
+    ("TaskNotFoundError", Operation.SEND, WAITING),
+    ("TaskNotCancelableError", Operation.STREAM, PUSHED),
+    ("PushNotificationNotSupportedError", Operation.SEND, WAITING),
+    ("PushNotificationNotSupportedError", Operation.GET, TaskRequest(id="t")),
+    ("ExtendedAgentCardNotConfiguredError", Operation.SEND, WAITING),
+]
+FITTING = [
+    ("TaskNotFoundError", Operation.SEND, PUSHED),
+    ("TaskNotFoundError", Operation.SEND, REFERRING),
+    ("TaskNotFoundError", Operation.GET, TaskRequest(id="t")),
+    ("TaskNotCancelableError", Operation.CANCEL, TaskRequest(id="t")),
+    ("PushNotificationNotSupportedError", Operation.SEND, PUSHED),
+    ("PushNotificationNotSupportedError", Operation.SET_PUSH, HOOK),
+    ("UnsupportedOperationError", Operation.STREAM, WAITING),
+    ("InternalError", Operation.SEND, WAITING),
+]
+
+
+def refusal(name: str, operation: Operation, request: Any, generation: str = "1.0") -> list[tuple[str, str]]:
+    error = ProtocolError(BY_NAME[name].code, "x", None)
+    found = of_refusal(generation, operation, request, error, "/error/code")
+    return [(one.rule, one.pointer) for one in found]
+
+
+@pytest.mark.parametrize("generation", ["0.2", "0.3", "1.0", "opvs"])
+@pytest.mark.parametrize(("name", "operation", "request_"), UNASKED)
+def test_an_error_that_the_request_cannot_have_earned_is_found(
+    name: str, operation: Operation, request_: Any, generation: str
+):
+    assert refusal(name, operation, request_, generation) == [("RESULT-008", "/error/code")]
+
+
+@pytest.mark.parametrize(("name", "operation", "request_"), FITTING)
+def test_an_error_that_fits_the_request_is_not_found(name: str, operation: Operation, request_: Any):
+    assert refusal(name, operation, request_) == []
+
+
+def test_errors_of_0_1_are_not_compared_with_the_request():
+    assert refusal("TaskNotFoundError", Operation.SEND, WAITING, "0.1") == []
+    assert of_refusal("1.0", Operation.SEND, WAITING, ProtocolError(None, "x", None), "") == ()
 
 
 def test_a_status_of_grpc_is_that_of_its_error():

@@ -83,6 +83,15 @@ def changed(**members: Any) -> dict[str, Any]:
     return {"error": NOT_FOUND["error"] | members}
 
 
+STREAMED = b'data: {"jsonrpc": "2.0"}\n\n'
+
+
+def refused(code: int, word: str, detail: str) -> dict[str, Any]:
+    """Return an error that is none of A2A's."""
+    details = [{"@type": f"type.googleapis.com/google.rpc.{detail}"}]
+    return {"error": {"code": code, "status": word, "message": "x", "details": details}}
+
+
 FRAMED = {"framed": True, "operation": Operation.STREAM, "content_type": "text/event-stream"}
 Check = Callable[[], tuple[Finding, ...]]
 
@@ -109,6 +118,11 @@ BREACHES: dict[str, list[Check]] = {
         lambda: rpc(RESULT | {"id": "other"}),
         lambda: rpc(without(RESULT, "id")),
         lambda: rpc(RESULT | {"id": 1}),
+        lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}}),
+    ],
+    "RPC-006": [
+        lambda: rpc(RESULT | {"error": None}),
+        lambda: rpc({"jsonrpc": "2.0", "id": ID, "result": None, "error": {"code": 1, "message": "x"}}),
     ],
     "RPC-002": [
         lambda: rpc([]),
@@ -125,9 +139,17 @@ BREACHES: dict[str, list[Check]] = {
         lambda: rpc(RESULT, content_type="text/plain"),
         lambda: rpc(RESULT, content_type=""),
         lambda: rpc(RESULT, charset="iso-8859-1"),
+        lambda: rpc(RESULT, content_type="application/a2a+json"),
+        lambda: rpc(Unreadable("", "x"), raw=STREAMED, operation=Operation.STREAM, content_type="text/plain"),
+        lambda: rpc(Unreadable("", "x"), raw=b'{"a": 1}\n{"b": 2}\n', operation=Operation.STREAM),
     ],
-    "HTTP-001": [lambda: http(200, MESSAGE, content_type="text/plain"), lambda: http(404, NOT_FOUND, content_type="")],
-    "HTTP-002": [lambda: http(404, changed(details=[]))],
+    "HTTP-001": [
+        lambda: http(200, MESSAGE, content_type="text/plain"),
+        lambda: http(404, NOT_FOUND, content_type=""),
+        lambda: http(200, Unreadable("", "x"), raw=STREAMED, operation=Operation.STREAM, content_type=""),
+    ],
+    "HTTP-002": [lambda: http(404, changed(details=[])), lambda: http(404, changed(details=None))],
+    "HTTP-010": [lambda: http(404, NOT_FOUND["error"])],
     "HTTP-003": [
         lambda: http(500, changed(code=500)),
         lambda: http(404, changed(code=400)),
@@ -165,11 +187,10 @@ SOUND: dict[str, list[Check]] = {
     "RPC": [
         lambda: rpc(RESULT),
         lambda: rpc(RESULT, **FRAMED),
-        lambda: rpc(RESULT, content_type="application/a2a+json"),
         lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "x"}}),
         lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": 1, "message": "x"}}, operation=Operation.STREAM),
-        lambda: rpc(RESULT | {"error": None}),
-        lambda: rpc({"jsonrpc": "2.0", "id": ID, "result": None, "error": {"code": 1, "message": "x"}}),
+        lambda: events.of_envelope(ID, RESULT | {"error": None}, nullable=True),
+        lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "x"}}, status=503),
     ],
     "HTTP": [
         lambda: http(200, MESSAGE),
@@ -178,6 +199,10 @@ SOUND: dict[str, list[Check]] = {
         lambda: http(200, MESSAGE, **FRAMED),
         lambda: http(404, NOT_FOUND),
         lambda: http(404, {"message": "TaskNotFoundError"}, generation="0.3"),
+        lambda: http(404, NOT_FOUND["error"] | {"type": "about:blank"}),
+        lambda: http(400, refused(400, "INVALID_ARGUMENT", "BadRequest")),
+        lambda: http(429, refused(429, "RESOURCE_EXHAUSTED", "RetryInfo")),
+        lambda: http(429, {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "later"}}),
     ],
 }
 """What breaks no rule of a family."""

@@ -21,9 +21,13 @@ MESSAGE: dict[str, Any] = {
 }
 
 
-def status(state: str = "TASK_STATE_WORKING", time: str | None = None) -> dict[str, Any]:
-    said = {"state": state} | ({"timestamp": time} if time else {})
+def status(state: str = "TASK_STATE_WORKING", time: str | None = None, **more: Any) -> dict[str, Any]:
+    said = {"state": state} | ({"timestamp": time} if time else {}) | more
     return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": said}}
+
+
+def said(text: str, own: str = "m", role: str = "ROLE_AGENT") -> dict[str, Any]:
+    return {"messageId": own, "role": role, "parts": [{"text": text}]}
 
 
 def chunk(artifact: str = "a", **members: Any) -> dict[str, Any]:
@@ -36,10 +40,10 @@ def old(state: str, **members: Any) -> dict[str, Any]:
 
 
 def told(
-    generation: str, operation: Operation, *values: Any, task: str = "", context: str = ""
+    generation: str, operation: Operation, *values: Any, task: str = "", context: str = "", asked: str = ""
 ) -> list[tuple[int, str]]:
     """Return which rules were broken by which event."""
-    sequence = Sequence(generation, operation, task, context)
+    sequence = Sequence(generation, operation, task, context, asked)
     found = []
     for number, value in enumerate(values):
         if value is ERROR:
@@ -99,7 +103,23 @@ BREACHES = {
         [(0, "STREAM-016")],
     ),
     "after an error": ("1.0", STREAM, [TASK, ERROR, status(), status(FAILED)], {}, [(2, "STREAM-024")]),
-    "twice": ("1.0", STREAM, [TASK, status(), status()], {}, [(2, "STREAM-019")]),
+    "twice": ("1.0", STREAM, [TASK, status(time=NOON), status(time=NOON)], {}, [(2, "STREAM-019")]),
+    "a sign of life": ("1.0", STREAM, [TASK, status(), status()], {}, [(2, "STREAM-026")]),
+    "two messages, one id": (
+        "1.0",
+        STREAM,
+        [TASK, status(message=said("one")), status(message=said("two")), status(FAILED)],
+        {},
+        [(2, "STREAM-027")],
+    ),
+    "two messages of a history, one id": (
+        "1.0",
+        SEND,
+        [{"task": TASK["task"] | {"history": [said("one"), said("two")]}}],
+        {},
+        [(0, "STREAM-027")],
+    ),
+    "our id": ("1.0", SEND, [MESSAGE], {"asked": "m"}, [(0, "STREAM-028")]),
     "fresh ids": ("1.0", STREAM, [TASK, chunk("a"), chunk("b"), chunk("c"), chunk("d")], {}, [(3, "STREAM-020")]),
 }
 
@@ -121,6 +141,22 @@ SOUND = {
     "an answer": ("1.0", SEND, [TASK], {"context": "c"}),
     "repeated chunks": ("1.0", STREAM, [TASK, chunk(), chunk(append=True), chunk(append=True)], {}),
     "several artifacts": ("1.0", STREAM, [TASK, *(chunk(name, lastChunk=True) for name in "abcd")], {}),
+    "a message told again": (
+        "1.0",
+        STREAM,
+        [
+            TASK,
+            status(message=said("one")),
+            {"task": TASK["task"] | {"history": [said("hi", "q", "ROLE_USER"), said("one")]}},
+        ],
+        {"asked": "q"},
+    ),
+    "messages without ids, which is told elsewhere": (
+        "1.0",
+        STREAM,
+        [TASK, status(message=said("one", "")), status(message=said("two", ""))],
+        {},
+    ),
     "the same time": (
         "1.0",
         STREAM,
@@ -149,5 +185,5 @@ def test_what_is_in_order_is_not_found(name: str):
 
 def test_every_rule_of_the_order_is_broken_here():
     assert {rule for *_, expected in BREACHES.values() for _, rule in expected} == {
-        f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24)
+        f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24, 26, 27, 28)
     }

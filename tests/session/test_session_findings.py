@@ -106,7 +106,7 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
         "STREAM-006",
         [WORKING, status("WORKING", context="d"), DONE],
         "/result/statusUpdate/contextId",
-        "working",
+        "context 'd', the task is in 'c'",
     ),
     "the shape of 0.3": ("DATA-006", [WORKING, OLD_TASK, DONE], "/result/kind", "the member kind"),
     "only the shape of 0.3": ("DATA-006", [OLD_TASK], "/result/kind", "the member kind"),
@@ -171,7 +171,8 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
 
 
 ALSO = {
-    "the end twice": {"STREAM-019"},
+    "the end twice": {"STREAM-026"},
+    "two messages": {"STREAM-027"},
     "the shape of 0.3": {"DATA-004", "DATA-014"},
     "only the shape of 0.3": {"DATA-004", "DATA-014"},
     "a member of the wrong type": {"DATA-001"},
@@ -331,18 +332,33 @@ async def test_a_slip_in_an_answer_has_its_rule(agent: Agent, open_session: Open
     "handle",
     [
         answering(message("hi")),
-        answering({"task": task("COMPLETED")}, error=None),
         answering(..., error={"code": -32600, "message": "no"}, id=None),
         answering(..., error={"code": -32600, "message": "no"}, id=...),
-        answering(..., error={"code": -32000, "message": "own code"}, result=None),
     ],
-    ids=["plain", "error: null", "error without an id", "error with no id at all", "result: null"],
+    ids=["plain", "error without an id", "error with no id at all"],
 )
 async def test_a_sound_answer_has_no_finding(agent: Agent, open_session: OpenSession, handle: Handle):
     agent.answer(handle)
     session = await open_session(agent.url)
     await say(session, stream=False)
     assert rules(session) == set()
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [
+        answering({"task": task("COMPLETED")}, error=None),
+        answering(..., error={"code": -32000, "message": "own code"}, result=None),
+    ],
+    ids=["error", "result"],
+)
+async def test_a_member_that_is_null_beside_the_other_is_a_hint(
+    agent: Agent, open_session: OpenSession, handle: Handle
+):
+    agent.answer(handle)
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert rules(session) == {"RPC-006"}
 
 
 async def test_json_instead_of_a_stream_is_read_and_found(agent: Agent, open_session: OpenSession):
@@ -489,6 +505,13 @@ async def test_what_http_itself_refuses_is_no_finding(agent: Agent, open_session
     agent.answer(giving(b"<html>", status=status, content_type="text/html"))
     session = await open_session(agent.url)
     await say(session, stream=False)
+    assert rules(session) == ({"HTTP-008"} if status == 401 else set())
+
+
+async def test_a_401_with_a_challenge_is_in_order(agent: Agent, open_session: OpenSession):
+    agent.answer(giving(b"", status=401, headers={"WWW-Authenticate": "Bearer"}))
+    session = await open_session(agent.url)
+    await say(session, stream=False)
     assert rules(session) == set()
 
 
@@ -514,3 +537,47 @@ async def test_an_agent_that_goes_away_in_mid_answer_is_told(agent: Agent, open_
     fault = checked((await say(session, stream=False)).fault)
     assert fault.code == FaultCode.UNREACHABLE
     assert records(session)[-1].meta["how"] == "broken"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seen"),
+    [({"Content-Length": "2000"}, "expected 2000"), ({"Content-Encoding": "gzip"}, "gzip")],
+    ids=["short", "not in its coding"],
+)
+async def test_an_answer_that_breaks_off_is_named(
+    agent: Agent, open_session: OpenSession, headers: dict[str, str], seen: str
+):
+    async def begin(request: web.BaseRequest, _: Any) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"} | headers)
+        await response.prepare(request)
+        await response.write(b'{"jsonrpc": "2.0"')
+        if request.transport is not None:
+            request.transport.close()
+        return response
+
+    agent.answer(begin)
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert "HTTP-009" in rules(session)
+    assert seen in next(one.seen for record in records(session) for one in record.findings if one.rule == "HTTP-009")
+
+
+async def test_lines_that_no_client_reads_are_named_where_they_stand(agent: Agent, open_session: OpenSession):
+    lost = b'Data: {"jsonrpc": "2.0"}\n\n', b'event: {"a": 1}\n\n', b'{"jsonrpc": "2.0"}\n\n', b"x-note: hello\n\n"
+    agent.answer(streaming(WORKING, *lost, b'datas: {"a": 1}\ndata: {', DONE))
+    session = await open_session(agent.url)
+    await say(session)
+    assert [record.raw[:5] for record in records(session) if "STREAM-029" in {one.rule for one in record.findings}] == [
+        b"Data:",
+        b"event",
+        b'{"jso',
+        b"datas",
+    ]
+
+
+async def test_a_stream_that_is_closed_late_is_named(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, DONE, then=lambda: asyncio.sleep(2.2)))
+    session = await open_session(agent.url)
+    await say(session)
+    assert rules(session) == {"STREAM-022"}
+    assert [one.seen for one in records(session)[-1].findings] == ["closed only after 2 s"]

@@ -15,6 +15,8 @@ from inspector.protocol.pointer import pointer
 
 _INFO = "google.rpc.ErrorInfo"
 _OWN_CODES = range(-32099, -32000)
+_KEPT_CODES = range(-32768, -32099)
+"""What JSON-RPC keeps for itself and has not given away, but for its own five."""
 _NEWEST_CODES = {"0.1": -32010, "0.2": -32006, "0.3": -32007}
 """The last code of each generation before 1.0."""
 
@@ -187,7 +189,7 @@ def other_domain(error: Refusal) -> Iterator[Seen]:
     "ERROR-006",
     WARNING,
     "A code that the generation does not have",
-    section="1.0 §3.3.2, §3.3.4, §5.4; 0.3 §8.2, 0.1 §8.2",
+    section="1.0 §3.3.2, §3.3.4, §5.4; 0.3 §8.2, 0.1 §8.2; JSON-RPC 2.0 §5.1",
     demand="A2A-specific errors use the codes of their table, in the range -32001 to -32099.",
     remedy="Use a code of the table, or one outside of the range that JSON-RPC and A2A keep for themselves.",
     failing=_error(code=-32050, data=None),
@@ -196,6 +198,8 @@ def other_domain(error: Refusal) -> Iterator[Seen]:
 )
 def foreign_code(error: Refusal) -> Iterator[Seen]:
     code = error.code
+    if code is not None and code in _KEPT_CODES and code not in BY_CODE:
+        yield Seen(pointer(*error.steps, "code"), f"{code}, which JSON-RPC keeps for later")
     if code is None or code not in _OWN_CODES:
         return
     known = code in BY_CODE or (error.generation == "0.1" and code in NAMES_0_1)

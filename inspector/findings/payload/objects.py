@@ -176,11 +176,12 @@ def _is_of_other_generation(told: Told, one: Breach) -> bool:
 )
 def other_generation(told: Told) -> Iterator[Seen]:
     found = False
+    spoken_here = told.generation if told.binding == "JSONRPC" else f"{told.generation} over {told.binding}"
     for one in told.slips(Slip.UNKNOWN, Slip.WORD):
         if _is_of_other_generation(told, one) and not (one.name == "final" and told.is_1_0):
             found = True
             what = f"the word {one.value}" if one.slip is Slip.WORD else f"the member {one.name}"
-            yield Seen(one.pointer, f"{what}, where {told.generation} is spoken")
+            yield Seen(one.pointer, f"{what}, where {spoken_here} is spoken")
     spoken = {"opvs": "1.0", "0.2": "0.3"}.get(told.generation, told.generation)
     # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, so nothing is told by them there.
     told_apart = told.is_1_0 or told.binding == "JSONRPC"

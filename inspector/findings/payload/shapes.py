@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.findings.shape import ANY, BYTES, FLAG, STRUCT, TEXT, TIME, WHOLE, Kind, Many, Shape, Union, Words
+from inspector.findings.shape import (
+    ANY,
+    BYTES,
+    FLAG,
+    PLAIN_BYTES,
+    STRUCT,
+    TEXT,
+    TIME,
+    WHOLE,
+    Kind,
+    Many,
+    Shape,
+    Union,
+    Words,
+)
 from inspector.protocol.operations import Operation
 
 _TEXTS = Many(TEXT)
@@ -126,7 +140,7 @@ _OLD_AUTHENTICATION = Shape("authentication", {"schemes": _TEXTS, "credentials":
 def _old_part(mark: str) -> Union:
     """Return the part of JSON-RPC until 0.3, which says its kind in the member `mark`."""
     # 0.1 marks neither content of a file as required; either one is enough.
-    file = Shape("file", {"name": TEXT, "mimeType": TEXT, "bytes": BYTES, "uri": TEXT}, one_of=("bytes", "uri"))
+    file = Shape("file", {"name": TEXT, "mimeType": TEXT, "bytes": PLAIN_BYTES, "uri": TEXT}, one_of=("bytes", "uri"))
     kind: dict[str, Kind] = {mark: TEXT, "metadata": STRUCT}
     content: dict[str, Kind] = {**kind, **_LET_THROUGH}
     return Union(
