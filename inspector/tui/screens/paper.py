@@ -48,7 +48,7 @@ class PaperScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Begin."""
         self.query_one(FactView).focus()
-        self.action_again()
+        self.call_after_refresh(self.action_again)  # the width is known by then
         if self._live:
             self.set_interval(1.0, self.action_again)
 

@@ -52,6 +52,7 @@ class WorkbenchScreen(Screen[None]):
     """One session on the screen."""
 
     CSS_PATH = "workbench.tcss"
+    ALLOW_IN_MAXIMIZED_VIEW = "StatusBar, KeyLine"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
             Binding(
@@ -66,6 +67,7 @@ class WorkbenchScreen(Screen[None]):
         ),
         Binding("p", "push", "push", id="push.toggle", tooltip="Register a webhook with every message, or stop to"),
         Binding("y", "copy", "copy", id="copy", tooltip="Copy what is selected"),
+        Binding("backslash", "unzoom", "all of it", id="unzoom", tooltip="All of the screen again"),
         Binding("backslash", "zoom", "zoom", id="zoom", tooltip="The focused pane alone, and back", show=False),
         Binding("m", "interfaces", "interface", id="interfaces", tooltip="Choose interface and generation", show=False),
         Binding("x", "lens", "lens", id="lens", tooltip="The selected record in another generation", show=False),
@@ -354,11 +356,15 @@ class WorkbenchScreen(Screen[None]):
             self.show_connection(connection)
 
     def action_zoom(self) -> None:
-        """Give the whole screen to the focused pane, or give it back."""
-        if self.maximized is not None:
-            self.minimize()
-        elif self.focused is not None:
+        """Give the whole screen to the focused pane."""
+        if self.focused is not None:
             self.maximize(self.focused)
+        self.refresh_bindings()
+
+    def action_unzoom(self) -> None:
+        """Give it back."""
+        self.minimize()
+        self.refresh_bindings()
 
     @work(group="push", exclusive=True)
     async def action_push(self) -> None:
@@ -451,6 +457,8 @@ class WorkbenchScreen(Screen[None]):
         """Have no tour but of the demo's agent."""
         if action == "tour":
             return self._has_tour
+        if action in ("zoom", "unzoom"):
+            return (self.maximized is not None) is (action == "unzoom")
         if action in _OF_AGENTS and self.session is not None and self.session.recorded:
             return None
         return super().check_action(action, parameters)

@@ -60,6 +60,8 @@ class ArtifactPane(Vertical):
     All parts together are texts as they are, and the others in words.
     """
 
+    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "next_artifact", "next artifact", id="artifact.next", tooltip="Show the task's next artifact"),
         Binding("o", "next_part(1)", "part", id="artifact.part", tooltip="Show the next part of the artifact"),

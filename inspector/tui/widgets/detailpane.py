@@ -89,6 +89,8 @@ class FactView(LineView):
 class DetailPane(Vertical):
     """Shows one record; the view that was chosen stays for the next one."""
 
+    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "next_view", "view", id="detail.view", tooltip="Decoded, raw, hex, head, what it changed"),
         Binding("slash", "find", "find", id="detail.find", tooltip="Find a text in what is shown of the record"),

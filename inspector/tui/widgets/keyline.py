@@ -15,6 +15,7 @@ MOST = 8
 
 
 _GAP = 3
+_PINNED = ("unzoom", "help")
 
 Key: TypeAlias = tuple[str, str, ActiveBinding | None]
 """A key, what it does, and its binding; None for enter, which the focused widget explains."""
@@ -40,28 +41,29 @@ class KeyLine(Static):
         self.refresh()
 
     def _keys(self) -> tuple[list[Key], list[Key]]:
-        """Return what is shown where it fits, and the key of the help, which is always shown."""
+        """Return what is shown where it fits, and the ways out and to the help, which are always shown."""
         hint = getattr(self.screen.focused, "enter_hint", "")
         keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and not any(active.binding.action == other.binding.action for _, _, other in keys if other):
                 keys.append((self.app.get_key_display(binding), binding.description, active))
-        helps = [one for one in keys if one[2] is not None and one[2].binding.action.endswith("help")]
-        others = [one for one in keys if one not in helps]
-        return others[: MOST - 1], helps[:1]
+        found = [[one for one in keys if one[2] and one[2].binding.action.endswith(what)] for what in _PINNED]
+        others = [one for one in keys if not any(one in some for some in found)]
+        pinned = [some[0] for some in found if some]
+        return others[: MOST - len(pinned)], pinned
 
     def _shown(self) -> list[Key]:
         """Return the keys that fit, in the order in which they stand."""
-        others, helps = self._keys()
-        room = self.content_size.width - sum(map(_width, helps))
+        others, pinned = self._keys()
+        room = self.content_size.width - sum(map(_width, pinned))
         shown: list[Key] = []
         for key in others:
             room -= _width(key)
             if room < 0:
                 break
             shown.append(key)
-        return [*shown, *helps]
+        return [*shown, *pinned]
 
     def render(self) -> Content:
         """Draw the keys."""

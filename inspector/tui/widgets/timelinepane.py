@@ -71,6 +71,8 @@ def belongs(record: Record) -> bool:
 class TimelinePane(Vertical):
     """Shows the records of a session that belong to the conversation, all of them or those that a filter leaves."""
 
+    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+
     def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)
         self._glyphs = glyphs
