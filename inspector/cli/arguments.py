@@ -223,6 +223,11 @@ def add_output(parser: Parser) -> None:
     parser.switch("--debug", help="show on stderr what crosses the wire, without secrets")
 
 
+def add_findings(parser: Parser) -> None:
+    """Add that what is wrong with the answers is printed too."""
+    parser.switch("--findings", help="print what is wrong with the answer, event by event (with -o json: JSON Lines)")
+
+
 def add_waiting(parser: Parser) -> None:
     """Add how to wait for a task."""
     parser.value(

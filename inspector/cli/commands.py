@@ -11,6 +11,7 @@ from inspector.cli.arguments import (
     Parser,
     add_agent,
     add_connection,
+    add_findings,
     add_format,
     add_history,
     add_message,
@@ -112,7 +113,7 @@ def _send(parser: Parser) -> None:
     add_agent(parser)
     add_parts(parser)
     parser.switch("--stream", help="follow the events live (with -o json: JSON Lines)")
-    parser.switch("--findings", help="print what is wrong with the answer, event by event (with -o json: JSON Lines)")
+    add_findings(parser)
     parser.add_argument(
         "--async",
         "--return-immediately",
@@ -139,6 +140,7 @@ def _task_get(parser: Parser) -> None:
     parser.switch("--wait", "--watch", help="ask again until the task ends or waits for you")
     _saving(parser)
     add_waiting(parser)
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 
@@ -146,6 +148,7 @@ def _task_get(parser: Parser) -> None:
 def _task_cancel(parser: Parser) -> None:
     parser.add_argument("id", type=values.identifier, metavar="ID", help="the task")
     add_agent(parser)
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 
@@ -163,6 +166,7 @@ def _task_list(parser: Parser) -> None:
     parser.switch("--include-artifacts", help="ask for the artifacts too")
     parser.switch("--all", help="follow the pages to the last one")
     parser.switch("--stream", help="print tasks page by page as they come (with -o json: JSON Lines, a task a line)")
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 
@@ -172,6 +176,7 @@ def _task_subscribe(parser: Parser) -> None:
     add_agent(parser)
     parser.switch("--stream", help="show the events live (with -o json: JSON Lines); else the task when it has ended")
     add_waiting(parser)
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 
@@ -189,12 +194,14 @@ def _push_set(parser: Parser) -> None:
         "--auth", type=values.authentication, metavar="SCHEME:CREDENTIALS", help="what it is to send as Authorization"
     )
     parser.value("--id", dest="config_id", type=values.identifier, metavar="ID", help="name the configuration")
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 
 
 def _push_list(parser: Parser) -> None:
     _push_config(parser)
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 
@@ -202,6 +209,7 @@ def _push_list(parser: Parser) -> None:
 def _push_one(parser: Parser) -> None:
     _push_config(parser)
     parser.value("--id", dest="config_id", type=values.identifier, metavar="ID", help="the configuration")
+    add_findings(parser)
     add_output(parser)
     add_connection(parser)
 

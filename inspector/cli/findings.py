@@ -47,7 +47,7 @@ def count(findings: tuple[Finding, ...]) -> str:
 
 
 class FindingsPrinter:
-    """Prints the findings of every exchange as they are recorded, those of fetching the card apart.
+    """Prints the findings of every exchange as they are recorded, until its `end`, but for operations to `skip`.
 
     In JSON each is a line `{"finding": {...}}` with the operation and `index`, the event of its stream that it is
     about, counted from 0; one about a keep-alive or the end of the stream has that of the event before, one about an
@@ -60,6 +60,12 @@ class FindingsPrinter:
         self._skip = skip
         self._last = 0
         self._events: Counter[int] = Counter()
+        journal.listen(self.show)
+
+    def end(self) -> None:
+        """Print what is left, and no more."""
+        self._journal.unlisten(self.show)
+        self.show()
 
     def show(self) -> None:
         """Print what was found since the last time."""

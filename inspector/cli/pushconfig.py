@@ -10,6 +10,8 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
 from inspector.cli.output import Output
 from inspector.cli.running import Run, run, unfit
+from inspector.findings.rule import LEGACY
+from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
@@ -42,11 +44,17 @@ def set_config(invocation: Invocation, out: Output) -> int:
 
 
 def get_config(invocation: Invocation, out: Output) -> int:
-    """Show one configuration of a task."""
-    task_id, config_id = _named(invocation)
+    """Show one configuration of a task; before 1.0, over JSON-RPC, it may be the only one."""
+    task_id = invocation.given.id
+
+    def prepare(session: Session) -> Turn:
+        choice = session.choice
+        alone = choice.dialect.generation in LEGACY and choice.binding is jsonrpc.BINDING
+        config_id = invocation.given.config_id or "" if alone else _named(invocation)
+        return session.get_push(task_id, config_id)
 
     async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.GET_PUSH, lambda session: session.get_push(task_id, config_id))
+        answer = await _ask(current, Operation.GET_PUSH, prepare)
         if not isinstance(answer, PushConfig):
             raise unfit(Operation.GET_PUSH, answer)
         _show(current.out, answer, task_id)
@@ -76,7 +84,7 @@ def list_configs(invocation: Invocation, out: Output) -> int:
 
 def delete_config(invocation: Invocation, out: Output) -> int:
     """Delete one configuration of a task."""
-    task_id, config_id = _named(invocation)
+    task_id, config_id = invocation.given.id, _named(invocation)
 
     async def work(current: Run) -> None:
         answer = await _ask(current, Operation.DELETE_PUSH, lambda session: session.delete_push(task_id, config_id))
@@ -91,11 +99,11 @@ def delete_config(invocation: Invocation, out: Output) -> int:
     return run(invocation, out, work)
 
 
-def _named(invocation: Invocation) -> tuple[str, str]:
-    given = invocation.given
-    if not given.config_id:
+def _named(invocation: Invocation) -> str:
+    config_id: str | None = invocation.given.config_id
+    if not config_id:
         raise usage("Which configuration? None was named.", "Name it with --id; task push-config list shows them.")
-    return given.id, given.config_id
+    return config_id
 
 
 async def _ask(current: Run, operation: Operation, prepare: Callable[[Session], Turn]) -> Answer:

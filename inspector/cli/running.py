@@ -16,6 +16,7 @@ from typing import cast
 from inspector.capture.files import CaptureError
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.failure import INTERRUPTED, OK, TERMINATED, usage
+from inspector.cli.findings import FindingsPrinter
 from inspector.cli.output import Output
 from inspector.cli.trace import Trace
 from inspector.protocol.bindings.base import Answer
@@ -23,7 +24,8 @@ from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
-from inspector.session.connection import Connection
+from inspector.session.connection import GET_CARD, Connection
+from inspector.session.journal import Journal
 from inspector.session.session import Session
 from inspector.session.settings import settings_of
 from inspector.session.turn import Turn
@@ -167,6 +169,7 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
         async with _session(path, invocation, out) as session:
             current = Run(invocation, out, session)
             trace = Trace(session.journal, out) if invocation.debug else None
+            findings = _print_findings(invocation, session.journal, out)
             try:
                 async with asyncio.timeout(invocation.options.timeout) as deadline:
                     await work(current)
@@ -182,8 +185,18 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
                     out.tell(label, command)
                 raise
             finally:
+                if findings is not None:
+                    findings.end()
                 if trace is not None:
                     trace.end()
+
+
+def _print_findings(invocation: Invocation, journal: Journal, out: Output) -> FindingsPrinter | None:
+    """Begin to print what is found, where that was asked for; JSON is then one line each."""
+    if not getattr(invocation.given, "findings", False):
+        return None
+    out.lines = out.json
+    return FindingsPrinter(journal, out, skip=frozenset({GET_CARD}))
 
 
 def _refused(fault: Fault) -> Fault:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from inspector.capture.records import Kind
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
-from inspector.cli.findings import FindingsPrinter
 from inspector.cli.following import Follower
 from inspector.cli.message import make_draft, prepare, show
 from inspector.cli.output import Output
@@ -28,7 +27,6 @@ from inspector.protocol.model import (
     Unreadable,
 )
 from inspector.session.compose.draft import Draft
-from inspector.session.connection import GET_CARD
 from inspector.session.turn import Turn
 
 
@@ -40,7 +38,7 @@ def send(invocation: Invocation, out: Output) -> int:
     if given.wait and given.no_wait:
         raise usage("--wait and --async are opposites.", "Leave one of them out.")
     draft = make_draft(given)
-    out.lines = out.json and bool(given.stream or given.findings or given.request)
+    out.lines = out.json and bool(given.stream or given.request)
 
     async def work(current: Run) -> None:
         await _Sending(current).send(draft)
@@ -57,22 +55,9 @@ class _Sending:
         self._given = current.invocation.given
         verbose, history = current.invocation.verbose, self._given.history is not None
         self._presenter = Presenter(current.out, verbose=verbose, history=history)
-        self._findings = FindingsPrinter(current.session.journal, current.out, skip=frozenset({GET_CARD}))
 
     async def send(self, draft: Draft) -> None:
         """Send the message in the way that was asked for, or in the one that the agent knows."""
-        if not self._given.findings:
-            await self._send(draft)
-            return
-        journal = self._run.session.journal
-        journal.listen(self._findings.show)
-        try:
-            await self._send(draft)
-        finally:
-            journal.unlisten(self._findings.show)
-            self._findings.show()
-
-    async def _send(self, draft: Draft) -> None:
         session, given = self._run.session, self._given
         connection = await self._run.connect()
         self._run.check_interface()

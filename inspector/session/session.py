@@ -320,9 +320,10 @@ class Session:
             self.journal.redactor.add(secret or "")
         return self._turn(Operation.SET_PUSH, self._for_tenant(config), config.task_id or "")
 
-    def get_push(self, task_id: str, config_id: str) -> Turn:
-        """Prepare a GetTaskPushNotificationConfig."""
-        return self._about_push(Operation.GET_PUSH, PushConfigRequest(task_id=task_id, id=config_id))
+    def get_push(self, task_id: str, config_id: str = "") -> Turn:
+        """Prepare a GetTaskPushNotificationConfig; before 1.0 the only configuration of a task needs no id."""
+        request = PushConfigRequest(task_id=task_id, id=config_id) if config_id else PushConfigRequest(task_id=task_id)
+        return self._about_push(Operation.GET_PUSH, request)
 
     def list_push(self, task_id: str) -> Turn:
         """Prepare a ListTaskPushNotificationConfigs."""

@@ -85,7 +85,7 @@ REFUSED = [
     ["task", "push-config", "set", "t", "-a", "x", "--url", "http:///path"],
     ["task", "push-config", "set", "t", "-a", "x", "--url", "http://host/", "--auth", "Bearer"],
     ["task", "push-config", "set", "t", "-a", "x", "--url", "http://host/", "--auth", ":secret"],
-    ["task", "push-config", "get", "t", "-a", "x"],
+    ["task", "push-config", "delete", "t", "-a", "x"],
     ["task", "push-config", "delete", "t", "-a", "x"],
     ["task", "push-config", "list", "-a", "x"],
     ["task", "subscribe", "-a", "x"],

@@ -111,6 +111,31 @@ def test_the_short_words_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
     assert cli("push", "delete", task_id, "--id", "mine", *agent).json == {}
 
 
+def test_before_1_0_the_only_configuration_needs_no_name(cli: RunCli, slow_mock: str, task_id: str):
+    old = ("-a", slow_mock, "--a2a-version", "0.3", "-o", "json")
+    made = cli("push", "set", task_id, "--url", HOOK, *old)
+    assert made.code == 0
+    assert cli("push", "get", task_id, *old).json["url"] == HOOK
+    newer = cli("push", "get", task_id, "-a", slow_mock, "-o", "json")
+    assert (newer.code != 0, newer.error["message"]) == (True, "Which configuration? None was named.")
+
+
+def test_what_is_wrong_with_an_answer_is_printed_for_every_call(cli: RunCli, puppet: MakePuppet):
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "ListTaskPushNotificationConfigs":
+            return call.result({"configs": [{"id": "c", "taskId": "other", "url": HOOK}]})
+        return call.result({"id": "another", "contextId": "c", "status": {"state": "done"}})
+
+    agent = puppet(answer, CAN)
+    for words, rule in (
+        (("push", "list", "task-1"), "RESULT-007"),
+        (("task", "get", "task-1"), "STREAM-006"),
+        (("task", "cancel", "task-1"), "STREAM-006"),
+    ):
+        ran = cli(*words, "-a", agent.url, "--findings", "-o", "json")
+        assert rule in {line["finding"]["id"] for line in ran.lines if "finding" in line}
+
+
 # Why nothing comes
 
 
