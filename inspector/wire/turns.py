@@ -9,6 +9,8 @@ SLICE = 0.002
 """Seconds of a turn of the loop that are worked in, about."""
 WAY = 0.15
 """For so many seconds one piece of work a turn has to do: what a key opens takes some thirty turns to be drawn."""
+HOLD = 0.05
+"""For so many of them there is no work at all, and for as long not again, so that a key that is held stops nothing."""
 
 
 class Turns:
@@ -19,10 +21,14 @@ class Turns:
         self._began = 0.0
         self._counting = False
         self._give_way_until = 0.0
+        self._held_until = 0.0
 
     def give_way(self) -> None:
-        """Leave the turns to others for a moment, but for one piece of work in each."""
-        self._give_way_until = time.perf_counter() + WAY
+        """Leave the turns to others for a moment: all of them at first, then but for one piece of work in each."""
+        now = time.perf_counter()
+        self._give_way_until = now + WAY
+        if now > self._held_until + HOLD:
+            self._held_until = now + HOLD
 
     @property
     def _slice(self) -> float:
@@ -30,6 +36,8 @@ class Turns:
 
     async def mine(self) -> None:
         """Wait until there is a turn with time left."""
+        while (left := self._held_until - time.perf_counter()) > 0:
+            await asyncio.sleep(left)
         while self._spent > self._slice:  # noqa: ASYNC110 - the next turn is what is waited for
             await asyncio.sleep(0)
 

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from inspector.wire.turns import SLICE, WAY, Turns
+from inspector.wire.turns import HOLD, SLICE, WAY, Turns
 
 
 def work(seconds: float) -> None:
@@ -59,6 +59,18 @@ async def test_who_gives_way_does_one_piece_of_work_a_turn_and_goes_on_as_before
     assert set((await turns_of(0.0001, 20, turns)).values()) == {1}
     await asyncio.sleep(WAY)
     assert max((await turns_of(0.0001, 20, turns)).values()) > 1
+
+
+async def test_who_gives_way_does_nothing_at_first_and_a_held_key_stops_nothing():
+    turns = Turns()
+    began = time.perf_counter()
+    turns.give_way()
+    await turns.mine()
+    assert time.perf_counter() - began >= HOLD * 0.9
+    turns.give_way()  # the next of a held key's many
+    began = time.perf_counter()
+    await turns.mine()
+    assert time.perf_counter() - began < HOLD * 0.5
 
 
 async def test_work_that_fails_is_counted_too():
