@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
+from inspector.cli.findings import in_words
 from inspector.cli.output import Output, dump
 from inspector.cli.running import Run, on_signal, run
+from inspector.findings.lenient import Lenient, oddities
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
@@ -71,7 +75,10 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
     for dial in dials:
         push.dials.add(dial)
     push.relay.forward_to(given.forward or "")
-    with on_signal(deliveries.stop, signal.SIGINT, signal.SIGTERM):
+    heard: list[int] = []
+    with ExitStack() as signals:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signals.enter_context(on_signal(partial(deliveries.stop, heard, number), number))
         _announce(current.out, push, push.register(demand=demand, token=given.token or ""))
         try:
             async with asyncio.timeout(seconds):
@@ -85,6 +92,12 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
             await push.receiver.stop()  # else what comes meanwhile keeps it going
             await _drain(current.out, push, deliveries.hurry)
             deliveries.end()
+    if heard and given.count is not None and deliveries.came < given.count:
+        # The signal is not how this was to end.
+        if heard[0] != signal.SIGINT:
+            raise asyncio.CancelledError
+        current.out.tell("Interrupted", f"{deliveries.came} of {given.count} deliveries came")
+        raise KeyboardInterrupt
 
 
 async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
@@ -135,8 +148,9 @@ class _Deliveries:
         self.enough, self.hurry = asyncio.Event(), asyncio.Event()
         self._journal.listen(self._take)
 
-    def stop(self) -> None:
-        """End the listening; asked again, do not wait for what is being forwarded either."""
+    def stop(self, heard: list[int], number: int) -> None:
+        """End the listening, for a signal; at the next, do not wait for what is being forwarded either."""
+        heard.append(number)
         if self.enough.is_set():
             self.hurry.set()
         self.enough.set()
@@ -183,8 +197,11 @@ def _time(at: float) -> str:
 
 
 def _body(record: Record) -> Any:
+    """Return a body as JSON, as text where JSON would not say all that is in it."""
     value = parse(record.raw)
-    return record.raw.decode("utf-8", "replace") if isinstance(value, Unreadable) else value
+    if isinstance(value, Unreadable) or any(oddities(Lenient().read(record.raw.decode("utf-8")))):
+        return record.raw.decode("utf-8", "replace")
+    return value
 
 
 def _as_json(record: Record) -> dict[str, Any]:
@@ -232,7 +249,7 @@ def _chain_as_json(chain: Chain) -> dict[str, Any]:
 def _answer(meta: Any) -> str:
     """Say what a delivery was answered with."""
     if meta["refused"]:
-        return f"refused with {meta['status']}"
+        return f"refused with {meta['status']}" if meta["status"] else "refused"
     if meta["challenge"]:
         return "an ownership challenge, answered"
     return f"answered {meta['dialled']} (dialled in)" if meta["dialled"] else "accepted"
@@ -248,6 +265,8 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
     for name, good, said in meta["checks"]:
         if good is False:
             out.field("Wrong", f"{name}: {said}")
+    for finding in record.findings:
+        out.field("Finding", in_words(finding))
     if record.task:
         out.field("Task", record.task)
     if record.state:

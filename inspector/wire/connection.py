@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.streams import StreamReader
 
 from inspector.wire.delivery import Arrival, Delivery
-from inspector.wire.place import authority
+from inspector.wire.place import authority, why_no_tls
 
 HEADERS: dict[int, dict[str, str]] = {
     401: {"WWW-Authenticate": "Bearer"},
@@ -73,18 +74,21 @@ class Room:
         self.report = report
         self.open = False
         self.connections: set[Connection] = set()
+        self.shaking: set[asyncio.Transport] = set()
         self.tasks: set[asyncio.Task[None]] = set()
 
     @property
     def full(self) -> bool:
         """Tell whether no more connections are allowed."""
-        return len(self.connections) >= self.limits.connections
+        return max(len(self.connections), len(self.shaking)) >= self.limits.connections
 
     async def close(self) -> None:
         """Break off every connection and wait until nothing of them is left."""
         self.open = False
         for connection in tuple(self.connections):
             connection.drop()
+        for transport in tuple(self.shaking):
+            transport.abort()
         # The event loop closes the sockets in its next turn, which ends the tasks that read from them.
         await asyncio.sleep(0)
         if self.tasks:
@@ -94,7 +98,9 @@ class Room:
 class Connection(web.RequestHandler):
     """One connection of aiohttp's, with a clock on the head and an eye on what aiohttp cannot read."""
 
-    def __init__(self, room: Room, manager: web.Server, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, room: Room, manager: web.Server, loop: asyncio.AbstractEventLoop, tls: ssl.SSLContext | None = None
+    ) -> None:
         options: dict[str, Any] = {
             "access_log": None,
             "auto_decompress": False,
@@ -106,6 +112,8 @@ class Connection(web.RequestHandler):
         }
         super().__init__(manager, loop=loop, **options)
         self._room = room
+        self._tls = tls
+        self._let_in = False
         self._peer = ""
         self._coming: Arrival | None = None
         self.taken = Arrival("")
@@ -114,9 +122,37 @@ class Connection(web.RequestHandler):
         self._alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Let the sender in, or tell it that there is no room."""
+        """Let the sender in, behind TLS where that is spoken."""
         # A sender that is gone already has no name any more.
         self._peer = authority(*(transport.get_extra_info("peername") or ("", 0))[:2])
+        if self._tls is None or self._room.full:
+            self._begin(transport)
+        else:
+            shaking = asyncio.get_running_loop().create_task(self._shake_hands(transport, self._tls))
+            self._room.tasks.add(shaking)
+            shaking.add_done_callback(self._room.tasks.discard)
+
+    async def _shake_hands(self, transport: asyncio.BaseTransport, tls: ssl.SSLContext) -> None:
+        """Begin TLS, and report where that comes to nothing: asyncio's own server would say nothing of it."""
+        arrival, plain = Arrival(self._peer), cast(asyncio.Transport, transport)
+        self._room.shaking.add(plain)
+        try:
+            secured = await asyncio.get_running_loop().start_tls(
+                plain, self, tls, server_side=True, ssl_handshake_timeout=self._room.limits.seconds
+            )
+            if secured is None:
+                raise ConnectionAbortedError
+        except (ssl.SSLError, OSError) as error:
+            plain.abort()
+            self._room.report(arrival.unshaken(why_no_tls(error)))
+        else:
+            self._begin(secured)
+        finally:
+            self._room.shaking.discard(plain)
+
+    def _begin(self, transport: asyncio.BaseTransport) -> None:
+        """Let the sender in, or tell it that there is no room."""
+        self._let_in = True
         if self._room.open and not self._room.full:
             self._room.connections.add(self)
             super().connection_made(transport)
@@ -126,6 +162,8 @@ class Connection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Let go, and report a request that broke off within its head."""
+        if not self._let_in:
+            return  # within the handshake, which is told by that
         self._room.connections.discard(self)
         self.gone.set()
         super().connection_lost(exc)

@@ -105,6 +105,10 @@ class Arrival:
             challenge=challenge,
         )
 
+    def unshaken(self, why: str) -> Delivery:
+        """Return the delivery of a sender with whom TLS came to nothing."""
+        return self.delivery(RequestHead("TLS", "", ()), Intake(b"", Outcome.CUT), status=0, refused=why)
+
     def unreadable(self, status: int, refused: str) -> Delivery:
         """Return the delivery of a head that is no HTTP, or that never came whole."""
         head, rest = read_head(bytes(self.seen))

@@ -77,6 +77,24 @@ def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
     return context
 
 
+_DISTRUST = frozenset({"UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN", "CERTIFICATE_EXPIRED", "ACCESS_DENIED"})
+"""What a sender says of a certificate that it does not take, behind the name of its TLS."""
+NO_TRUST = "the sender does not trust our certificate"
+
+
+def why_no_tls(error: Exception) -> str:
+    """Say why no sender came to speak TLS with us."""
+    reason = (error.reason or "") if isinstance(error, ssl.SSLError) else ""
+    said = reason.lower().replace("_", " ")
+    if reason.partition("ALERT_")[2] in _DISTRUST:
+        return f"{NO_TRUST} ({said})"
+    if reason == "HTTP_REQUEST":
+        return "plain http came to a port that speaks TLS"
+    if said:
+        return f"TLS could not be agreed on ({said})"
+    return "the sender left while TLS was agreed on: it may not trust our certificate"
+
+
 def _no_password() -> str:
     # Without this OpenSSL asks for one at the terminal.
     return ""

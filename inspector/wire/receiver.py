@@ -110,7 +110,7 @@ class Receiver:
         manager = web.Server(self._take, request_factory=self._begin)
         self._room.open = True
         self._server = await loop.create_server(
-            lambda: Connection(self._room, manager, loop), sock=listener, backlog=_BACKLOG, ssl=self._tls
+            lambda: Connection(self._room, manager, loop, self._tls), sock=listener, backlog=_BACKLOG
         )
 
     async def stop(self) -> None:

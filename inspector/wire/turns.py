@@ -36,7 +36,7 @@ class Turns:
 
     async def mine(self) -> None:
         """Wait until there is a turn with time left."""
-        while (left := self._held_until - time.perf_counter()) > 0:
+        if (left := self._held_until - time.perf_counter()) > 0:
             await asyncio.sleep(left)
         while self._spent > self._slice:  # noqa: ASYNC110 - the next turn is what is waited for
             await asyncio.sleep(0)

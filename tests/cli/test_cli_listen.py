@@ -78,6 +78,7 @@ def test_deliveries_are_printed_as_fields():
     assert "Task: task-1\nState: input-required\nSays: which ␛[31mone?\n" in out
     assert "refused with 401\n" in out
     assert "Wrong: token: " in out
+    assert "PUSH-001" in out
     assert "\x1b" not in out
 
 
@@ -98,6 +99,31 @@ def test_a_signal_ends_listening_in_order(number: signal.Signals):
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert (program.returncode, err) == (0, "")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.Signals, code: int):
+    with running("listen", "--count", "2", "-o", "json") as program:
+        where = json.loads(read(program))["listening"]
+        deliver(where["url"], where["token"], status("WORKING"))
+        read(program)
+        program.send_signal(number)
+        _, err = program.communicate(timeout=SECONDS)
+    assert program.returncode == code
+    assert err.startswith("Interrupted: ")
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"a": 1, "a": 2}', b'{"a": 1e999}', b'{"a": "\xff"}'], ids=["twice", "infinite", "not UTF-8"]
+)
+def test_a_body_that_json_would_not_say_in_full_is_a_text(body: bytes):
+    with running("listen", "-o", "json", "--count", "1") as program:
+        where = json.loads(read(program))["listening"]
+        deliver(where["url"], where["token"], body)
+        out, _ = program.communicate(timeout=SECONDS)
+    [line] = out.splitlines()
+    assert "Infinity" not in line
+    assert json.loads(line)["delivery"]["body"] == body.decode("utf-8", "replace")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

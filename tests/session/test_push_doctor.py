@@ -91,6 +91,11 @@ SOUND = Evidence(
             "we answered with an error, and it gave up",
             Likely.CERTAIN,
         ),
+        (
+            {"advertised": "https://abc.example.org", "unshaken": ("the sender does not trust our certificate",)},
+            "the agent does not trust our certificate",
+            Likely.LIKELY,
+        ),
         ({"strays": 3}, "it posts to another path", Likely.LIKELY),
         ({"ended": None, "state": State.WORKING}, "the agent pushes only at the end", Likely.POSSIBLE),
     ],
@@ -102,6 +107,15 @@ def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str,
     assert cause.likely is likely
     assert cause.evidence
     assert cause.remedy.endswith((".", "?"))
+
+
+def test_an_agent_on_this_machine_may_be_in_a_container_until_something_came():
+    known = replace(SOUND, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8")
+    far = next(one for one in causes(known) if one.name == "the agent cannot reach the receiver")
+    assert (far.likely, "container" in far.evidence) == (Likely.POSSIBLE, True)
+    came = causes(replace(known, deliveries=(delivery(),)))
+    far = next(one for one in came if one.name == "the agent cannot reach the receiver")
+    assert far.likely is Likely.RULED_OUT
 
 
 def test_nothing_is_blamed_where_nothing_speaks_for_it():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import ssl
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 import trustme
-from receiving import BODY, opened
+from receiving import BODY, QUICK, opened
 
 from inspector.protocol.errors import FaultError, Whose
 from inspector.wire.place import Place, tls_context
@@ -36,6 +39,61 @@ async def test_a_receiver_with_a_certificate_speaks_https(authority: trustme.CA,
         answer = await client.post(desk.hook.url, content=BODY, headers=headers)
         assert answer.status_code == 204
         assert (await desk.inbox.one()).body == BODY
+
+
+async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authority: trustme.CA, tmp_path: Path):
+    def distrust(address: tuple[str, int]) -> None:
+        context = ssl.create_default_context()
+        with socket.create_connection(address) as plain, pytest.raises(ssl.SSLCertVerificationError):
+            context.wrap_socket(plain, server_hostname=address[0])
+
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
+        await asyncio.to_thread(distrust, desk.receiver.address)
+        delivery = await desk.inbox.one()
+        assert (delivery.method, delivery.status, delivery.registration) == ("TLS", 0, None)
+        assert delivery.refused.startswith("The sender does not trust our certificate (")
+        assert delivery.peer.startswith("127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (b"POST / HTTP/1.1\r\n\r\n", "Plain http came to a port that speaks TLS."),
+        (b"\x16\x03\x01\x00\x05hello", "TLS could not be agreed on ("),
+        (b"", "The sender left while TLS was agreed on"),
+    ],
+    ids=["plain http", "nonsense", "nothing"],
+)
+async def test_what_is_no_tls_is_reported(authority: trustme.CA, tmp_path: Path, sent: bytes, why: str):
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
+        reader, writer = await desk.connect()
+        writer.write(sent)
+        if not sent:
+            writer.close()
+        with suppress(ConnectionError):
+            await reader.read()
+        assert (await desk.inbox.one()).refused.startswith(why)
+        writer.close()
+
+
+async def test_a_sender_that_says_nothing_does_not_keep_the_receiver_from_stopping(
+    authority: trustme.CA, tmp_path: Path
+):
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
+        _, writer = await desk.connect()
+        await asyncio.sleep(0.05)
+        async with asyncio.timeout(5):
+            await desk.receiver.stop()
+        assert (await desk.inbox.one()).method == "TLS"
+        writer.close()
+
+
+async def test_a_handshake_that_takes_too_long_is_reported(authority: trustme.CA, tmp_path: Path):
+    tls = tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))
+    async with opened(QUICK, tls=tls) as desk:
+        _, writer = await desk.connect()
+        assert (await desk.inbox.one()).method == "TLS"
+        writer.close()
 
 
 def test_certificate_and_key_may_stand_in_one_file(authority: trustme.CA, tmp_path: Path):

@@ -42,10 +42,14 @@ _LOST = "the agent did not keep the registration"
 _DELETED = "the webhook was deleted"
 _OVER = "the task ended before the registration"
 _FAR = "the agent cannot reach the receiver"
+_UNTRUSTED = "the agent does not trust our certificate"
 _GAVE_UP = "we answered with an error, and it gave up"
 _ASTRAY = "it posts to another path"
 _AT_THE_END = "the agent pushes only at the end"
-_RANK = (_GONE, _NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END)
+_RANK = (
+    *(_GONE, _NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER),
+    *(_UNTRUSTED, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END),
+)
 """What may keep pushes away, the commonest first."""
 
 
@@ -74,9 +78,10 @@ class Evidence:
 
     `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls of those
     that the agent told of; `deliveries` is what came to ours, or what other captures have of the task where none is
-    ours; `strays` is what came to no registration. `listed` says how many of ours the agent has, None where it did not
-    tell, `asked` why not or how it was asked. `ended` is when the task was over, None where it is not. `gone` says why
-    the agent cannot be asked any more, `silent` that nothing takes a connection at the url, `""` where that is not so.
+    ours; `strays` is what came to no registration, `unshaken` why TLS came to nothing, each time. `listed` says how
+    many of ours the agent has, None where it did not tell, `asked` why not or how it was asked. `ended` is when the
+    task was over, None where it is not. `gone` says why the agent cannot be asked any more, `silent` that nothing takes
+    a connection at the url, `""` where that is not so.
     """
 
     agent: str
@@ -86,6 +91,7 @@ class Evidence:
     configs: tuple[str, ...] = ()
     deliveries: tuple[Record, ...] = ()
     strays: int = 0
+    unshaken: tuple[str, ...] = ()
     listed: int | None = None
     asked: str = ""
     state: str = ""
@@ -124,6 +130,7 @@ def causes(known: Evidence) -> list[Cause]:
         found += [_refused(known), _not_reachable(known)]
     if known.hooks:
         found += [_not_stored(known), _strays(known)]
+        found += [_not_trusted(known)] if known.advertised.startswith("https:") else []
     if known.hooks or known.deliveries:
         found.append(_answered_badly(known))
     return sorted(found, key=lambda cause: (cause.likely, _RANK.index(cause.name)))
@@ -189,9 +196,20 @@ def _not_reachable(known: Evidence) -> Cause:
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
     seen = f"{known.advertised}, from the agent's host: {words}"
-    if likely is Likely.RULED_OUT:
+    if likely is Likely.RULED_OUT and known.deliveries:
         return Cause(_FAR, likely, seen)
+    if likely is Likely.RULED_OUT:
+        remedy = "If so: --receiver-host 0.0.0.0, and --public-url with the address that this machine has from there."
+        return Cause(_FAR, Likely.POSSIBLE, f"{seen}, unless it runs in a container", remedy)
     return Cause(_FAR, likely, seen, "Ask on the agent's host: curl -i the url; else --public-url with a tunnel.")
+
+
+def _not_trusted(known: Evidence) -> Cause:
+    if not known.unshaken:
+        return Cause(_UNTRUSTED, Likely.RULED_OUT, "TLS was agreed on with everybody who came")
+    remedy = "Have the agent trust who signed it, or use a certificate that it trusts: --receiver-cert, --public-url."
+    seen = f"TLS came to nothing {len(known.unshaken)} times, the last time: {known.unshaken[-1]}"
+    return Cause(_UNTRUSTED, Likely.POSSIBLE if known.deliveries else Likely.LIKELY, seen, remedy)
 
 
 def _answered_badly(known: Evidence) -> Cause:
@@ -320,6 +338,7 @@ def _gather(
         hooks=hooks,
         configs=configs,
         deliveries=tuple(record for record in came if record.meta["registration"] in numbers) or recorded.deliveries,
+        unshaken=tuple(record.label for record in came if record.meta["method"] == "TLS"),
         strays=sum(not record.meta["registration"] and record.meta["method"] == "POST" for record in came),
         listed=None if told is None else sum(hook.stored is True for hook in hooks),
         asked=asked,
