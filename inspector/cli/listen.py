@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from inspector.capture import places
+from inspector.capture.files import CaptureError, remove
 from inspector.capture.records import Kind, Record
+from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.failure import usage
 from inspector.cli.findings import in_words
@@ -38,8 +43,39 @@ def listen(invocation: Invocation, out: Output) -> int:
     out.lines = out.json
     dials = [_dial(text) for text in invocation.given.fail or ()]
     _check(invocation)
-    endless = replace(invocation, options=replace(invocation.options, timeout=None))
-    return run(endless, out, lambda current: _listen(current, dials, invocation.options.timeout))
+    options = invocation.options
+    with _capture(options.capture) as path:
+        endless = replace(invocation, options=replace(options, timeout=None, capture=path))
+        return run(endless, out, lambda current: _listen(current, dials, options.timeout))
+
+
+@contextmanager
+def _capture(chosen: Path | None) -> Iterator[Path]:
+    """Give the place of the capture: the one chosen, or one where `doctor --push` looks, kept if anything came.
+
+    Raises `FaultError` where there is none.
+    """
+    if chosen is not None:
+        yield chosen
+        return
+    try:
+        path = places.new_capture_path("listen", datetime.now().astimezone())
+    except CaptureError as error:
+        raise usage(str(error), "--capture FILE names another place.") from error
+    try:
+        yield path
+    finally:
+        if not _holds_deliveries(path):
+            remove(path)
+        places.prune(places.captures_folder())
+
+
+def _holds_deliveries(path: Path) -> bool:
+    try:
+        with Capture.open(path) as capture:
+            return bool(capture.select(kinds={Kind.DELIVERY}, limit=1))
+    except CaptureError:
+        return False  # nothing was recorded: the receiver could not listen
 
 
 def _check(invocation: Invocation) -> None:
@@ -79,7 +115,8 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
     with ExitStack() as signals:
         for number in (signal.SIGINT, signal.SIGTERM):
             signals.enter_context(on_signal(partial(deliveries.stop, heard, number), number))
-        _announce(current.out, push, push.register(demand=demand, token=given.token or ""))
+        hook = push.register(demand=demand, token=given.token or "")
+        _announce(current.out, push, hook, current.session.journal.capture.path)
         try:
             async with asyncio.timeout(seconds):
                 await deliveries.enough.wait()
@@ -112,7 +149,7 @@ async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
         out.warn(f"{missed:,} deliveries were not forwarded: the handler took them more slowly than they came")
 
 
-def _announce(out: Output, push: PushDesk, hook: Hook) -> None:
+def _announce(out: Output, push: PushDesk, hook: Hook, capture: Path) -> None:
     """Print what an agent has to be told, and what it will meet."""
     registration, receiver = hook.registration, push.receiver
     host, port = receiver.address
@@ -120,6 +157,7 @@ def _announce(out: Output, push: PushDesk, hook: Hook) -> None:
     if out.json:
         listening: dict[str, Any] = {"url": registration.url, "token": registration.token, "bound": f"{host}:{port}"}
         listening |= {"asked": registration.demand.words, "dialled": receiver.dials.words, "tunnels": ways}
+        listening["capture"] = str(capture)
         out.document({"listening": listening})
         return
     out.field("Url", registration.url)
@@ -130,6 +168,7 @@ def _announce(out: Output, push: PushDesk, hook: Hook) -> None:
         out.field("Answers", receiver.dials.words)
     if push.relay.url:
         out.field("Forward", out.redact(push.relay.url))
+    out.field("Capture", str(capture))
     for way in ways:
         out.field("Tunnel", f"{way}, then listen again with --port {port} --public-url URL")
     out.flush()

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from inspector.cli.main import main
 
 
 @pytest.fixture(autouse=True)
-def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("A2A_INSPECT_HOME", str(tmp_path / "home"))
     for name in list(os.environ):
         if name.startswith("A2ACLI_"):
             monkeypatch.delenv(name)

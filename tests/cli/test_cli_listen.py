@@ -113,6 +113,22 @@ def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.S
     assert err.startswith("Interrupted: ")
 
 
+def test_the_doctor_knows_what_came_while_somebody_listened(cli: RunCli, slow_mock: str):
+    task_id = cli("send", "-a", slow_mock, "--text", "long 60", "--async", "-o", "json").json["task"]["id"]
+    with running("listen", "-o", "json", "--count", "1") as program:
+        where = json.loads(read(program))["listening"]
+        cli("push", "set", task_id, "--url", where["url"], "--token", where["token"], "-a", slow_mock)
+        cli("task", "cancel", task_id, "-a", slow_mock)
+        out, _ = program.communicate(timeout=SECONDS)
+    assert lines(out)[0]["delivery"]["taskId"] == task_id
+    assert cli("doctor", slow_mock, "--push", task_id, "-o", "json").json["accepted"] == 1
+
+
+def test_listening_to_nothing_leaves_nothing_behind(cli: RunCli):
+    ran = cli("listen", "--timeout", "50ms", "-o", "json")
+    assert not Path(ran.lines[0]["listening"]["capture"]).exists()
+
+
 @pytest.mark.parametrize(
     "body", [b'{"a": 1, "a": 2}', b'{"a": 1e999}', b'{"a": "\xff"}'], ids=["twice", "infinite", "not UTF-8"]
 )

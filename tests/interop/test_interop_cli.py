@@ -36,6 +36,7 @@ class Program:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
+        environment["A2A_INSPECT_HOME"] = str(self.home)
         command = [sys.executable, "-m", "inspector.cli", *words]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=self.home, env=environment, stdout=pipe, stderr=pipe, text=True)

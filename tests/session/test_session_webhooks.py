@@ -95,7 +95,8 @@ async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hoo
         ["500", "429, retry after 3 s", "reset", "204"],
         True,
     )
-    assert chain.words(0).startswith("tried again 3 times, after 0.0 s, 0.0 s, 0.0 s: accepted")
+    said = "tried again 3 times, after 0.0 s, 0.0 s, 0.0 s, though asked to wait 3 s: accepted"
+    assert chain.words(0).startswith(said)
 
 
 async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[Session, Hook]):

@@ -12,6 +12,7 @@ from joserfc.jwk import ECKey, KeySet
 from players import deliver
 
 from inspector.capture.records import Kind
+from inspector.tui.places.webhooks import WebhooksPlace
 from inspector.tui.screens.form import FieldInput, FormScreen
 from inspector.tui.screens.paper import PaperScreen
 from inspector.wire.registration import Proof
@@ -141,6 +142,27 @@ async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open
         assert "by push" in driver.screen
         await driver.press("escape")
         assert not isinstance(driver.app.screen, PaperScreen)
+        retry = next(one for one in driver.records(Kind.DELIVERY) if one.meta["first"])
+        driver.workbench.query_one(WebhooksPlace).show_seq(retry.seq)
+        await driver.until(lambda: driver.workbench.query_one(WebhooksPlace).selected_record().seq == retry.seq)
+        await driver.press("o")
+        await driver.until(
+            lambda: driver.workbench.query_one(WebhooksPlace).selected_record().seq == retry.meta["first"]
+        )
+
+
+async def test_url_and_token_of_a_webhook_are_copied(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    async with open_app(mock, SIZE, run={"notifications": True}) as driver:
+        copied: list[str] = []
+        monkeypatch.setattr(driver.app, "copy", copied.append)
+        await driver.connected()
+        await driver.go(4)
+        await driver.press("U")
+        await driver.until("There is no webhook yet")
+        await listening(driver)
+        hooks = [driver.session.push.register("t") for _ in range(2)]
+        await driver.press("U", "K")
+        assert copied == [hooks[1].registration.url, hooks[1].registration.token]
 
 
 async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from inspector.wire.delivery import Delivery
 
 _Key: TypeAlias = tuple[int, str, bytes]
 """What a delivery is known again by: registration, method, and a digest of the body."""
+_ASKED = re.compile(r"retry after ([0-9]+) s")
+_SLACK = 0.1
+"""So many seconds earlier is no slip: clocks round."""
 _MOST_REMEMBERED = 20_000
 """Of how many deliveries it is known when they come again."""
 
@@ -108,9 +112,16 @@ class Chain:
         """Return the seconds between one attempt and the next."""
         return tuple(after.at - before.at for before, after in zip(self.tries, self.tries[1:], strict=False))
 
+    @property
+    def early(self) -> str:
+        """Say that it was tried again before the time that an answer asked for, `""` where that was kept."""
+        asked = [_ASKED.search(one.answer) for one in self.tries]
+        early = (int(one[1]) for one, gap in zip(asked, self.gaps, strict=False) if one and gap < int(one[1]) - _SLACK)
+        return next((f", though asked to wait {seconds} s" for seconds in early), "")
+
     def words(self, now: float) -> str:
         """Say what the agent did: how often it tried again, after how long, and how it ended."""
-        waits = ", ".join(f"{gap:.1f} s" for gap in self.gaps)
+        waits = ", ".join(f"{gap:.1f} s" for gap in self.gaps) + self.early
         times = len(self.tries) - 1
         if not times:
             return f"not tried again for {now - self.tries[-1].at:.0f} s"

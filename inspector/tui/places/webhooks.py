@@ -62,6 +62,9 @@ class WebhooksPlace(RecordsPlace):
         Binding("l", "list_push", "list", id="webhooks.list", tooltip="Ask which webhooks the task has", show=False),
         Binding("a", "get_push", "ask", id="webhooks.get", tooltip="Ask for the webhook of the task", show=False),
         Binding("D", "delete_push", "delete", id="webhooks.delete", tooltip="Delete the task's webhooks", show=False),
+        Binding("o", "first", "first attempt", id="webhooks.first", tooltip="Go to the first attempt", show=False),
+        Binding("U", "copy_hook('url')", "copy url", id="webhooks.url", tooltip="Copy a webhook's url", show=False),
+        Binding("K", "copy_hook('token')", "copy token", id="webhooks.token", tooltip="Copy its token", show=False),
         Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="How agents elsewhere reach us", show=False),
         Binding("escape", "back", "back", id="webhooks.back", tooltip="Back to the list", show=False),
     ]
@@ -72,7 +75,7 @@ class WebhooksPlace(RecordsPlace):
         "delete_push": "DeleteTaskPushNotificationConfig",
     }
 
-    LIVE = frozenset({"fail", "why", "resend", "forward", "tunnel"})
+    LIVE = frozenset({"fail", "why", "resend", "forward", "tunnel", "copy_hook"})
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("webhooks", glyphs)
@@ -289,6 +292,25 @@ class WebhooksPlace(RecordsPlace):
             self.app.push_screen(PaperScreen("TUNNEL", lambda: forms.written(lines)))
         else:
             self.app.notify("The receiver does not listen yet. Press p.", markup=False)
+
+    def action_first(self) -> None:
+        """Go to the first attempt at what the selected delivery brings."""
+        record = self.selected_record()
+        first = record.meta["first"] if record is not None else 0
+        if first:
+            self.show_seq(first)
+        else:
+            self.app.notify("This delivery is no retry.", markup=False)
+
+    def action_copy_hook(self, member: str) -> None:
+        """Copy the url or the token of the webhook that the selected delivery came to, else of the last one."""
+        hooks = self.session.push.hooks if self.session else ()
+        mine = [hook for hook in hooks if hook.registration.number == self._hook_number]
+        hook = next(iter([*mine, *reversed(hooks)]), None)
+        if hook is None:
+            self.app.notify("There is no webhook yet. Press p, or s.", markup=False)
+        else:
+            self.app.copy(getattr(hook.registration, member))  # type: ignore[attr-defined]
 
     # Handing on
 
