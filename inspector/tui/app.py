@@ -68,9 +68,9 @@ class InspectorApp(App[int]):
         return [self._filter]
 
     async def on_event(self, event: events.Event) -> None:
-        """Let what a key or a click does be drawn before more deliveries are taken in."""
-        if isinstance(event, events.Key | events.MouseDown) and self.session is not None:
-            self.session.push.give_way()
+        """Let what a key or a click does be drawn before more is taken in and drawn."""
+        if isinstance(event, events.Key | events.MouseDown) and (workbench := self._workbench()) is not None:
+            workbench.give_way()
         await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -145,8 +145,11 @@ class InspectorApp(App[int]):
         workbench = self._to_workbench()
         workbench.call_after_refresh(self._show_recording, workbench, path)
 
+    def _workbench(self) -> WorkbenchScreen | None:
+        return next((screen for screen in self.screen_stack if isinstance(screen, WorkbenchScreen)), None)
+
     def _to_workbench(self) -> WorkbenchScreen:
-        workbench = next((screen for screen in self.screen_stack if isinstance(screen, WorkbenchScreen)), None)
+        workbench = self._workbench()
         if workbench is None:
             workbench = WorkbenchScreen(self.glyphs)
             self.switch_screen(workbench) if isinstance(self.screen, ConnectScreen) else self.push_screen(workbench)

@@ -11,9 +11,16 @@ from textual.widget import Widget
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
 
-REST = 8
+REST = 10
 """After a wake-up, a loop without a free moment belongs to others for so many times as long as it took until the screen
 was drawn; one that has free moments for as much less as it has of them."""
+
+HOLD = 0.05
+"""For so many seconds after a key was pressed a busy loop draws nothing that a key did not ask for, and for as long not
+again, so that a key that is held does not stop the drawing."""
+
+BUSY = 0.5
+"""The part of the time that a busy loop works."""
 
 LOST = 0.5
 """After so many seconds nobody will say any more that the screen is drawn: what was on top of it has been closed."""
@@ -35,6 +42,7 @@ class Pacer:
         self._began = 0.0
         self._drawn_at = self._used_by_then = 0.0
         self._load = 0.0
+        self._held_until = 0.0
 
     @property
     def idle(self) -> bool:
@@ -51,6 +59,12 @@ class Pacer:
         else:
             self._changed.set_timer(LOST, partial(self._drawn, self._began))
 
+    def give_way(self) -> None:
+        """Leave a busy loop to what a key does for a moment."""
+        now = time.monotonic()
+        if self._load > BUSY and now > self._held_until + HOLD:
+            self._held_until = now + HOLD
+
     def _schedule(self) -> None:
         wait = self._next - time.monotonic()
         if wait > 0:
@@ -59,6 +73,9 @@ class Pacer:
             self._changed.call_later(self._run)
 
     def _run(self) -> None:
+        if (held := self._held_until - time.monotonic()) > 0:
+            self._changed.set_timer(held, self._run)
+            return
         self._began = began = time.monotonic()
         between = began - self._drawn_at
         self._load = min(1.0, (time.thread_time() - self._used_by_then) / between) if between > 0 else 1.0

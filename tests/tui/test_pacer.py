@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.tui import pacer
-from inspector.tui.pacer import FRAME, REST, Pacer
+from inspector.tui.pacer import FRAME, HOLD, REST, Pacer
 
 
 class Loop:
@@ -51,6 +51,31 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
     loop = Loop()
     monkeypatch.setattr(pacer, "time", loop)
     return loop
+
+
+@pytest.mark.parametrize(("load", "held"), [(1.0, True), (0.1, False)], ids=["busy", "at leisure"])
+def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: float, held: bool):
+    woken: list[float] = []
+    paced = Pacer(loop, lambda: woken.append(loop.now))  # type: ignore[arg-type]
+    loop.wait(1.0, load)
+    paced.poke()
+    loop.draw(0.01)
+    loop.wait(1.0, load)
+    paced.poke()
+    loop.draw(0.01)  # from here on it is known how busy the loop is
+    loop.wait(1.0, load)
+    paced.poke()
+    paced.give_way()
+    _, wake = loop.asked.pop()
+    wake()
+    assert len(woken) == (2 if held else 3)
+    if held:
+        [(wait, wake)] = loop.asked
+        assert wait == pytest.approx(HOLD)
+        loop.wait(wait, load)
+        paced.give_way()  # the next of a held key's many
+        wake()
+        assert len(woken) == 3
 
 
 def after(loop: Loop, load: float, drawing: float) -> float:

@@ -355,6 +355,12 @@ class WorkbenchScreen(Screen[None]):
         if connection is not None:
             self.show_connection(connection)
 
+    def give_way(self) -> None:
+        """Leave the loop to what a key does for a moment."""
+        self._pacer.give_way()
+        if self.session is not None:
+            self.session.push.give_way()
+
     def action_zoom(self) -> None:
         """Give the whole screen to the focused pane."""
         if self.focused is not None:

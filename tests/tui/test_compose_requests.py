@@ -1,0 +1,331 @@
+"""The screen of a message: the request by hand, snippets, what was sent before, drafts, the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from composing import opened
+from driving import Open
+from players import playing
+from puppets import Call
+from textual.widgets import Input, OptionList, TextArea
+
+from inspector.capture.records import Kind
+from inspector.protocol.errors import FaultError
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
+from inspector.tui.compose.preview import PreviewPane
+from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.widgets.composer import Aim
+
+NOTED = {"notifications": True}
+
+
+# The request
+
+
+async def test_what_is_shown_is_what_goes_out(open_app: Open, mock: str):
+    async with open_app(mock, (120, 50)) as driver:
+        screen = await opened(driver, text_draft("preview me"))
+        turn = screen._turn
+        assert turn is not None
+        seen = turn.preview()
+        await driver.until('"text": "preview me"')
+        await driver.press("ctrl+s")
+        await driver.until(driver.sent)
+        request = driver.records(Kind.REQUEST)[-1]
+        assert request.raw == seen.body  # type: ignore[union-attr]
+        assert [tuple(one) for one in request.meta["headers"]] == list(seen.headers)  # type: ignore[union-attr]
+        assert request.meta["url"] == seen.url  # type: ignore[union-attr]
+
+
+async def test_a_request_is_written_by_hand_wrong_on_purpose_and_sent_so(open_app: Open):
+    got: list[tuple[str, bytes, str]] = []
+
+    async def answer(call: Call) -> web.Response:
+        got.append((call.request.method, call.body, call.request.headers.get("X-Odd", "")))
+        return web.Response(status=400, text="no")
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3")
+        await driver.until("BY HAND")
+        area = screen.query_one("#preview-raw", TextArea)
+        area.text = area.text.split("\n\n")[0] + '\nX-Odd: yes\n\n{"jsonrpc": "2.0", broken'
+        await driver.press("ctrl+s")
+        await driver.until(lambda: got)
+        assert got == [("POST", b'{"jsonrpc": "2.0", broken', "yes")]
+        request = driver.records(Kind.REQUEST)[-1]
+        assert request.meta["deliberate"][0] == "written by hand"
+        assert request.raw == b'{"jsonrpc": "2.0", broken'
+
+
+async def test_a_text_that_is_no_request_is_refused_and_kept(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40), run=NOTED) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3")
+        screen.query_one("#preview-raw", TextArea).text = "nonsense"
+        await driver.press("f3")
+        await driver.until("F3 again drops what was written by hand.")
+        await driver.press("ctrl+s")
+        await driver.until("The first line says a method and a url")
+        assert driver.sent() == []
+        assert driver.app.screen is screen
+        assert screen.query_one(PreviewPane).by_hand == "nonsense"
+        await driver.press("f3")
+        await driver.until(lambda: screen.query_one(PreviewPane).by_hand is None)
+
+
+async def test_what_is_written_by_hand_is_not_dropped_unasked_nor_said_in_another_way(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40), run=NOTED) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3")
+        area = screen.query_one("#preview-raw", TextArea)
+        area.text = area.text.replace("SendStreamingMessage", "Nothing")
+        await driver.press("f4")
+        await driver.until("F3 first")
+        await driver.press("escape", "escape")
+        await driver.until("Escape again drops")
+        assert driver.app.screen is screen
+        await driver.press("ctrl+s")
+        await driver.until(driver.sent)
+        request = driver.records(Kind.REQUEST)[-1]
+        connection = driver.session.connection
+        assert connection is not None and connection.choice is not None
+        with pytest.raises(FaultError, match="written by hand"):
+            driver.session.send_again(request.seq, connection.choice)
+
+
+async def test_another_interface_changes_the_request(open_app: Open, mock: str):
+    async with open_app(mock, (120, 50)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.until('"SendStreamingMessage"')
+        await driver.press("f4")
+        listed = driver.app.screen.query_one(OptionList)
+        index = next(i for i in range(listed.option_count) if "0.3" in str(listed.get_option_at_index(i).prompt))
+        listed.highlighted = index
+        await driver.press("enter")
+        await driver.until('"message/stream"')
+        assert screen._turn is not None and screen._turn.exchange.call.dialect.generation == "0.3"
+
+
+async def test_it_is_copied_in_every_form(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    copied: list[str] = []
+    async with open_app(mock, (120, 40), bearer="sesame-street") as driver:
+        monkeypatch.setattr(driver.app, "copy", copied.append)
+        await opened(driver, text_draft("it's"))
+        await driver.until("POST")
+        for form in range(4):
+            await driver.press("f5", *["down"] * form, "enter")
+            await driver.until(lambda form=form: len(copied) == form + 1)
+        assert "sesame-street" not in driver.screen
+    curl, httpx, http, body = copied
+    assert curl.startswith("curl ") and "Authorization: Bearer sesame-street" in curl
+    assert httpx.startswith("import httpx") and "sesame-street" in httpx
+    assert http.startswith("POST ") and http.endswith(body)
+    assert json.loads(body)["params"]["message"]["parts"] == [{"text": "it's"}]
+
+
+# Sent before, snippets, drafts
+
+
+async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo the first")
+        await driver.ask("echo the second")
+        await driver.press("ctrl+up")
+        await driver.until("SENT BEFORE")
+        await driver.until("echo the first")
+        await driver.type("first")
+        await driver.until(lambda: "echo the second" not in "\n".join(driver.lines[10:30]))
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
+        assert driver.composer.text == "echo the first"
+        ids = [call["params"]["message"]["messageId"] for call in driver.sent()]
+        await driver.press("ctrl+up")
+        await driver.until("SENT BEFORE")
+        await driver.until("echo the second")
+        await driver.press("ctrl+s")
+        await driver.done(3)
+        again = driver.sent()[-1]["params"]["message"]
+        assert again["parts"] == [{"text": "echo the second"}]
+        assert again["messageId"] not in ids
+
+
+async def test_what_was_sent_is_no_snippet_and_what_was_written_is_not_lost(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo {{literally}}")
+        await driver.type("half a word")
+        await driver.press("ctrl+up")
+        await driver.until("SENT BEFORE")
+        await driver.until("echo {{literally}}")
+        await driver.press("enter")
+        await driver.until(lambda: driver.composer.text == "echo {{literally}}")
+        await driver.press("ctrl+up")
+        await driver.until("half a word")
+
+
+async def test_a_snippet_is_saved_asked_about_and_filled_in(
+    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("city", "Basel")
+    async with open_app(mock, (120, 40)) as driver:
+        await opened(driver, text_draft("go to {{city}} by {{means}}"))
+        for _ in range(2):
+            await driver.press("f9")
+            await driver.until("SAVE AS A SNIPPET")
+            driver.app.screen.query_one(Input).value = "trip"
+            await driver.press("enter")
+            await driver.until((tmp_path / "trip.a2a.toml").exists)
+        await driver.until("trip.a2a.toml exists; enter again replaces it")
+        await driver.press("enter", "escape")
+        await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
+        driver.composer.take(None)
+        await driver.press("ctrl+up")
+        await driver.until("trip")
+        await driver.press("enter")
+        await driver.until("VARIABLES")
+        await driver.until("Basel")
+        await driver.press("enter")
+        await driver.type("train")
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
+        assert driver.composer.text == "go to Basel by train"
+
+
+async def test_a_draft_survives_and_is_gone_once_it_is_sent(open_app: Open, mock: str, home: Path):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.type("half a sent")
+        await driver.until(lambda: [*(home / "state" / "drafts").glob("*.toml")])
+        kept = next((home / "state" / "drafts").glob("*.toml"))
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.until(lambda: driver.composer.text == "half a sent")
+        await driver.go(2)
+        await driver.press("enter")
+        await driver.done()
+        await driver.until(lambda: not kept.exists())
+
+
+async def test_the_form_that_the_agent_gave_is_filled_in_and_sent_as_data(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("form")
+        await driver.until("alt+i opens its form")
+        task = driver.composer.aim.task_id
+        await driver.press("alt+i")
+        await driver.until("FORM: what the agent asks for")
+        await driver.type("Ada")
+        await driver.press("enter", "enter", "enter", "enter")
+        await driver.until("City is required.")
+        await driver.press("shift+tab", "shift+tab")
+        await driver.type("Bern")
+        await driver.press("enter", "enter", "enter")
+        await driver.until('with  { "name": "Ada"')
+        await driver.press("enter")
+        await driver.done(2)
+        message = driver.sent()[-1]["params"]["message"]
+        assert message["taskId"] == task
+        assert message["parts"][0]["data"] == {"name": "Ada", "city": "Bern", "express": False, "parcels": 1}
+        await driver.until("● completed")
+
+
+async def test_leaving_the_task_is_one_key(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("form")
+        await driver.until("the agent asks")
+        await driver.press("ctrl+r")
+        assert driver.composer.aim == Aim()
+        assert "the agent asks" not in driver.screen
+
+
+async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The pilot has no terminal to give away, which is said; the real one is tried in a pseudo-terminal."""
+    monkeypatch.setenv("EDITOR", "true")
+    async with open_app(mock, run=NOTED) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.type("kept")
+        await driver.press("ctrl+g")
+        await driver.until("cannot be given to another program")
+        assert driver.composer.text == "kept"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_screen_of_a_message(open_app: Open, mock: str, size: tuple[int, int]):
+    draft = Draft((text_part("Summarise this."), DraftPart(PartKind.DATA, '{"lines": 5}')), message_id="m-1")
+    async with open_app(mock, size) as driver:
+        await opened(driver, draft)
+        assert "1 text      Summ" in driver.screen
+        assert "2 data" in driver.screen
+        assert ("REQUEST   1.0" in driver.screen) == (size[0] > 80)
+        if size[0] < 100:
+            await driver.press("f8")
+        await driver.until("REQUEST   1.0")
+        widest = max(map(len, driver.lines))
+        assert widest <= size[0]
+
+
+async def test_it_is_shown_how_far_a_large_message_is_on_its_way(open_app: Open, tmp_path: Path):
+    file = tmp_path / "large.bin"
+    with file.open("wb") as content:
+        content.truncate(30_000_000)
+    reading = asyncio.Event()
+    got = 0
+
+    async def slowly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal got
+        head = await reader.readuntil(b"\r\n\r\n")
+        if head.startswith(b"GET"):
+            card = json.dumps(CARD | {"url": f"http://127.0.0.1:{port}/"}).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n")
+            writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(card), card))
+        else:
+            await reading.wait()
+            while got < 40_000_000:
+                got += len(await reader.read(1 << 20))
+            writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(slowly, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, open_app(f"http://127.0.0.1:{port}", (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.composer.take(Draft((DraftPart(PartKind.FILE, str(file)),)))
+        await driver.press("ctrl+s")
+        await driver.until("of 40 MB")
+        assert "░" in driver.line("of 40 MB")
+        reading.set()
+        await driver.until(lambda: "of 40 MB" not in driver.screen)
+        assert got >= 40_000_000
+        record = driver.records(Kind.REQUEST)[-1]
+        assert len(record.raw) < 1_000
+
+
+CARD = {
+    "protocolVersion": "0.3.0",
+    "name": "Slow",
+    "description": "Reads slowly.",
+    "version": "1",
+    "preferredTransport": "JSONRPC",
+    "capabilities": {"streaming": True},
+    "defaultInputModes": ["*/*"],
+    "defaultOutputModes": ["text/plain"],
+    "skills": [],
+}
