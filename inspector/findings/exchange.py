@@ -21,8 +21,9 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.pointer import pointer
 
+_PROBLEM = "application/problem+json"
 _SUCCESS_TYPES = frozenset({rest.JSON, rest.A2A_JSON})
-_ERROR_TYPES = _SUCCESS_TYPES | {"application/problem+json"}
+_ERROR_TYPES = _SUCCESS_TYPES | {_PROBLEM}
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _FAILED = 400
 _SAID_BY_STATUS = frozenset({429})
@@ -109,7 +110,8 @@ def _of_object(binding: str, payload: Payload, value: Json, steps: tuple[str, ..
 def _of_any(payload: Payload) -> list[Finding]:
     if not isinstance(payload.answer, Unreadable):
         return []
-    return [broken("STREAM-007" if payload.framed else "RPC-003", payload.answer.why)]
+    where = "/result" if isinstance(payload.value, dict) and "result" in payload.value else ""
+    return [broken("STREAM-007" if payload.framed else "RPC-003", payload.answer.why, where)]
 
 
 def charset_of(content_type: str) -> str:
@@ -158,7 +160,7 @@ def _of_http(payload: Payload) -> list[Finding]:
     if unframed := _unframed(payload):
         return [*findings, broken("HTTP-001", unframed)]
     if isinstance(value, dict) and "jsonrpc" in value:
-        return [*findings, broken("HTTP-005", "a response of JSON-RPC, where the object itself is due", "/jsonrpc")]
+        return [*findings, broken("HTTP-011", "the envelope of JSON-RPC, where the object itself is due", "/jsonrpc")]
     if isinstance(answer, ProtocolError):
         findings += _of_http_error(payload, answer)
     if payload.framed:
@@ -208,7 +210,8 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> list[Finding]:
         if kind is not None and word not in kind.grpc_statuses:
             seen = f"{error.name} as {_quote(word)} instead of {kind.grpc}"
             findings.append(broken("HTTP-003", seen, "/error/status"))
-    if inner is None and not isinstance(payload.value.get("type"), str):
+    problem = payload.content_type == _PROBLEM or isinstance(payload.value.get("type"), str)
+    if inner is None and not problem:
         findings.append(broken("HTTP-010", f"{error.name}: {error.message}"))
     elif error.status not in _SAID_BY_STATUS and error.status < 500 and not _is_explained(payload.value):
         inside = "/details" if isinstance(inner, dict) else ""

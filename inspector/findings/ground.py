@@ -77,7 +77,9 @@ DEMANDS: tuple[Demand, ...] = (
     Demand("3.2.4", "No more history than was asked for", ("RESULT-002",)),
     Demand("3.2.6", "A custom binding says how service parameters travel", (), "It binds the author of a binding."),
     Demand(
-        "3.3.2", "Errors are the right ones", ("HTTP-003", "HTTP-004", "HTTP-007", "GRPC-001", "ERROR-004", "ERROR-006")
+        "3.3.2",
+        "Errors are the right ones",
+        ("HTTP-003", "HTTP-004", "HTTP-007", "GRPC-001", "ERROR-004", "ERROR-006", "RESULT-008"),
     ),
     Demand(
         "3.3.2", "Requests without valid credentials are refused", (), "We do not try what we were not told to try."

@@ -216,6 +216,17 @@ RULES = (
         failing={**_REFUSED, "payload": _REFUSED["payload"]["error"]},
     ),
     Rule(
+        "HTTP-011",
+        _ERROR,
+        "A response of JSON-RPC, where HTTP+JSON is spoken",
+        "1.0 §11.3, §11.6; 0.3 §3.2.3",
+        "The body is the object that the operation names, or an error, without an envelope.",
+        "Send the result itself; or declare the url as an interface of JSON-RPC.",
+        SINCE_0_2,
+        passing=_PLAIN,
+        failing=response({**_ENVELOPE, "error": {"code": -32603, "message": "x"}}, binding=_HTTP, status=500),
+    ),
+    Rule(
         "HTTP-006",
         _WARNING,
         "A streaming call was answered without a stream",

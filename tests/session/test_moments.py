@@ -149,6 +149,8 @@ async def test_pushes_lists_and_answers_are_moments_too(mock: MockAgent, open_se
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
     await drive(session.get(task_id))
     await drive(session.list_tasks())
+    # A push of something earlier may still be on its way when the last state has come.
+    await eventually(lambda: both(read(session, task_id).at(-1)) == both(session.tasks.get(task_id)))
     moments = read(session, task_id)
     kinds = {session.journal.capture.get(moments.seq(index)).kind for index in range(len(moments))}
     assert kinds == {Kind.FRAME, Kind.BODY, Kind.DELIVERY}
