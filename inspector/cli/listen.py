@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,6 +30,7 @@ from inspector.session.card.signing import given_keys
 from inspector.session.push.attempts import Chain, chains
 from inspector.session.push.desk import PushDesk
 from inspector.session.push.hooks import Hook
+from inspector.wire.delivery import NO_TLS
 from inspector.wire.dial import SPELLING, Dial, read_dial
 from inspector.wire.registration import Demand, Proof
 from inspector.wire.tunnels import tunnels
@@ -125,28 +126,34 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
                 seen = f"The time was up after {seconds:g} s with {deliveries.came} of {given.count} deliveries."
                 hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
+        else:
+            if not heard:  # the sender of the last one gets its answer
+                await _first_of(push.receiver.answered(), deliveries.hurry.wait())
         finally:
             await push.receiver.stop()  # else what comes meanwhile keeps it going
             await _drain(current.out, push, deliveries.hurry)
             deliveries.end()
     if heard and given.count is not None and deliveries.came < given.count:
         # The signal is not how this was to end.
-        if heard[0] != signal.SIGINT:
-            raise asyncio.CancelledError
-        current.out.tell("Interrupted", f"{deliveries.came} of {given.count} deliveries came")
-        raise KeyboardInterrupt
+        said = f"{deliveries.came} of {given.count} deliveries came"
+        raise (KeyboardInterrupt if heard[0] == signal.SIGINT else asyncio.CancelledError)(said)
 
 
 async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
     """Forward what came, until somebody is in a hurry, and say what was not forwarded."""
-    left = [asyncio.ensure_future(one) for one in (push.relay.drain(), hurry.wait())]
+    await _first_of(push.relay.drain(), hurry.wait())
+    missed = push.relay.dropped + push.relay.waiting
+    if missed:
+        out.warn(f"{missed:,} deliveries were not forwarded: the handler took them more slowly than they came")
+
+
+async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
+    """Wait until one of them is over, and give the others up."""
+    left = [asyncio.ensure_future(one) for one in waits]
     await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
     for one in left:
         one.cancel()
     await asyncio.gather(*left, return_exceptions=True)
-    missed = push.relay.dropped + push.relay.waiting
-    if missed:
-        out.warn(f"{missed:,} deliveries were not forwarded: the handler took them more slowly than they came")
 
 
 def _announce(out: Output, push: PushDesk, hook: Hook, capture: Path) -> None:
@@ -210,7 +217,7 @@ class _Deliveries:
         for record in self._journal.capture.select(kinds={Kind.DELIVERY, Kind.NOTE}, after=self._last):
             self._last = record.seq
             if record.kind is Kind.DELIVERY:
-                self.came += 1
+                self.came += record.meta["method"] != NO_TLS
                 self._delivery(record)
             elif record.event == "forward":
                 self._forwarded(record)
@@ -300,7 +307,10 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
     out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {_answer(meta)}")
     if meta["first"]:
         out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the one before")
-    out.field("Checks", " ".join(f"{_MARKS[good]}{name}" for name, good, _ in meta["checks"]))
+    if meta["checks"]:
+        out.field("Checks", " ".join(f"{_MARKS[good]}{name}" for name, good, _ in meta["checks"]))
+    else:
+        out.field("Wrong", record.label)  # what was no HTTP has none
     for name, good, said in meta["checks"]:
         if good is False:
             out.field("Wrong", f"{name}: {said}")

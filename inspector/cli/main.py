@@ -77,6 +77,8 @@ def _dispatch(words: list[str], out: Output) -> int:
     if words[0] == "help":
         return _help(words[1:], out)
     command = find(words)
+    if command is None and words[1:] and words[1] in ("--help", "-h"):
+        return _help(words[:1], out)
     if command is None:
         known = ", ".join(one.name for one in COMMANDS.values() if one.words[0] == words[0])
         raise usage(f"{' '.join(words[:2])} is no command.", f"There is {known}; {PROGRAM} --help lists them all.")

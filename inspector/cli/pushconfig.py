@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from inspector.capture.redaction import MASK
@@ -13,6 +14,7 @@ from inspector.cli.running import Run, run, unfit
 from inspector.findings.rule import LEGACY
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import FaultError
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.session.session import Session
@@ -110,7 +112,13 @@ async def _ask(current: Run, operation: Operation, prepare: Callable[[Session], 
     await current.connect()
     current.check_interface()
     current.allow(operation)
-    return await current.call(prepare(current.session))
+    try:
+        return await current.call(prepare(current.session))
+    except FaultError as error:
+        if error.fault.code != "TaskNotFoundError" or operation not in (Operation.GET_PUSH, Operation.DELETE_PUSH):
+            raise
+        hint = "The task, or its push configuration: task push-config list shows those that it has."
+        raise FaultError(replace(error.fault, hint=hint)) from error
 
 
 def _show(out: Output, config: PushConfig, task_id: str) -> None:

@@ -22,7 +22,7 @@ from inspector.cli.trace import Trace
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
+from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session.connection import GET_CARD, Connection
 from inspector.session.journal import Journal
@@ -138,6 +138,8 @@ class Run:
     def follow_up(self) -> tuple[str, str]:
         """Return a label and the command that goes on with the task heard of last; empty where there is none to do."""
         for task in self.session.tasks.all()[:1]:
+            if task.now.state == State.AUTH_REQUIRED:
+                return "Log in where the agent says, then", self.again("task", "get", task.id, "--wait")
             if is_interrupted(task.now.state):
                 return "Resume", self.again("send", "--task-id", task.id, "--text", "your answer")
             if not is_terminal(task.now.state):
@@ -177,11 +179,11 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
                 if not deadline.expired():
                     raise
                 raise FaultError(_too_late(current)) from None
-            except asyncio.CancelledError:
-                known = current.known()
+            except (asyncio.CancelledError, KeyboardInterrupt) as stop:
+                known = str(stop) or current.known()
                 out.tell("Interrupted", known or "before any task was heard of")
                 label, command = current.follow_up()
-                if command:
+                if command and invocation.options.reference:
                     out.tell(label, command)
                 raise
             finally:

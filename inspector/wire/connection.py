@@ -144,7 +144,8 @@ class Connection(web.RequestHandler):
                 raise ConnectionAbortedError
         except (ssl.SSLError, OSError) as error:
             plain.abort()
-            self._room.report(arrival.unshaken(why_no_tls(error)))
+            here = authority(*(transport.get_extra_info("sockname") or ("", 0))[:2])
+            self._room.report(arrival.unshaken(here, why_no_tls(error)))
         else:
             self._begin(secured)
         finally:

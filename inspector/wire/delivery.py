@@ -12,6 +12,9 @@ from inspector.wire.check import Check
 from inspector.wire.dial import ACCEPT, Answer
 from inspector.wire.registration import Registration
 
+NO_TLS = "TLS"
+"""What stands for the method of a sender with whom TLS came to nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
@@ -105,9 +108,9 @@ class Arrival:
             challenge=challenge,
         )
 
-    def unshaken(self, why: str) -> Delivery:
-        """Return the delivery of a sender with whom TLS came to nothing."""
-        return self.delivery(RequestHead("TLS", "", ()), Intake(b"", Outcome.CUT), status=0, refused=why)
+    def unshaken(self, at: str, why: str) -> Delivery:
+        """Return the delivery of a sender with whom TLS came to nothing, at our address and port."""
+        return self.delivery(RequestHead(NO_TLS, at, ()), Intake(b"", Outcome.CUT), status=0, refused=why)
 
     def unreadable(self, status: int, refused: str) -> Delivery:
         """Return the delivery of a head that is no HTTP, or that never came whole."""

@@ -92,7 +92,7 @@ def why_no_tls(error: Exception) -> str:
         return "plain http came to a port that speaks TLS"
     if said:
         return f"TLS could not be agreed on ({said})"
-    return "the sender left while TLS was agreed on: it may not trust our certificate"
+    return "the sender left before TLS was agreed on: it does not trust our certificate, or only looked who is there"
 
 
 def _no_password() -> str:

@@ -31,6 +31,8 @@ _BACKLOG = 512
 """How many connections the system may queue for us."""
 _BEARER = Demand()
 _MOST_REMEMBERED = 10_000
+_PARTING = 0.02
+"""Seconds in which an answer that was given gets to its sender."""
 _CUT_SHORT = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{"
 
 
@@ -68,6 +70,8 @@ class Receiver:
         self._used = _Memory()
         self.dials = Dials() if dials is None else dials
         self._held = 0
+        self._taking = 0
+        self._idle = asyncio.Event()
 
     @property
     def running(self) -> bool:
@@ -142,6 +146,13 @@ class Receiver:
         self._registrations.pop(registration.path, None)
         self._heads.clear()
 
+    async def answered(self) -> None:
+        """Wait until every delivery that came has its answer."""
+        while self._taking:
+            self._idle.clear()
+            await self._idle.wait()
+        await asyncio.sleep(_PARTING)
+
     def give_way(self) -> None:
         """Take deliveries more slowly for a moment, because somebody waits for a key that was pressed."""
         self._turns.give_way()
@@ -159,6 +170,15 @@ class Receiver:
 
     async def _take(self, request: web.BaseRequest) -> web.StreamResponse:
         """Judge one request, report it and answer it."""
+        self._taking += 1
+        try:
+            return await self._judge(request)
+        finally:
+            self._taking -= 1
+            if not self._taking:
+                self._idle.set()
+
+    async def _judge(self, request: web.BaseRequest) -> web.StreamResponse:
         await self._turns.mine()
         connection = cast(Connection, request.protocol)
         examined = self._examined(request)

@@ -177,7 +177,7 @@ def task(state: str, **members: Any) -> dict[str, Any]:
 
 
 def status(state: str, text: str = "") -> dict[str, Any]:
-    said = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]}} if text else {}
+    said = {"message": {"messageId": f"m-{text}", "role": "ROLE_AGENT", "parts": [{"text": text}]}} if text else {}
     return {
         "statusUpdate": {
             "taskId": "task-1",

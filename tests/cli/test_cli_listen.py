@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+import trustme
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
@@ -110,7 +111,31 @@ def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.S
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert program.returncode == code
-    assert err.startswith("Interrupted: ")
+    assert err == "Interrupted: 1 of 2 deliveries came\n"
+
+
+def test_the_last_delivery_is_answered_as_was_dialled_in():
+    with running("listen", "--count", "1", "--fail", "503@0.5s", "-o", "json") as program:
+        where = json.loads(read(program))["listening"]
+        began = time.monotonic()
+        assert deliver(where["url"], where["token"], status("WORKING")) == 503
+        assert time.monotonic() - began >= 0.5
+        program.communicate(timeout=SECONDS)
+    assert program.returncode == 0
+
+
+def test_a_sender_that_does_not_trust_the_certificate_is_shown_and_no_delivery(tmp_path: Path):
+    both = tmp_path / "both.pem"
+    both.write_bytes(trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
+    with running("listen", "--cert", str(both), "--count", "1", "--timeout", "1s") as program:
+        url = read(program).split(": ", 1)[1].strip()
+        with pytest.raises(httpx.ConnectError):
+            httpx.post(url, timeout=SECONDS)
+        out, _ = program.communicate(timeout=SECONDS)
+    assert "Delivery: " in out
+    assert "Wrong: The sender does" in out or "Wrong: The sender left" in out
+    assert "Checks: \n" not in out
+    assert program.returncode == 5  # none of them all
 
 
 def test_the_doctor_knows_what_came_while_somebody_listened(cli: RunCli, slow_mock: str):

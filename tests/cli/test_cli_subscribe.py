@@ -66,7 +66,11 @@ def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
     agent = puppet(telling(first, stays=True))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
     assert ran.code == 0
-    assert "Resume: a2a-inspect send --task-id task-1" in ran.out
+    waits_for_words = "INPUT_REQUIRED" in str(first)
+    resume = (
+        "Resume: a2a-inspect send --task-id task-1" if waits_for_words else "then: a2a-inspect task get task-1 --wait"
+    )
+    assert resume in ran.out
     assert "waits for" in ran.err
 
 

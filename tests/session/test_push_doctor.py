@@ -109,6 +109,15 @@ def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str,
     assert cause.remedy.endswith((".", "?"))
 
 
+def test_who_connected_and_left_is_neither_shy_nor_far():
+    known = replace(SOUND, advertised="https://127.0.0.1:9", agent="http://127.0.0.1:8", unshaken=("no trust",))
+    found = causes(known)
+    likely = {cause.name: cause.likely for cause in found}
+    assert found[0].name == "the agent does not trust our certificate"
+    assert likely["the agent refuses the address"] is Likely.RULED_OUT
+    assert likely["the agent cannot reach the receiver"] is Likely.RULED_OUT
+
+
 def test_an_agent_on_this_machine_may_be_in_a_container_until_something_came():
     known = replace(SOUND, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8")
     far = next(one for one in causes(known) if one.name == "the agent cannot reach the receiver")

@@ -60,7 +60,7 @@ async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authorit
     [
         (b"POST / HTTP/1.1\r\n\r\n", "Plain http came to a port that speaks TLS."),
         (b"\x16\x03\x01\x00\x05hello", "TLS could not be agreed on ("),
-        (b"", "The sender left while TLS was agreed on"),
+        (b"", "The sender left before TLS was agreed on"),
     ],
     ids=["plain http", "nonsense", "nothing"],
 )

@@ -23,7 +23,8 @@ from inspector.session.push.reachable import Reachable, reachable
 from inspector.session.session import Session
 from inspector.session.stamp import seconds_of
 from inspector.session.turn import Turn
-from inspector.wire.reach import Nearness, connect, nearness, place_of
+from inspector.wire.delivery import NO_TLS
+from inspector.wire.reach import Nearness, connect, nearness, place_of, shake_hands
 
 _SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
 """Words with which agents say that they do not post to such an address."""
@@ -130,7 +131,8 @@ def causes(known: Evidence) -> list[Cause]:
         found += [_refused(known), _not_reachable(known)]
     if known.hooks:
         found += [_not_stored(known), _strays(known)]
-        found += [_not_trusted(known)] if known.advertised.startswith("https:") else []
+    if known.advertised.startswith("https:") and (known.hooks or known.unshaken):
+        found.append(_not_trusted(known))
     if known.hooks or known.deliveries:
         found.append(_answered_badly(known))
     return sorted(found, key=lambda cause: (cause.likely, _RANK.index(cause.name)))
@@ -146,8 +148,9 @@ def _refused(known: Evidence) -> Cause:
         return Cause(_REJECTED, Likely.CERTAIN, seen, "Mend what the error names.")
     ours = place_of(known.advertised)
     loopback = ours is not None and nearness(ours.host) is Nearness.MACHINE
-    if not loopback or known.deliveries:
-        seen = "deliveries came" if known.deliveries else f"{known.advertised} is no loopback address"
+    if not loopback or known.deliveries or known.unshaken:
+        came = "deliveries came" if known.deliveries else "somebody connected" if known.unshaken else ""
+        seen = came or f"{known.advertised} is no loopback address"
         return Cause(_REFUSES, Likely.RULED_OUT, seen)
     seen = f"{known.advertised} is a loopback address, which agents may refuse silently, as 1.0 §13.2 advises"
     return Cause(_REFUSES, Likely.LIKELY if known.reach.good and known.listed else Likely.POSSIBLE, seen, remedy)
@@ -196,6 +199,8 @@ def _not_reachable(known: Evidence) -> Cause:
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
     seen = f"{known.advertised}, from the agent's host: {words}"
+    if known.unshaken and not known.deliveries:
+        return Cause(_FAR, Likely.RULED_OUT, "somebody connected, and TLS came to nothing")
     if likely is Likely.RULED_OUT and known.deliveries:
         return Cause(_FAR, likely, seen)
     if likely is Likely.RULED_OUT:
@@ -253,9 +258,13 @@ class Diagnosis:
 
 
 class _Recorded(NamedTuple):
-    """What other captures have of a task: its deliveries, and how many captures could be looked through."""
+    """What other captures have of a task: its deliveries, and how many captures could be looked through.
+
+    `unshaken` is why TLS came to nothing at the receivers that its webhooks name.
+    """
 
     deliveries: tuple[Record, ...] = ()
+    unshaken: tuple[str, ...] = ()
     captures: int = 0
     unreadable: int = 0
 
@@ -275,7 +284,7 @@ async def examine(session: Session, task_id: str, captures: Sequence[Path] = ())
     gone = fault.seen if fault is not None and fault.code == FaultCode.UNREACHABLE else ""
     recorded = _NOT_LOOKED
     if not session.push.hooks.of_task(task_id):
-        recorded = await asyncio.to_thread(_look_up, captures, task_id)
+        recorded = await asyncio.to_thread(_look_up, captures, task_id, [config.url for config in configs or ()])
     known = _gather(session, task_id, configs, asked, recorded)
     known = replace(known, gone=gone, silent="" if known.hooks else await _silence(known.advertised))
     return Diagnosis(task_id, known.good, causes(known), _unseen(known, recorded))
@@ -286,21 +295,33 @@ async def _silence(url: str) -> str:
     place = place_of(url)
     if place is None or nearness(place.host) is not Nearness.MACHINE:
         return ""
-    return "" if (await connect(place)).good else "nothing listens there"
+    # Where TLS is spoken it is agreed on: a receiver takes who leaves before that for one that does not trust it.
+    open_there = place.tls and (await shake_hands(place, verify=False)).good
+    return "" if open_there or (await connect(place)).good else "nothing listens there"
 
 
-def _look_up(captures: Sequence[Path], task_id: str) -> _Recorded:
-    """Read what captures have of the pushes of a task, in the order in which it came."""
+def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Recorded:
+    """Read what captures have of the pushes of a task, and of the receivers at these urls, in the order of time."""
     found: list[Record] = []
+    others: list[Record] = []
+    ports = {place.port for url in urls if (place := place_of(url)) is not None}
     unreadable = 0
     for path in captures:
         try:
             with Capture.open(path) as capture:
                 found += capture.select(kinds=(Kind.DELIVERY,), task=task_id, limit=_MOST_RECORDED)
+                others += capture.select(kinds=(Kind.DELIVERY,), limit=_MOST_RECORDED) if ports else ()
         except CaptureError:
             unreadable += 1  # it is counted, and the count is told
     ours = (record for record in found if {"taken", "challenge", "refused", "dialled", "status"} <= record.meta.keys())
-    return _Recorded(tuple(sorted(ours, key=lambda one: one.at)), len(captures) - unreadable, unreadable)
+    shaken = (one for one in others if one.meta.get("method") == NO_TLS and _port(one.meta.get("target", "")) in ports)
+    unshaken = tuple(one.label for one in sorted(shaken, key=lambda one: one.at))
+    return _Recorded(tuple(sorted(ours, key=lambda one: one.at)), unshaken, len(captures) - unreadable, unreadable)
+
+
+def _port(address: str) -> int | None:
+    place = place_of(address)
+    return place.port if place is not None else None
 
 
 def _unseen(known: Evidence, recorded: _Recorded) -> list[str]:
@@ -338,7 +359,7 @@ def _gather(
         hooks=hooks,
         configs=configs,
         deliveries=tuple(record for record in came if record.meta["registration"] in numbers) or recorded.deliveries,
-        unshaken=tuple(record.label for record in came if record.meta["method"] == "TLS"),
+        unshaken=tuple(record.label for record in came if record.meta["method"] == NO_TLS) or recorded.unshaken,
         strays=sum(not record.meta["registration"] and record.meta["method"] == "POST" for record in came),
         listed=None if told is None else sum(hook.stored is True for hook in hooks),
         asked=asked,

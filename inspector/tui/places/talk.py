@@ -242,10 +242,9 @@ class Talk(MarkingPlace):
         self.query_one(TimelinePane).filter()
 
     def action_compare(self) -> None:
-        """Ask the agent for the task, and lay what it answers beside what came by stream and by push."""
-        task = self.shown_task
-        if task is not None:
-            task_id = task.id
+        """Ask the agent for the task of the row, and lay what it answers beside what came by stream and by push."""
+        task_id = self._task_of_row()
+        if task_id:
             title = f"STREAM, PUSHES, GETTASK   task {task_id[:SHORT_ID]}"
             paper = PaperScreen(title, lambda: self._compare(task_id, paper.width))
             self.app.push_screen(paper)
@@ -259,16 +258,22 @@ class Talk(MarkingPlace):
         comparison, asked = await ask_and_compare(self.session, task_id)
         return compared(comparison, asked, self.glyphs, width)
 
+    def _task_of_row(self) -> str:
+        """Return the task that the selected row tells of, else the one that is shown, `""` where there is none."""
+        record, shown = self.selected_record(), self.shown_task
+        if self.session is not None and record is not None and record.task in self.session.tasks:
+            return record.task
+        return shown.id if shown is not None else ""
+
     # Time travel
 
     def action_travel(self) -> None:
         """Show the task of the selected row as it was then, or the task that is shown."""
-        record, shown = self.selected_record(), self.shown_task
+        record, task_id = self.selected_record(), self._task_of_row()
         if self.session is None:
             return
-        told = record.task if record is not None and record.task in self.session.tasks else ""
-        task_id = told or (shown.id if shown is not None else "")
         if task_id:
+            told = record is not None and record.task == task_id
             seq = record.seq if record is not None and told else len(self.session.journal.capture)
             self.query_one(TravelLine).enter(self.session, task_id, seq)
         else:
@@ -337,7 +342,7 @@ class Talk(MarkingPlace):
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
         if action == "compare":
-            return True if self.shown_task is not None else None
+            return True if self._task_of_row() else None
         if action == "back":
             elsewhere = self.query_one(TravelLine).travelling or self.query_one(TimelinePane).filtering
             return self.has_class("-second") or elsewhere

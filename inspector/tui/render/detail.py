@@ -82,6 +82,8 @@ def _verdict(record: Record, glyphs: Glyphs) -> list[Paragraph]:
         else:
             passed.append(str(name))
     rest = [Paragraph(signs[True], ", ".join(passed), "line--soft")] if passed else []
+    if record.meta.get("refused") and not failed:  # what was no HTTP has no checks
+        failed.append(Paragraph(signs[False], str(record.meta["refused"]), _TEXT))
     return [*failed, *(_row(label, said) for label, said in _circumstances(record) if said), *telling, *rest]
 
 

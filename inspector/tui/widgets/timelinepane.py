@@ -213,7 +213,8 @@ class TimelinePane(Vertical):
         shown = past or task
         account = shown.now if shown is not None else None
         self.query_one(TaskLane).show(account, session.journal if session else None, past=past is not None)
-        self.query_one(StreamLine).show(task, record)
+        now = session.tasks.get(past.id) if past is not None and session is not None else task
+        self.query_one(StreamLine).show(now, record)
         pieces: list[Content | tuple[str, str]] = [("TIMELINE", "bold")]
         if account is not None and account.moves:
             running = past is None and session is not None and session.journal.exchanges.open > 0
