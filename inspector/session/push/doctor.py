@@ -213,7 +213,7 @@ def _not_trusted(known: Evidence) -> Cause:
     if not known.unshaken:
         return Cause(_UNTRUSTED, Likely.RULED_OUT, "TLS was agreed on with everybody who came")
     remedy = "Have the agent trust who signed it, or use a certificate that it trusts: --receiver-cert, --public-url."
-    seen = f"TLS came to nothing {len(known.unshaken)} times, the last time: {known.unshaken[-1]}"
+    seen = f"TLS came to nothing {len(known.unshaken)} times, the last time: {known.unshaken[-1].rstrip('.')}"
     return Cause(_UNTRUSTED, Likely.POSSIBLE if known.deliveries else Likely.LIKELY, seen, remedy)
 
 
