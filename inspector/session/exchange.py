@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -36,22 +36,17 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import PUSH, Operation
 from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
+from inspector.session.payload import describe, event_pointer, result_pointer
 from inspector.session.recorder import Recorder
 from inspector.session.run import ChunkRun
 from inspector.session.second import SecondOpinion
-from inspector.session.tasks import Source, Tasks, context_of, state_of, task_of, text_of
+from inspector.session.tasks import Source, Tasks, context_of, task_of
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Trailers
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
 """The statuses with which HTTP keeps a call from the agent: no protocol says what the body is then."""
 
-_WRAPPERS: Mapping[type[Event], str] = {
-    Task: "task",
-    Message: "message",
-    TaskStatusUpdateEvent: "statusUpdate",
-    TaskArtifactUpdateEvent: "artifactUpdate",
-}
 _UNAUTHORIZED = 401
 _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """What tells of a task, the commonest first: a busy stream asks for it tens of thousands of times a second."""
@@ -412,41 +407,3 @@ class Exchange(Recorder):
     def _state(self) -> str:
         tracked = self.tasks.get(self.task_id)
         return tracked.answered.state if tracked else ""
-
-
-def event_pointer(value: Json, event: Event) -> str:
-    """Return where in a JSON payload an event stands, under the result of an envelope and in a wrapper of its own."""
-    pointer = result_pointer(value)
-    value = value["result"] if pointer else value
-    wrapper = _WRAPPERS[type(event)]
-    return f"{pointer}/{wrapper}" if isinstance(value, dict) and wrapper in value else pointer
-
-
-def result_pointer(value: Json) -> str:
-    """Return where in a JSON payload stands what was asked for: under the result of an envelope, or at the top."""
-    return "/result" if isinstance(value, dict) and "result" in value else ""
-
-
-def describe(answer: Answer) -> tuple[str, str, str, str, str]:
-    """Return what a row says of a payload: its event, task, context, state and a label of one line."""
-    match answer:
-        case TaskArtifactUpdateEvent():
-            return (
-                "artifact",
-                answer.task_id,
-                context_of(answer),
-                "",
-                answer.artifact.name or answer.artifact.artifact_id,
-            )
-        case TaskStatusUpdateEvent() | Task():
-            event = "task" if isinstance(answer, Task) else "status"
-            return event, task_of(answer), context_of(answer), state_of(answer), text_of(answer.status.message)
-        case Message():
-            return "message", task_of(answer), context_of(answer), "", text_of(answer)
-        case ProtocolError():
-            code = "" if answer.code is None else f"{answer.code} "
-            return "error", "", "", "", f"{code}{answer.words}"
-        case Unreadable():
-            return "unreadable", "", "", "", answer.why
-        case _:
-            return "result", "", "", "", type(answer).__name__

@@ -20,8 +20,8 @@ from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Json, Task, TaskStatus, TaskStatusUpdateEvent, Unreadable
-from inspector.session.exchange import describe, event_pointer
 from inspector.session.journal import LABEL_LENGTH, Journal
+from inspector.session.payload import describe, event_pointer
 from inspector.session.push.attempts import Attempt, Attempts
 from inspector.session.push.hooks import Hook, Hooks
 from inspector.session.push.pairing import Pairing
