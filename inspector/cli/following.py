@@ -37,11 +37,14 @@ class Follower:
         self._out = run.out
         self._show = show
         self._odd = ""
+        self._old = self._waits = False
 
     async def follow(self, turn: Turn) -> Task | None:
         """Return how the task of the stream stands at its end, None where there is no task; raises `FaultError`."""
         exchange = turn.exchange
         exchange.on_answer = self._take
+        # A task as it was before our answer to it comes first then, and still seems to wait.
+        self._old = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(turn)
         fault = turn.fault
@@ -66,15 +69,18 @@ class Follower:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit, aclosing(aiter(turn)) as records:
             async for _ in records:
-                patience = _patience(turn, self._state_of(turn))
+                patience = self._patience(turn)
                 if patience is None:
                     limit.reschedule(None)
                 elif limit.when() is None:
                     limit.reschedule(loop.time() + patience)
 
-    def _state_of(self, turn: Turn) -> str:
+    def _patience(self, turn: Turn) -> float | None:
+        """Return how long the stream may stay open from now on, None where more is due (section 10.2)."""
         tracked = self._run.session.tasks.get(turn.exchange.task_id)
-        return tracked.answered.state if tracked is not None else ""
+        if tracked is not None and is_terminal(tracked.answered.state):
+            return PATIENCE
+        return LINGER if self._waits else None
 
     def _warn_of_break(self, fault: Fault | None, state: str) -> None:
         why = fault.seen if fault else f"The stream ended while the task was {short(state) or 'in no state'}."
@@ -85,6 +91,9 @@ class Follower:
         if self._odd:
             self._out.warn(self._odd)
         self._odd = ""
+        if isinstance(answer, Task | TaskStatusUpdateEvent):
+            told_before = isinstance(answer, Task) and self._old
+            self._waits = is_interrupted(answer.status.state) and not told_before
         match answer:
             case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
                 self._show(answer)
@@ -94,16 +103,3 @@ class Follower:
                 self._odd = f"an event could not be read: {answer.why}"
             case _:
                 self._odd = f"the stream carried a {type(answer).__name__}"
-
-
-def _patience(turn: Turn, state: str) -> float | None:
-    """Return how long the stream may stay open from now on, None where more is due (section 10.2).
-
-    A task as it was before our answer to it may come first, and still seems to wait.
-    """
-    if is_terminal(state):
-        return PATIENCE
-    answer, call = turn.exchange.answer, turn.exchange.call
-    if isinstance(answer, Task) and call.task_id and call.operation is Operation.STREAM:
-        return None
-    return LINGER if is_interrupted(state) else None

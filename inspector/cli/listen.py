@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -112,10 +112,8 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
     for dial in dials:
         push.dials.add(dial)
     push.relay.forward_to(given.forward or "")
-    heard: list[int] = []
-    with ExitStack() as signals:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signals.enter_context(on_signal(partial(deliveries.stop, heard, number), number))
+    stops = [on_signal(partial(deliveries.stop, number), number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with stops[0], stops[1]:
         hook = push.register(demand=demand, token=given.token or "")
         _announce(current.out, push, hook, current.session.journal.capture.path)
         try:
@@ -127,16 +125,16 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
                 hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
         else:
-            if not heard:  # the sender of the last one gets its answer
+            if not deliveries.stopped:  # the sender of the last one gets its answer
                 await _first_of(push.receiver.answered(), deliveries.hurry.wait())
         finally:
             await push.receiver.stop()  # else what comes meanwhile keeps it going
             await _drain(current.out, push, deliveries.hurry)
             deliveries.end()
-    if heard and given.count is not None and deliveries.came < given.count:
+    if deliveries.stopped and given.count is not None and deliveries.came < given.count:
         # The signal is not how this was to end.
         said = f"{deliveries.came} of {given.count} deliveries came"
-        raise (KeyboardInterrupt if heard[0] == signal.SIGINT else asyncio.CancelledError)(said)
+        raise (KeyboardInterrupt if deliveries.stopped == signal.SIGINT else asyncio.CancelledError)(said)
 
 
 async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
@@ -191,12 +189,13 @@ class _Deliveries:
         self._journal = current.session.journal
         self._last = 0
         self.came = 0
+        self.stopped: signal.Signals | None = None
         self.enough, self.hurry = asyncio.Event(), asyncio.Event()
         self._journal.listen(self._take)
 
-    def stop(self, heard: list[int], number: int) -> None:
+    def stop(self, number: signal.Signals) -> None:
         """End the listening, for a signal; at the next, do not wait for what is being forwarded either."""
-        heard.append(number)
+        self.stopped = self.stopped or number
         if self.enough.is_set():
             self.hurry.set()
         self.enough.set()

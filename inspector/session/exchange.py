@@ -366,12 +366,15 @@ class Exchange(Recorder):
         return self.head.status if self.head else 0
 
     def judge_end(self, ended: Ended) -> tuple[Finding, ...]:
-        """Judge where a stream left the task."""
-        streamed = self.head is not None and self.head.streamed
+        """Judge whether an answer came whole, and where a stream left the task."""
+        if self.head is None:
+            return ()
+        if not self.head.streamed:
+            cut = ended.how is Ending.BROKEN
+            return (broken("HTTP-009", ended.fault.seen if ended.fault else ""),) if cut else ()
+        if isinstance(self.answer, ProtocolError):
+            return ()
         whole = ended.how is Ending.COMPLETE and not ended.rest.strip()
-        if not streamed or isinstance(self.answer, ProtocolError):
-            broken_off = ended.how is Ending.BROKEN and self.head is not None and not streamed
-            return (broken("HTTP-009", ended.fault.seen if ended.fault else ""),) if broken_off else ()
         if ended.how is Ending.STOPPED:
             return judge.of_staying_open(ended.at - self._over) if self._over else ()
         if whole and self._over and (late := judge.of_staying_open(ended.at - self._over, closed=True)):

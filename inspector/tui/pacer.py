@@ -8,16 +8,14 @@ from functools import partial
 
 from textual.widget import Widget
 
+from inspector.wire.turns import Hold
+
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
 
 REST = 10
 """After a wake-up, a loop without a free moment belongs to others for so many times as long as it took until the screen
 was drawn; one that has free moments for as much less as it has of them."""
-
-HOLD = 0.05
-"""For so many seconds after a key was pressed a busy loop draws nothing that a key did not ask for, and for as long not
-again, so that a key that is held does not stop the drawing."""
 
 BUSY = 0.5
 """The part of the time that a busy loop works."""
@@ -42,7 +40,7 @@ class Pacer:
         self._began = 0.0
         self._drawn_at = self._used_by_then = 0.0
         self._load = 0.0
-        self._held_until = 0.0
+        self._hold = Hold()
 
     @property
     def idle(self) -> bool:
@@ -60,10 +58,9 @@ class Pacer:
             self._changed.set_timer(LOST, partial(self._drawn, self._began))
 
     def give_way(self) -> None:
-        """Leave a busy loop to what a key does for a moment."""
-        now = time.monotonic()
-        if self._load > BUSY and now > self._held_until + HOLD:
-            self._held_until = now + HOLD
+        """Leave a busy loop to what a key does for a moment: nothing is drawn that only came in."""
+        if self._load > BUSY:
+            self._hold.begin(time.monotonic())
 
     def _schedule(self) -> None:
         wait = self._next - time.monotonic()
@@ -73,7 +70,7 @@ class Pacer:
             self._changed.call_later(self._run)
 
     def _run(self) -> None:
-        if (held := self._held_until - time.monotonic()) > 0:
+        if (held := self._hold.left(time.monotonic())) > 0:
             self._changed.set_timer(held, self._run)
             return
         self._began = began = time.monotonic()

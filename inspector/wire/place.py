@@ -79,7 +79,6 @@ def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
 
 _DISTRUST = frozenset({"UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN", "CERTIFICATE_EXPIRED", "ACCESS_DENIED"})
 """What a sender says of a certificate that it does not take, behind the name of its TLS."""
-NO_TRUST = "the sender does not trust our certificate"
 
 
 def why_no_tls(error: Exception) -> str:
@@ -87,7 +86,7 @@ def why_no_tls(error: Exception) -> str:
     reason = (error.reason or "") if isinstance(error, ssl.SSLError) else ""
     said = reason.lower().replace("_", " ")
     if reason.partition("ALERT_")[2] in _DISTRUST:
-        return f"{NO_TRUST} ({said})"
+        return f"the sender does not trust our certificate ({said})"
     if reason == "HTTP_REQUEST":
         return "plain http came to a port that speaks TLS"
     if said:

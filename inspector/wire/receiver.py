@@ -31,8 +31,6 @@ _BACKLOG = 512
 """How many connections the system may queue for us."""
 _BEARER = Demand()
 _MOST_REMEMBERED = 10_000
-_PARTING = 0.02
-"""Seconds in which an answer that was given gets to its sender."""
 _CUT_SHORT = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{"
 
 
@@ -147,11 +145,13 @@ class Receiver:
         self._heads.clear()
 
     async def answered(self) -> None:
-        """Wait until every delivery that came has its answer."""
+        """Wait until every delivery that came has its answer.
+
+        aiohttp writes an answer in the step of the loop in which `_take` returns it, so before anybody is woken here.
+        """
         while self._taking:
             self._idle.clear()
             await self._idle.wait()
-        await asyncio.sleep(_PARTING)
 
     def give_way(self) -> None:
         """Take deliveries more slowly for a moment, because somebody waits for a key that was pressed."""

@@ -10,7 +10,23 @@ SLICE = 0.002
 WAY = 0.15
 """For so many seconds one piece of work a turn has to do: what a key opens takes some thirty turns to be drawn."""
 HOLD = 0.05
-"""For so many of them there is no work at all, and for as long not again, so that a key that is held stops nothing."""
+"""For so many of them there is no work at all."""
+
+
+class Hold:
+    """A moment that others have to themselves, and for as long after it not again: a held key stops nothing."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def begin(self, now: float) -> None:
+        """Begin it, unless it has just been."""
+        if now > self._until + HOLD:
+            self._until = now + HOLD
+
+    def left(self, now: float) -> float:
+        """Return the seconds of it that are left, none of them where it is not more than 0."""
+        return self._until - now
 
 
 class Turns:
@@ -21,14 +37,13 @@ class Turns:
         self._began = 0.0
         self._counting = False
         self._give_way_until = 0.0
-        self._held_until = 0.0
+        self._hold = Hold()
 
     def give_way(self) -> None:
         """Leave the turns to others for a moment: all of them at first, then but for one piece of work in each."""
         now = time.perf_counter()
         self._give_way_until = now + WAY
-        if now > self._held_until + HOLD:
-            self._held_until = now + HOLD
+        self._hold.begin(now)
 
     @property
     def _slice(self) -> float:
@@ -36,7 +51,7 @@ class Turns:
 
     async def mine(self) -> None:
         """Wait until there is a turn with time left."""
-        if (left := self._held_until - time.perf_counter()) > 0:
+        if (left := self._hold.left(time.perf_counter())) > 0:
             await asyncio.sleep(left)
         while self._spent > self._slice:  # noqa: ASYNC110 - the next turn is what is waited for
             await asyncio.sleep(0)

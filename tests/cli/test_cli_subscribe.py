@@ -59,17 +59,19 @@ def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: 
     assert "State: completed\n" in ran.out
 
 
-@pytest.mark.parametrize("first", [{"task": task("INPUT_REQUIRED")}, status("AUTH_REQUIRED")])
+@pytest.mark.parametrize(
+    ("first", "resume"),
+    [
+        ({"task": task("INPUT_REQUIRED")}, "Resume: a2a-inspect send --task-id task-1"),
+        (status("AUTH_REQUIRED"), "then: a2a-inspect task get task-1 --wait"),
+    ],
+)
 def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
-    cli: RunCli, puppet: MakePuppet, first: object
+    cli: RunCli, puppet: MakePuppet, first: object, resume: str
 ):
     agent = puppet(telling(first, stays=True))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
     assert ran.code == 0
-    waits_for_words = "INPUT_REQUIRED" in str(first)
-    resume = (
-        "Resume: a2a-inspect send --task-id task-1" if waits_for_words else "then: a2a-inspect task get task-1 --wait"
-    )
     assert resume in ran.out
     assert "waits for" in ran.err
 
@@ -104,6 +106,21 @@ def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: 
     agent = puppet(telling({"task": task("INPUT_REQUIRED")}, status("WORKING"), status("COMPLETED")))
     ran = cli("send", "-a", agent.url, "--task-id", "task-1", "--text", "this one", "--stream", "-o", "json")
     assert len(ran.lines) == 3
+
+
+def test_an_artifact_behind_that_old_state_does_not_end_it_either(
+    cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("inspector.cli.following.LINGER", 0.05)
+
+    async def answer(call: Call) -> web.StreamResponse:
+        response = await call.stream({"task": task("INPUT_REQUIRED")}, chunk("one"))
+        await asyncio.sleep(0.3)
+        await response.write(call.frame(status("COMPLETED")))
+        return response
+
+    ran = cli("send", "-a", puppet(answer).url, "--task-id", "task-1", "--text", "this", "--stream", "-o", "json")
+    assert (ran.code, len(ran.lines)) == (0, 3)
 
 
 def test_a_task_that_has_ended_is_an_error_with_the_way_to_see_it(cli: RunCli, mock: str):

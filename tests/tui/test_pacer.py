@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from inspector.tui import pacer
-from inspector.tui.pacer import FRAME, HOLD, REST, Pacer
+from inspector.tui.pacer import FRAME, REST, Pacer
+from inspector.wire.turns import HOLD
 
 
 class Loop:
