@@ -13,6 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from inspector.capture.records import Kind, Record
+from inspector.protocol.errors import Fault, Whose
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.turn import Turn
@@ -174,6 +175,15 @@ def frame(result: Any, identity: Any, **members: Any) -> bytes:
     """Return one event of a stream in its envelope."""
     envelope = {"jsonrpc": "2.0", "id": identity, "result": result} | members
     return b"data: " + json.dumps({k: v for k, v in envelope.items() if v is not ...}).encode() + b"\n\n"
+
+
+def checked(fault: Fault | None) -> Fault:
+    """Return a fault, which says whose it is, what was seen and what to do."""
+    assert fault is not None
+    assert isinstance(fault.whose, Whose)
+    assert fault.seen.endswith(".")
+    assert fault.hint.endswith((".", "?"))
+    return fault
 
 
 # Events in the shape of 1.0

@@ -16,6 +16,7 @@ from scripted import (
     OpenSession,
     answering,
     artifact,
+    checked,
     drive,
     eventually,
     frame,
@@ -23,7 +24,6 @@ from scripted import (
     message,
     old_card_of,
     records,
-    redirecting,
     rules,
     say,
     status,
@@ -33,7 +33,7 @@ from scripted import (
 
 from inspector.capture.records import Kind
 from inspector.findings.rules import RULES
-from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.errors import Whose
 from inspector.protocol.lifecycle import State
 from inspector.session.compose.draft import text_draft
 
@@ -48,15 +48,6 @@ def finding_of(session: Any, rule: str) -> tuple[str, str]:
     [found] = [one for one in record.findings if one.rule == rule][:1]
     assert found.severity is RULES[rule].severity
     return found.pointer, found.seen
-
-
-def checked(fault: Fault | None) -> Fault:
-    """Return a fault, which says whose it is, what was seen and what to do."""
-    assert fault is not None
-    assert isinstance(fault.whose, Whose)
-    assert fault.seen.endswith(".")
-    assert fault.hint.endswith((".", "?"))
-    return fault
 
 
 # Streams
@@ -269,6 +260,27 @@ async def test_an_event_beyond_the_limit_ends_the_stream(agent: Agent, open_sess
     assert "10,000 bytes" in checked(turn.fault).seen
 
 
+async def test_lines_that_no_client_reads_are_named_where_they_stand(agent: Agent, open_session: OpenSession):
+    lost = b'Data: {"jsonrpc": "2.0"}\n\n', b'event: {"a": 1}\n\n', b'{"jsonrpc": "2.0"}\n\n', b"x-note: hello\n\n"
+    agent.answer(streaming(WORKING, *lost, b'datas: {"a": 1}\ndata: {', DONE))
+    session = await open_session(agent.url)
+    await say(session)
+    assert [record.raw[:5] for record in records(session) if "STREAM-029" in {one.rule for one in record.findings}] == [
+        b"Data:",
+        b"event",
+        b'{"jso',
+        b"datas",
+    ]
+
+
+async def test_a_stream_that_is_closed_late_is_named(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, DONE, then=lambda: asyncio.sleep(2.2)))
+    session = await open_session(agent.url)
+    await say(session)
+    assert rules(session) == {"STREAM-022"}
+    assert [one.seen for one in records(session)[-1].findings] == ["closed only after 2 s"]
+
+
 # Answers
 
 
@@ -456,128 +468,3 @@ async def test_the_shape_of_1_0_on_an_interface_of_0_3_is_named(agent: Agent, op
     await say(session)
     assert rules(session) == {"DATA-001", "DATA-006"}
     assert finding_of(session, "DATA-006") == ("/result", "it looks like 1.0, where 0.3 is spoken")
-
-
-# What a call came to
-
-
-OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
-    "401": (giving(b"", status=401), Whose.YOURS, FaultCode.CREDENTIALS_MISSING, "401 Unauthorized"),
-    "401 with an error": (
-        answering(error={"code": -32000, "message": "who are you"}),
-        Whose.AGENT,
-        "Error",
-        "who are you",
-    ),
-    "403": (giving(b"<html>", status=403), Whose.YOURS, FaultCode.AUTH_FAILED, "403 Forbidden"),
-    "404": (giving(b"<html>", status=404), Whose.AGENT, FaultCode.UNREACHABLE, "404 Not Found: HTML or XML"),
-    "500": (giving(b"boom", status=500), Whose.AGENT, FaultCode.INTERNAL, "500 Internal Server Error"),
-    "503": (giving(b"", status=503), Whose.AGENT, FaultCode.UNREACHABLE, "503"),
-    "308": (redirecting("/rpc/", 308), Whose.AGENT, FaultCode.UNREACHABLE, "redirects (308) to /rpc/"),
-    "302 to nowhere": (giving(b"", status=302), Whose.AGENT, FaultCode.UNREACHABLE, "to nowhere"),
-    "a page": (giving(b"<html>", content_type="text/html"), Whose.AGENT, "InvalidAgentResponseError", "HTML or XML"),
-    "nothing": (giving(b"", status=204), Whose.AGENT, "InvalidAgentResponseError", "empty"),
-    "unknown error": (answering(error={"code": 5, "message": ""}), Whose.AGENT, "Error", "(Error)"),
-    "version": (
-        answering(error={"code": -32009, "message": "no"}),
-        Whose.AGENT,
-        "VersionNotSupportedError",
-        "generation",
-    ),
-}
-
-
-@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "once"])
-@pytest.mark.parametrize("case", OUTCOMES)
-async def test_what_a_call_came_to_says_whose_fault_it_is(
-    agent: Agent, open_session: OpenSession, case: str, stream: bool
-):
-    handle, whose, code, seen = OUTCOMES[case]
-    agent.answer(handle)
-    session = await open_session(agent.url)
-    fault = checked((await say(session, stream=stream)).fault)
-    assert (fault.whose, fault.code) == (whose, code)
-    assert seen in fault.seen
-
-
-@pytest.mark.parametrize("status", [401, 403, 302])
-async def test_what_http_itself_refuses_is_no_finding(agent: Agent, open_session: OpenSession, status: int):
-    agent.answer(giving(b"<html>", status=status, content_type="text/html"))
-    session = await open_session(agent.url)
-    await say(session, stream=False)
-    assert rules(session) == ({"HTTP-008"} if status == 401 else set())
-
-
-async def test_a_401_with_a_challenge_is_in_order(agent: Agent, open_session: OpenSession):
-    agent.answer(giving(b"", status=401, headers={"WWW-Authenticate": "Bearer"}))
-    session = await open_session(agent.url)
-    await say(session, stream=False)
-    assert rules(session) == set()
-
-
-async def test_credentials_that_are_asked_for_win_over_the_error_that_comes_along(
-    agent: Agent, open_session: OpenSession
-):
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "no"}}
-    agent.answer(giving(body, status=401, headers={"WWW-Authenticate": "Bearer realm=x"}))
-    session = await open_session(agent.url)
-    fault = checked((await say(session, stream=False)).fault)
-    assert fault.code == FaultCode.CREDENTIALS_MISSING
-    assert "Bearer realm=x" in fault.seen
-
-
-async def test_an_agent_that_goes_away_in_mid_answer_is_told(agent: Agent, open_session: OpenSession):
-    async def vanish(request: web.BaseRequest, _: Any) -> web.StreamResponse:
-        assert request.transport is not None
-        request.transport.abort()
-        return web.Response()
-
-    agent.answer(vanish)
-    session = await open_session(agent.url)
-    fault = checked((await say(session, stream=False)).fault)
-    assert fault.code == FaultCode.UNREACHABLE
-    assert records(session)[-1].meta["how"] == "broken"
-
-
-@pytest.mark.parametrize(
-    ("headers", "seen"),
-    [({"Content-Length": "2000"}, "expected 2000"), ({"Content-Encoding": "gzip"}, "gzip")],
-    ids=["short", "not in its coding"],
-)
-async def test_an_answer_that_breaks_off_is_named(
-    agent: Agent, open_session: OpenSession, headers: dict[str, str], seen: str
-):
-    async def begin(request: web.BaseRequest, _: Any) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "application/json"} | headers)
-        await response.prepare(request)
-        await response.write(b'{"jsonrpc": "2.0"')
-        if request.transport is not None:
-            request.transport.close()
-        return response
-
-    agent.answer(begin)
-    session = await open_session(agent.url)
-    await say(session, stream=False)
-    assert "HTTP-009" in rules(session)
-    assert seen in next(one.seen for record in records(session) for one in record.findings if one.rule == "HTTP-009")
-
-
-async def test_lines_that_no_client_reads_are_named_where_they_stand(agent: Agent, open_session: OpenSession):
-    lost = b'Data: {"jsonrpc": "2.0"}\n\n', b'event: {"a": 1}\n\n', b'{"jsonrpc": "2.0"}\n\n', b"x-note: hello\n\n"
-    agent.answer(streaming(WORKING, *lost, b'datas: {"a": 1}\ndata: {', DONE))
-    session = await open_session(agent.url)
-    await say(session)
-    assert [record.raw[:5] for record in records(session) if "STREAM-029" in {one.rule for one in record.findings}] == [
-        b"Data:",
-        b"event",
-        b'{"jso',
-        b"datas",
-    ]
-
-
-async def test_a_stream_that_is_closed_late_is_named(agent: Agent, open_session: OpenSession):
-    agent.answer(streaming(WORKING, DONE, then=lambda: asyncio.sleep(2.2)))
-    session = await open_session(agent.url)
-    await say(session)
-    assert rules(session) == {"STREAM-022"}
-    assert [one.seen for one in records(session)[-1].findings] == ["closed only after 2 s"]
