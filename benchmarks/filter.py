@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks import tui
 from benchmarks.measuring import Figure, Row
-from inspector.capture.files import remove
+from inspector.capture.private_files import remove
 from inspector.capture.query import Mistake, Query, parse
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture

@@ -22,11 +22,11 @@ from inspector.protocol.card import (
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
+from .authentication import Guard
 from .exchange import asked_version
 from .extension import EXTENSION
-from .generations import Generation
-from .guard import Guard
 from .profile import Capability, Place, Profile
+from .versions import Generation
 
 if TYPE_CHECKING:
     from .signing import Signer  # an agent that signs nothing starts without what it takes

@@ -11,7 +11,7 @@ from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Part, PushConfig
 
 from .errors import CallError, bad_params
-from .generations import Generation
+from .versions import Generation
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 50

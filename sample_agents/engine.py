@@ -23,11 +23,11 @@ from .behaviours.base import Behaviour, Replying, Working
 from .checks import check_history_length, check_message, check_push_config
 from .errors import CallError, bad_params
 from .faults.fault import Spoiler
-from .faults.spoiled import Spoiled
-from .generations import Generation
+from .faults.fault_plan import Spoiled
 from .push import PushSender
-from .state import PushTarget, Store, Subscription, TaskRecord, new_id
-from .work import Work, status_update
+from .task_context import Work, status_update
+from .task_store import PushTarget, Store, Subscription, TaskRecord, new_id
+from .versions import Generation
 
 MAX_WEBHOOKS = 50
 """How many webhooks a task may have."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.protocol.errors import BY_NAME, ProtocolError
 
-from .generations import Generation
+from .versions import Generation
 
 
 class CallError(Exception):

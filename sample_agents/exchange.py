@@ -17,11 +17,11 @@ from inspector.protocol.model import Event, Json, Unreadable
 from . import extension
 from .errors import CallError
 from .faults.fault import BrokenOffError, Head, Level
+from .faults.fault_plan import Spoiled
 from .faults.segments import Segment
-from .faults.spoiled import Spoiled
-from .generations import Generation
 from .service import Call
-from .state import Subscription
+from .task_store import Subscription
+from .versions import Generation
 
 A2A_JSON = "application/a2a+json"
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

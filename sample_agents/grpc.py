@@ -15,14 +15,14 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 from . import extension
+from .authentication import Guard, Visitor
 from .checks import check_version
 from .errors import CallError, bad_params, failed
 from .faults.segments import events_of
-from .generations import Generation
-from .guard import Guard, Visitor
 from .service import Call, Service
-from .state import Subscription
+from .task_store import Subscription
 from .tls import Tls
+from .versions import Generation
 
 _GRACE = 0.2
 """How many seconds calls that are under way get to end when the server stops."""

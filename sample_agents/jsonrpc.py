@@ -18,10 +18,10 @@ from .checks import check_version
 from .errors import CallError, bad_params, encode_error, failed
 from .exchange import EventStreams, Writing, answer, asked_extensions, asked_version, instead, read_json
 from .faults.fault import Head
-from .generations import Generation
 from .profile import Place
+from .proto_names import camel_case
 from .service import Call, Service
-from .spelling import camel_case
+from .versions import Generation
 
 _logger = logging.getLogger(__name__)
 

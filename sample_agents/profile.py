@@ -9,7 +9,7 @@ from functools import cached_property
 
 from inspector.protocol.dialects.registry import travels_over
 
-from .generations import GENERATIONS, RELEASES, Generation
+from .versions import GENERATIONS, RELEASES, Generation
 
 
 class Capability(StrEnum):

@@ -15,8 +15,8 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Event, TaskArtifactUpdateEvent
 
 from .faults.fault import Post
-from .faults.spoiled import Spoiled
-from .state import PushTarget, TaskRecord
+from .faults.fault_plan import Spoiled
+from .task_store import PushTarget, TaskRecord
 
 if TYPE_CHECKING:
     from .signing import Signer

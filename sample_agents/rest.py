@@ -26,9 +26,9 @@ from .exchange import (
     read_json,
 )
 from .faults.fault import Head
-from .generations import Generation
+from .proto_names import camel_case
 from .service import Call, Service
-from .spelling import camel_case
+from .versions import Generation
 
 _logger = logging.getLogger(__name__)
 

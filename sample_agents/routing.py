@@ -13,16 +13,16 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import ExtendedCardRequest
 from inspector.protocol.operations import Operation
 
+from .authentication import Guard, visitor_of
 from .card import CARD_PATHS, KEYS_PATH, Cards, CardServer
 from .errors import CallError
 from .exchange import EventStreams
-from .generations import Generation
-from .guard import Guard, visitor_of
 from .jsonrpc import JsonRpc
 from .profile import Place, Profile
 from .rest import Rest
 from .service import Call, Service
-from .state import now
+from .task_store import now
+from .versions import Generation
 
 if TYPE_CHECKING:
     from .signing import Signer

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from .authentication import Guard
 from .card import Cards, grpc_target
 from .engine import Engine, Repertoire
 from .exchange import EventStreams
 from .faults.fault import Spoiler
 from .grpc import Grpc
-from .guard import Guard
-from .keeping import Keeper
-from .kit import WithKit
 from .profile import DEFAULT, Profile
 from .push import PushCounts, PushSender
 from .routing import Router
-from .scenario.choosing import BUILT_IN
+from .scenario.catalog import BUILT_IN
 from .service import Service
-from .state import MAX_TASKS, Store
+from .task_file import Keeper
+from .task_store import MAX_TASKS, Store
+from .tck import WithKit
 
 if TYPE_CHECKING:
     from .signing import Signer

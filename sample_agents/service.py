@@ -38,11 +38,11 @@ from .checks import (
 )
 from .engine import Engine
 from .errors import CallError, bad_params
-from .faults.spoiled import Spoiled
-from .generations import Generation
+from .faults.fault_plan import Spoiled
 from .profile import Capability, Profile
 from .push import PushSender
-from .state import Store, Subscription, TaskRecord
+from .task_store import Store, Subscription, TaskRecord
+from .versions import Generation
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from joserfc.jwk import ECKey, KeyParameters, KeySet, RSAKey
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
-from .state import new_id
+from .task_store import new_id
 
 ALGORITHMS = ("es256", "rs256")
 ISSUER = "a2a-mock"

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from inspector.sample_agents.behaviours.base import Working
 from inspector.sample_agents.behaviours.registry import Behaviours
-from inspector.sample_agents.scenario.choosing import BUILT_IN, SHIPPED
+from inspector.sample_agents.scenario.catalog import BUILT_IN, SHIPPED
 from inspector.sample_agents.scenario.running import cut
-from inspector.sample_agents.work import Work
+from inspector.sample_agents.task_context import Work
 
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Artifact, Part

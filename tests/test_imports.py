@@ -64,7 +64,12 @@ def test_the_screen_is_painted_before_what_a_session_needs_is_loaded():
 
 
 def test_aiohttp_is_loaded_with_the_first_webhook_and_not_with_a_session():
-    faces = ["inspector.session.session", "inspector.session.past.opened", "inspector.cli.send", "inspector.tui.app"]
+    faces = [
+        "inspector.session.session",
+        "inspector.session.replay.recording",
+        "inspector.cli.send",
+        "inspector.tui.app",
+    ]
     assert "aiohttp" not in loaded_by(faces)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from inspector.capture.format import WITH_NUL, storable_text
+from inspector.capture.file_format import WITH_NUL, storable_text
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from inspector.capture import format as capture_format
-from inspector.capture.format import WITH_NUL
+from inspector.capture import file_format
+from inspector.capture.file_format import WITH_NUL
 from inspector.capture.query import SOURCE, Looked, Query
 
 SEARCH_SECONDS = 0.008
@@ -45,14 +45,14 @@ def find(connection: sqlite3.Connection, query: Query, began: float, after: int,
     started = time.perf_counter()
     where, values = query.sql(_look(connection, began, after, through))
     statement = f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq"  # noqa: S608 - constants
-    rows = capture_format.fetch(connection, statement, [after, through, *values])
+    rows = file_format.fetch(connection, statement, [after, through, *values])
     return Found([seq for (seq,) in rows], time.perf_counter() - started)
 
 
 def _look(connection: sqlite3.Connection, began: float, after: int, through: int) -> Looked:
     """Find out what makes a search of these records quick."""
-    odd = capture_format.fetch(connection, _WITH_NUL, [after, through])
-    labels = capture_format.fetch(connection, "SELECT label FROM record WHERE seq = ?", [(after + through + 1) // 2])
+    odd = file_format.fetch(connection, _WITH_NUL, [after, through])
+    labels = file_format.fetch(connection, "SELECT label FROM record WHERE seq = ?", [(after + through + 1) // 2])
     label = labels[0][0] if labels else ""
     return Looked(began, with_nul=bool(odd), label=label if isinstance(label, str) else "")
 
@@ -98,7 +98,7 @@ class Scanner:
 
     def _begin(self, query: Query, began: float, after: int, through: int) -> Future[Found]:
         if len(self._opened) < self.at_once:
-            self._opened.append(capture_format.read_again(self._path))
+            self._opened.append(file_format.read_again(self._path))
             self._idle.put(self._opened[-1])
         return self._threads.submit(self._lent, lambda connection: find(connection, query, began, after, through))
 

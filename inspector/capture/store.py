@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from inspector.capture import format as capture_format
-from inspector.capture.files import CaptureError, reason
-from inspector.capture.format import COLUMNS, NOTHING, Row, record_of, storable_text
+from inspector.capture import file_format
+from inspector.capture.file_format import COLUMNS, NOTHING, Row, record_of, storable_text
+from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Around, Query
 from inspector.capture.records import Kind, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
@@ -69,9 +69,9 @@ class Capture:
     @classmethod
     def create(cls, path: Path) -> Self:
         """Make a new capture at `path` (0600, missing folders 0700) that can be appended to."""
-        connection = capture_format.make(path)
+        connection = file_format.make(path)
         try:
-            reader = capture_format.read(path)
+            reader = file_format.read(path)
         except CaptureError:
             connection.close()
             raise
@@ -83,7 +83,7 @@ class Capture:
 
         Every record that is read goes through `check`, which may return another in its place.
         """
-        reader = capture_format.read(path)
+        reader = file_format.read(path)
         try:
             (last,) = reader.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         except sqlite3.Error as error:
@@ -378,7 +378,7 @@ class Capture:
         return [self._record_of(row) for row in rows]
 
     def _query(self, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
-        return self._guarded(capture_format.fetch, self._reader, query, values)
+        return self._guarded(file_format.fetch, self._reader, query, values)
 
     def _guarded(self, read: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
         """Read from the file; raises `CaptureError` where that fails."""

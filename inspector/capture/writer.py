@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from inspector.capture.files import CaptureError, reason
-from inspector.capture.format import COLUMN_COUNT, Row, row_of, storable
+from inspector.capture.file_format import COLUMN_COUNT, Row, row_of, storable
+from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.records import Record
 
 BATCH = 2_000

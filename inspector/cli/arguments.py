@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from inspector.cli import values
-from inspector.cli.failure import usage
+from inspector.cli.errors import usage
 from inspector.options import Options
 
 PROGRAM = "a2a-inspect"
@@ -160,7 +160,13 @@ def add_connection(parser: Parser) -> None:
     add("--bearer", type=values.secret, metavar="TOKEN", help="send Authorization: Bearer TOKEN")
     add("--api-key", type=values.secret, metavar="KEY", help="send an API key where the card wants it")
     add("--header", type=values.header, split=_lines, metavar="'NAME: VALUE'", help="send a header; repeatable")
-    add("--svc-param", type=values.header, split=_lines, metavar="K:V", help="send a service parameter; repeatable")
+    add(
+        "--svc-param",
+        type=values.header,
+        split=_lines,
+        metavar="K:V",
+        help="send a service parameter; repeatable",
+    )
     add("--trust", split=_words, metavar="ORIGIN", help="let credentials go to this origin too; repeatable")
     add(
         "--transport",
@@ -179,11 +185,18 @@ def add_receiver(parser: Parser, prefix: str = "receiver-") -> None:
     """Add where the webhook receiver listens."""
     parser.value(f"--{prefix}host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)")
     parser.value(
-        f"--{prefix}port", type=values.port, default=0, metavar="PORT", help="at which port (default: 0, a free one)"
+        f"--{prefix}port",
+        type=values.port,
+        default=0,
+        metavar="PORT",
+        help="at which port (default: 0, a free one)",
     )
     parser.value("--public-url", metavar="URL", help="what agents are told instead, for a tunnel or a container")
     parser.value(
-        f"--{prefix}cert", type=values.file, metavar="FILE", help="speak https there, with this certificate (PEM)"
+        f"--{prefix}cert",
+        type=values.file,
+        metavar="FILE",
+        help="speak https there, with this certificate (PEM)",
     )
     parser.value(f"--{prefix}key", type=values.file, metavar="FILE", help="the certificate's key, in a file of its own")
 
@@ -275,13 +288,31 @@ def add_message(parser: Parser) -> None:
     add = partial(parser.value, group=group)
     add("--task-id", type=values.identifier, metavar="ID", help="continue this task")
     add("--context-id", type=values.identifier, metavar="ID", help="start a new task in this context")
-    add("--reference-task", type=values.identifier, split=_words, metavar="ID", help="refer to this task; repeatable")
-    add("--extension", type=values.identifier, split=_words, metavar="URI", help="use this extension; repeatable")
+    add(
+        "--reference-task",
+        type=values.identifier,
+        split=_words,
+        metavar="ID",
+        help="refer to this task; repeatable",
+    )
+    add(
+        "--extension",
+        type=values.identifier,
+        split=_words,
+        metavar="URI",
+        help="use this extension; repeatable",
+    )
     add("--message-id", type=values.identifier, metavar="ID", help="the message's id (default: a new one)")
     add("--message-metadata", type=values.json_text, metavar="JSON", help="the message's metadata, an object")
     add("--metadata", type=values.json_text, metavar="JSON", help="the request's metadata, an object")
     add("--tenant", metavar="NAME", help="the tenant (default: that of the interface)")
-    add("--accept", type=values.identifier, split=_words, metavar="TYPE", help="accept this media type; repeatable")
+    add(
+        "--accept",
+        type=values.identifier,
+        split=_words,
+        metavar="TYPE",
+        help="accept this media type; repeatable",
+    )
     add(
         "--request",
         type=values.file,

@@ -8,7 +8,7 @@ from inspector.cli import signatures
 from inspector.cli.arguments import Invocation
 from inspector.cli.findings import as_json, count, in_words
 from inspector.cli.output import Output
-from inspector.cli.running import Run, run, unfit
+from inspector.cli.run_command import Run, run, unfit
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
 from inspector.protocol.card import AgentCard, AgentSkill
@@ -18,7 +18,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import options
 from inspector.session.connection import Connection
-from inspector.wire.keys import read_file
+from inspector.wire.signing_keys import read_file
 
 
 def get(invocation: Invocation, out: Output) -> int:

@@ -158,7 +158,10 @@ def _task_list(parser: Parser) -> None:
     parser.value("--context-id", type=values.identifier, metavar="ID", help="only tasks of this context")
     parser.value("--status", type=values.state, metavar="STATE", help="only tasks in this state: working ...")
     parser.value(
-        "--after", type=values.moment, metavar="TIME", help="only tasks whose status is from then or later (ISO 8601)"
+        "--after",
+        type=values.moment,
+        metavar="TIME",
+        help="only tasks whose status is from then or later (ISO 8601)",
     )
     parser.value("--page-size", type=values.positive, metavar="N", help="ask for so many tasks at once")
     parser.value("--page-token", type=values.identifier, metavar="TOKEN", help="begin at the page that this names")
@@ -191,7 +194,10 @@ def _push_set(parser: Parser) -> None:
     parser.value("--url", type=values.web_url, metavar="URL", help="where the agent is to push to")
     parser.value("--token", type=values.secret, metavar="TOKEN", help="what it is to send in the notification header")
     parser.value(
-        "--auth", type=values.authentication, metavar="SCHEME:CREDENTIALS", help="what it is to send as Authorization"
+        "--auth",
+        type=values.authentication,
+        metavar="SCHEME:CREDENTIALS",
+        help="what it is to send as Authorization",
     )
     parser.value("--id", dest="config_id", type=values.identifier, metavar="ID", help="name the configuration")
     add_findings(parser)
@@ -256,7 +262,10 @@ def _listen(parser: Parser) -> None:
         help="answer good deliveries so: 500:2, 429/30 (Retry-After), 204@5s, never, reset, truncated; repeatable",
     )
     parser.value(
-        "--forward", type=values.web_url, metavar="URL", help="hand accepted deliveries on, bytes and headers kept"
+        "--forward",
+        type=values.web_url,
+        metavar="URL",
+        help="hand accepted deliveries on, bytes and headers kept",
     )
     parser.value(
         "--count",
@@ -355,7 +364,7 @@ names (A2A-Version). A generation beside the main one has its card below its pat
 way to it."""
 
 
-_PUSH = "inspector.cli.pushconfig"
+_PUSH = "inspector.cli.push_config"
 
 _COMMANDS = (
     Command(("demo",), "open the inspector on the built-in mock agent, with a tour", _demo, ""),
@@ -368,7 +377,7 @@ _COMMANDS = (
     Command(("send",), "send a message and wait for what comes of it", _send, "inspector.cli.send:send"),
     Command(("task", "get"), "show a task", _task_get, "inspector.cli.task:get"),
     Command(("task", "cancel"), "cancel a task", _task_cancel, "inspector.cli.task:cancel"),
-    Command(("task", "list"), "list tasks", _task_list, "inspector.cli.tasklist:list_tasks"),
+    Command(("task", "list"), "list tasks", _task_list, "inspector.cli.task_list:list_tasks"),
     Command(("task", "subscribe"), "listen to a task again", _task_subscribe, "inspector.cli.subscribe:subscribe"),
     Command(("task", "push-config", "set"), "have a task pushed to a url", _push_set, f"{_PUSH}:set_config"),
     Command(("task", "push-config", "get"), "show where a task is pushed to", _push_one, f"{_PUSH}:get_config"),

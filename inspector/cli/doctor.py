@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-from inspector.capture.places import recent_captures
+from inspector.capture.paths import recent_captures
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
-from inspector.cli.running import Run, run
+from inspector.cli.run_command import Run, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.doctor import Doctor, Proposal, Report, Step
-from inspector.session.push.doctor import Likely, examine
+from inspector.session.push.diagnose import Likely, examine
 
 _MOST_CAPTURES = 20
 """In how many of the newest captures what came to the webhooks of other runs is looked up."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 from inspector.cli.arguments import Invocation
-from inspector.cli.failure import FAILURE, OK
+from inspector.cli.errors import FAILURE, OK
 from inspector.cli.findings import as_json, count, in_words
 from inspector.cli.output import Output
 from inspector.cli.reports import junit, sarif
-from inspector.cli.running import Run, run
+from inspector.cli.run_command import Run, run
 from inspector.findings.finding import Severity
 from inspector.findings.lint import Lint
 from inspector.findings.lint import lint as lint_bytes

@@ -12,28 +12,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from inspector.capture import places
-from inspector.capture.files import CaptureError, remove
+from inspector.capture import paths
+from inspector.capture.private_files import CaptureError, remove
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
-from inspector.cli.failure import usage
+from inspector.cli.errors import usage
 from inspector.cli.findings import in_words
 from inspector.cli.output import Output, dump
-from inspector.cli.running import Run, on_signal, run
-from inspector.findings.lenient import Lenient, oddities
+from inspector.cli.run_command import Run, on_signal, run
+from inspector.findings.lenient_json import Lenient, oddities
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 from inspector.session.card.signing import given_keys
 from inspector.session.push.attempts import Chain, chains
-from inspector.session.push.desk import PushDesk
-from inspector.session.push.hooks import Hook
-from inspector.wire.delivery import NO_TLS
-from inspector.wire.dial import SPELLING, Dial, read_dial
-from inspector.wire.registration import Demand, Proof
-from inspector.wire.tunnels import tunnels
+from inspector.session.push.service import PushDesk
+from inspector.session.push.webhook_registration import Hook
+from inspector.wire.receiver.delivery import NO_TLS
+from inspector.wire.receiver.registration import Demand, Proof
+from inspector.wire.receiver.response_override import SPELLING, Dial, read_dial
+from inspector.wire.receiver.tunnels import tunnels
 
 _MARKS = {True: "+", False: "-", None: "?"}
 """How a check came out: good, bad, nothing to compare."""
@@ -60,7 +60,7 @@ def _capture(chosen: Path | None) -> Iterator[Path]:
         yield chosen
         return
     try:
-        path = places.new_capture_path("listen", datetime.now().astimezone())
+        path = paths.new_capture_path("listen", datetime.now().astimezone())
     except CaptureError as error:
         raise usage(str(error), "--capture FILE names another place.") from error
     try:
@@ -68,7 +68,7 @@ def _capture(chosen: Path | None) -> Iterator[Path]:
     finally:
         if not _holds_deliveries(path):
             remove(path)
-        places.prune(places.captures_folder())
+        paths.prune(paths.captures_folder())
 
 
 def _holds_deliveries(path: Path) -> bool:

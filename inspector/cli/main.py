@@ -18,7 +18,7 @@ from typing import Any
 from inspector import __version__
 from inspector.cli.arguments import PROGRAM, Invocation, invocation
 from inspector.cli.commands import COMMANDS, FIRST_WORDS, find, main_parser
-from inspector.cli.failure import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
+from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
 from inspector.cli.output import Output, OutputLostError
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.cli.arguments import Invocation
-from inspector.cli.console import Console
-from inspector.cli.failure import OK, usage
+from inspector.cli.errors import OK, usage
+from inspector.cli.mock_console import Console
 from inspector.cli.output import Output
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable

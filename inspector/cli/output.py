@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from inspector.cli.failure import envelope
+from inspector.cli.errors import envelope
 from inspector.protocol.errors import Fault
 from inspector.text.sanitise import clean
 

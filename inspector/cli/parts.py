@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inspector.cli.arguments import PartSpec
-from inspector.cli.failure import usage
+from inspector.cli.errors import usage
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.session.compose.draft import DraftPart, PartKind

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 
 from inspector.cli.arguments import Invocation
-from inspector.cli.failure import OK, usage
+from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
-from inspector.findings.ground import DEMANDS
 from inspector.findings.rule import EVERY, Rule
 from inspector.findings.rules import RULES
+from inspector.findings.spec_coverage import DEMANDS
 from inspector.protocol.model import Json
 
 _FAMILIES = {

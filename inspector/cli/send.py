@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from inspector.capture.records import Kind
 from inspector.cli.arguments import Invocation
-from inspector.cli.failure import usage
-from inspector.cli.following import Follower
-from inspector.cli.message import make_draft, prepare, show
+from inspector.cli.errors import usage
+from inspector.cli.fields import Presenter
+from inspector.cli.follow_stream import Follower
+from inspector.cli.message_options import make_draft, prepare, show
 from inspector.cli.output import Output
-from inspector.cli.present import Presenter
-from inspector.cli.running import Run, run, unfit
-from inspector.cli.saving import save
-from inspector.cli.waiting import conclude, is_settled, wait_for
+from inspector.cli.run_command import Run, run, unfit
+from inspector.cli.save_files import save
+from inspector.cli.wait_for_task import conclude, is_settled, wait_for
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.errors import FaultError
@@ -26,8 +26,8 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
+from inspector.session.call import Turn
 from inspector.session.compose.draft import Draft
-from inspector.session.turn import Turn
 
 
 def send(invocation: Invocation, out: Output) -> int:

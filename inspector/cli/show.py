@@ -6,23 +6,23 @@ import base64
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from inspector.capture.files import CaptureError
-from inspector.capture.places import is_being_written
+from inspector.capture.paths import is_being_written
+from inspector.capture.private_files import CaptureError
 from inspector.capture.query import Mistake, Query, parse
 from inspector.capture.records import Record
 from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
-from inspector.cli.failure import OK, usage
+from inspector.cli.debug_log import lines_of
+from inspector.cli.errors import OK, usage
 from inspector.cli.findings import as_json
 from inspector.cli.findings import in_words as finding_in_words
 from inspector.cli.output import Output, dump
-from inspector.cli.trace import lines_of
 from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
 from inspector.protocol.jsonvalue import parse as parse_json
 from inspector.protocol.model import Json, Unreadable
-from inspector.session.past.checked import checked
-from inspector.session.reading import payload_json
+from inspector.session.payload_json import payload_json
+from inspector.session.replay.validation import checked
 from inspector.text.sanitise import clean
 
 _TOGETHER = 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector.cli.output import Output
-from inspector.cli.running import Run
-from inspector.findings.keyset import KeySet
-from inspector.findings.signatures import Outcome, Verdict
+from inspector.cli.run_command import Run
+from inspector.findings.signatures.keyset import KeySet
+from inspector.findings.signatures.verify import Outcome, Verdict
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection

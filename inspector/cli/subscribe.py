@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from inspector.cli.arguments import Invocation
-from inspector.cli.following import Follower
+from inspector.cli.fields import Presenter
+from inspector.cli.follow_stream import Follower
 from inspector.cli.output import Output
-from inspector.cli.present import Presenter
-from inspector.cli.running import UNSUPPORTED, Run, run
-from inspector.cli.waiting import conclude, get_task
+from inspector.cli.run_command import UNSUPPORTED, Run, run
+from inspector.cli.wait_for_task import conclude, get_task
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Event

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from inspector.cli.arguments import Invocation
+from inspector.cli.fields import Presenter
 from inspector.cli.output import Output
-from inspector.cli.present import Presenter
-from inspector.cli.running import Run, run, unfit
-from inspector.cli.saving import save
-from inspector.cli.waiting import conclude, get_task, wait_for
+from inspector.cli.run_command import Run, run, unfit
+from inspector.cli.save_files import save
+from inspector.cli.wait_for_task import conclude, get_task, wait_for
 from inspector.protocol.model import Task
 
 

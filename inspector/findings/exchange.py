@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from inspector.findings.events import of_envelope
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.lenient import Lenient, Oddity, oddities
+from inspector.findings.lenient_json import Lenient, Oddity, oddities
 from inspector.findings.lint import check
-from inspector.findings.payload.told import of_error, of_object
+from inspector.findings.payload.judge import of_error, of_object
 from inspector.findings.rule import V1
 from inspector.findings.rules import broken
+from inspector.findings.stream.events import of_envelope
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import BY_CODE, ProtocolError

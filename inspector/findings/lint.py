@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from inspector.findings.book import Checked
 from inspector.findings.card import (
     addresses,
-    eras,
+    cross_version,
     interfaces,
     members,
     requirements,
@@ -21,8 +20,9 @@ from inspector.findings.card import (
 )
 from inspector.findings.card.document import read_document
 from inspector.findings.card.facts import Facts, Served, is_old_member
-from inspector.findings.card.generation import generation_of_card
+from inspector.findings.card.version import generation_of_card
 from inspector.findings.finding import Finding, Severity
+from inspector.findings.rule_set import Checked
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer
@@ -31,7 +31,18 @@ from inspector.protocol.selection import options, select
 CARD_RULES: tuple[Checked[Facts], ...] = tuple(
     chain.from_iterable(
         room.BOOK.rules
-        for room in (members, eras, addresses, interfaces, security, requirements, secrets, skills, signing, serving)
+        for room in (
+            members,
+            cross_version,
+            addresses,
+            interfaces,
+            security,
+            requirements,
+            secrets,
+            skills,
+            signing,
+            serving,
+        )
     )
 )
 """Every rule that a card as an object is asked by."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from inspector.findings import push, result_rules, stream_rules, transport_rules
+from inspector.findings import push, result_rules, transport_rules
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
-from inspector.findings.payload.told import ERROR_RULES, OBJECT_RULES
+from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES
 from inspector.findings.rule import V1, Rule
+from inspector.findings.stream import rules as stream_rules
 
 _CARD = (
     Rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.findings.examples import answer, response
 from inspector.findings.finding import Severity
-from inspector.findings.payload.sound import TEXT_PART, message
+from inspector.findings.payload.valid_examples import TEXT_PART, message
 from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, V1, Rule
 from inspector.protocol.errors import BY_NAME
 from inspector.protocol.model import Json

@@ -7,7 +7,6 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from inspector.protocol.growing import GrowingText
 from inspector.protocol.lifecycle import is_terminal, may_follow
 from inspector.protocol.model import (
     Artifact,
@@ -19,6 +18,7 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
+from inspector.protocol.text_buffer import GrowingText
 
 MESSAGES = 1000
 """How many of the agent's messages about a task are kept, the newest."""

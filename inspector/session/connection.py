@@ -21,11 +21,11 @@ from inspector.protocol.selection import Choice
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
 from inspector.wire import discovery
-from inspector.wire.caching import caching_of
-from inspector.wire.credentials import Credentials, origin
+from inspector.wire.client.credentials import Credentials, origin
+from inspector.wire.client.http import Client
+from inspector.wire.client.http_caching import caching_of
+from inspector.wire.client.observations import Body, Frames, Headers
 from inspector.wire.discovery import FoundCard
-from inspector.wire.http import Client
-from inspector.wire.observations import Body, Frames, Headers
 
 GET_CARD = "GetAgentCard"
 """The operation of a card's records; the specification gives fetching the public card no name of its own."""

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from inspector.capture.records import Kind, Record
-from inspector.findings import events as judge
 from inspector.findings.exchange import Payload, charset_of, of_payload, of_status
 from inspector.findings.finding import Finding
 from inspector.findings.result import of_refusal, of_result
 from inspector.findings.rules import broken
-from inspector.findings.sequence import Sequence
+from inspector.findings.stream import events as judge
+from inspector.findings.stream.sequence import Sequence
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer, Binding, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
@@ -36,13 +36,13 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import PUSH, Operation
 from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
-from inspector.session.payload import describe, event_pointer, result_pointer
+from inspector.session.chunk_run import ChunkRun
+from inspector.session.httpx_sse_check import SecondOpinion
 from inspector.session.recorder import Recorder
-from inspector.session.run import ChunkRun
-from inspector.session.second import SecondOpinion
+from inspector.session.summary import describe, event_pointer, result_pointer
 from inspector.session.tasks import Source, Tasks, context_of, task_of
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Trailers
 from inspector.wire.discovery import REDIRECTS
-from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Trailers
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
 """The statuses with which HTTP keeps a call from the agent: no protocol says what the body is then."""

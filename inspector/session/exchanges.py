@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from inspector.capture.records import Kind, Record
-from inspector.session.health import Pulse
+from inspector.session.stream_health import Pulse
 
 
 @dataclass(slots=True)

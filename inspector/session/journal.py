@@ -14,7 +14,7 @@ from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
 from inspector.protocol.operations import Operation
 from inspector.session.exchanges import Exchanges
-from inspector.session.follower import Follower
+from inspector.session.subscriber import Follower
 
 _PAGE = 1000
 _TURNS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})

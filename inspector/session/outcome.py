@@ -8,8 +8,8 @@ from inspector.protocol.errors import BY_NAME, Fault, FaultCode, ProtocolError, 
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.exchange import UNANSWERED, Exchange
+from inspector.wire.client.observations import Ending
 from inspector.wire.discovery import REDIRECTS
-from inspector.wire.observations import Ending
 
 _HINTS = {
     "VersionNotSupportedError": "Connect again with another generation: --a2a-version 0.3 or 1.0.",

@@ -10,7 +10,7 @@ from inspector.findings.finding import Finding
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
-from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
 
 
 @dataclass(slots=True)

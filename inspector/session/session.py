@@ -29,12 +29,15 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
-from inspector.session.card.drift import CardHistory
+from inspector.session.bookmarks import Marks
+from inspector.session.call import Turn
+from inspector.session.capabilities import missing, why_not
+from inspector.session.card.changes import CardHistory
+from inspector.session.compose.build import compose, with_files, with_params
 from inspector.session.compose.checks import Note, check
-from inspector.session.compose.composing import compose, with_files, with_params
-from inspector.session.compose.copying import as_curl, recorded
+from inspector.session.compose.copy_as import as_curl, recorded
 from inspector.session.compose.draft import Draft
-from inspector.session.compose.requesttext import call_of, read_request
+from inspector.session.compose.raw_request import call_of, read_request
 from inspector.session.connection import (
     Connection,
     chosen_again,
@@ -45,18 +48,15 @@ from inspector.session.connection import (
 )
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
-from inspector.session.marks import Marks
-from inspector.session.past.lens import sent
-from inspector.session.possible import missing, why_not
-from inspector.session.push.desk import PushDesk
-from inspector.session.reading import payload_json
+from inspector.session.payload_json import payload_json
+from inspector.session.push.service import PushDesk
+from inspector.session.replay.translate import sent
 from inspector.session.settings import Settings
 from inspector.session.tasks import Tasks
-from inspector.session.turn import Turn
-from inspector.wire.credentials import Credentials, basic, origin, split_userinfo
+from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
+from inspector.wire.client.grpc import GrpcClient
+from inspector.wire.client.http import Client
 from inspector.wire.discovery import normalise
-from inspector.wire.grpc import GrpcClient
-from inspector.wire.http import Client
 
 BY_HAND = "written by hand"
 """What is said of a request that is another one than any message stands for."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inspector.options import Options
-from inspector.wire.http import Limits
-from inspector.wire.place import tls_context
+from inspector.wire.client.http import Limits
+from inspector.wire.receiver.listen_address import tls_context
 
 _PLAIN_HEADERS = frozenset(
     {

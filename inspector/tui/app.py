@@ -15,15 +15,15 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from inspector.tui import clipboard, engine
+from inspector.tui import clipboard, lazy_loading
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import ASCII, UNICODE
-from inspector.tui.render.outfilter import CleanOutput, OutputFilter
+from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.themes import fallback_variables, load_themes
-from inspector.tui.widgets.placetabs import PLACES
+from inspector.tui.widgets.view_tabs import PLACES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,8 +121,8 @@ class InspectorApp(App[int]):
     @work(thread=True, group="load")
     def _warm_up(self) -> None:
         """Load what a session and its places need while the user chooses."""
-        engine.load()
-        engine.load_places()
+        lazy_loading.load()
+        lazy_loading.load_places()
 
     # Sessions
 
@@ -162,11 +162,11 @@ class InspectorApp(App[int]):
     async def _show_recording(self, workbench: WorkbenchScreen, path: Path) -> None:
         async with self._connecting:
             await workbench.complete()
-            await asyncio.to_thread(engine.load)
-            from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
+            await asyncio.to_thread(lazy_loading.load)
+            from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
 
             try:
-                recording, written = await asyncio.to_thread(engine.open_recording, path)
+                recording, written = await asyncio.to_thread(lazy_loading.open_recording, path)
             except CaptureError as error:
                 self._no_recording(str(error))
                 return
@@ -192,15 +192,15 @@ class InspectorApp(App[int]):
 
     async def _connect_to(self, workbench: WorkbenchScreen, reference: str) -> None:
         await workbench.complete()
-        await asyncio.to_thread(engine.load)
-        from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
+        await asyncio.to_thread(lazy_loading.load)
+        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - likewise
 
         if reference == DEMO:
             reference = await asyncio.to_thread(self._demo)
         await self._end_session()
         try:
-            self.session = engine.open_session(self.options, reference)
+            self.session = lazy_loading.open_session(self.options, reference)
         except CaptureError as error:
             self.exit(1, message=str(error))
             return
@@ -217,15 +217,15 @@ class InspectorApp(App[int]):
             due, self._tour_due = self._tour_due, False
             await workbench.offer_tour(begin=due)
         else:
-            problem = engine.remember(self.session, connection)
+            problem = lazy_loading.remember(self.session, connection)
             if problem:
                 self.notify(plain(problem).plain, severity="warning", markup=False)
-        await asyncio.to_thread(engine.tidy_captures)
+        await asyncio.to_thread(lazy_loading.tidy_captures)
 
     def _demo(self) -> str:
         """Start the built-in agent, once; it ends with the app."""
         if self._stop_demo is None:
-            self._demo_url, self._stop_demo = engine.start_demo()
+            self._demo_url, self._stop_demo = lazy_loading.start_demo()
         return self._demo_url
 
     async def _end_session(self) -> None:

@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from inspector.wire.faults import explain
+from inspector.wire.client.faults import explain
 
 PATIENCE = 10.0
 """How long one layer may take, in seconds."""

@@ -10,7 +10,7 @@ from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message, Part
 
 from ..faults.fault import Spoiler
-from ..work import Work
+from ..task_context import Work
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message
 
-from ..work import first_word
+from ..task_context import first_word
 from .base import Behaviour, Working
 
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from inspector.protocol.model import Event
 
-from ..state import Subscription
+from ..task_store import Subscription
 
 
 class Segment:

@@ -30,7 +30,7 @@ from .model import (
     Step,
     Wait,
 )
-from .table import ScenarioError, Table, read_table
+from .toml_table import ScenarioError, Table, read_table
 
 _MOST = 200_000
 """How often anything happens again."""

@@ -11,8 +11,8 @@ from typing import Any
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Artifact, Message, Part
 
-from ..state import new_id
-from ..work import Work, after_first_word, first_word, text_of
+from ..task_context import Work, after_first_word, first_word, text_of
+from ..task_store import new_id
 from .model import Answer, Content, Count, Give, Log, Push, Repeat, Reply, Say, Scenario, Spoil, Step, Wait
 
 FLOOD = 500

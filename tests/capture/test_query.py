@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.capture.files import CaptureError
+from inspector.capture.private_files import CaptureError
 from inspector.capture.query import KINDS, LENGTH, NAMES, WORDS, Mistake, Query, Word, complete, parse
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture

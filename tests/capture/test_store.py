@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.capture.files import CaptureError
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture
 from inspector.capture.writer import BATCH
@@ -434,7 +434,7 @@ def test_a_killed_program_leaves_a_readable_capture_with_all_but_the_last_moment
 
 def test_the_room_is_cheap_to_import() -> None:
     script = (
-        "import sys, inspector.capture.store, inspector.capture.recent, inspector.capture.redaction\n"
+        "import sys, inspector.capture.store, inspector.capture.recent_agents, inspector.capture.redaction\n"
         "print([name for name in ('pydantic', 'asyncio', 'textual', 'httpx', 'aiohttp') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from inspector.capture.format import make
+from inspector.capture.file_format import make
 from inspector.capture.records import Kind, Record
 from inspector.capture.writer import Writer
 

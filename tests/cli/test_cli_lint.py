@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from puppets import RunCli
 
-from inspector.findings.card.sound import SOUND, patched
+from inspector.findings.card.valid_examples import SOUND, patched
 from inspector.findings.rules import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -51,7 +51,7 @@ from textual.style import Style
 from textual.widgets import Button, DataTable, Footer, Header, Input, Label, Log, Markdown, OptionList, RichLog
 from textual.widgets import Static, TextArea, Tree
 from textual.widgets.option_list import Option
-from inspector.tui.render.outfilter import CleanOutput, OutputFilter
+from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 
 def bad(place):
     return f"\x1b]52;c;{place}\x1b\\."
@@ -119,7 +119,7 @@ import json, sys
 from textual.app import App
 from textual.content import Content
 from textual.widgets import Static
-from inspector.tui.render.outfilter import OutputFilter
+from inspector.tui.render.output_filter import OutputFilter
 
 class Rows(App):
     CSS = "Static { height: 1; }"

@@ -11,8 +11,8 @@ import rfc8785
 from joserfc.jwk import ECKey, RSAKey
 from joserfc.jws import JWSRegistry
 
-from inspector.findings.keyset import KeySet, read_keys
-from inspector.findings.signatures import Flaw, Verdict, problems_of, verify
+from inspector.findings.signatures.keyset import KeySet, read_keys
+from inspector.findings.signatures.verify import Flaw, Verdict, problems_of, verify
 from inspector.protocol.jsonvalue import parse
 
 RECORDINGS = Path(__file__).with_name("recordings")

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.findings.card import document, serving
 from inspector.findings.card.facts import Served
-from inspector.findings.card.sound import SOUND, patched
+from inspector.findings.card.valid_examples import SOUND, patched
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES, check, lint
 from inspector.findings.rules import RULES

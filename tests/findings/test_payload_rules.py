@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from inspector.findings.finding import Finding, Severity
+from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES, of_error, of_object
 from inspector.findings.payload.shapes import shapes_of
-from inspector.findings.payload.told import ERROR_RULES, OBJECT_RULES, of_error, of_object
 from inspector.findings.shape import Many, Named, Shape, Union
 from inspector.protocol.operations import Operation
 from inspector.protocol.pointer import at

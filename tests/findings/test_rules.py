@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from inspector.findings import events
 from inspector.findings.exchange import Payload, of_payload
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES, broken
+from inspector.findings.stream import events
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.dialects import v1_0

@@ -345,7 +345,7 @@ def test_what_is_copied_is_what_the_agent_sent_and_leaves_as_base64(inspect: Run
 WITHOUT = """
 import sys
 from inspector.text.sanitise import Cleaner
-from inspector.tui.render.outfilter import OutputFilter
+from inspector.tui.render.output_filter import OutputFilter
 
 if "cleaner" in sys.argv[1]:
     Cleaner.feed = lambda self, text: text

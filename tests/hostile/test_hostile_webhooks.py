@@ -20,10 +20,10 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.session.push.attempts import chains
-from inspector.session.push.hooks import Hook
+from inspector.session.push.webhook_registration import Hook
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.wire.dial import read_dial
+from inspector.wire.receiver.response_override import read_dial
 
 MANY = 5_000
 """Posts of case 35."""

@@ -24,7 +24,7 @@ from inspector.protocol.selection import Choice, alternatives
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session, Turn
 from inspector.session.tasks import TrackedTask
-from inspector.wire.observations import Ending
+from inspector.wire.client.observations import Ending
 
 SECONDS = 20
 CHUNKS = "".join(f"chunk {number} " for number in range(1, 6))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recordings import ROOT, exchanges, proto_messages
 
 from inspector.protocol.card import AgentCard, AgentInterface
-from inspector.protocol.dialects.base64twice import looks_double_encoded
+from inspector.protocol.dialects.double_base64 import looks_double_encoded
 from inspector.protocol.dialects.v0_3_proto import DIALECT
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import (

@@ -8,7 +8,7 @@ import tomllib
 import zlib
 
 import pytest
-from inspector.sample_agents.scenario.choosing import SHIPPED
+from inspector.sample_agents.scenario.catalog import SHIPPED
 from inspector.sample_agents.scenario.running import cut
 from mock_peer import Peer, say, state_of, text_of
 

@@ -12,7 +12,7 @@ import pytest
 from inspector.sample_agents.faults.fault import Level
 from inspector.sample_agents.faults.names import FAULTS, UnknownFaultError, named
 from inspector.sample_agents.profile import Profile
-from inspector.sample_agents.scenario.choosing import Scenarios
+from inspector.sample_agents.scenario.catalog import Scenarios
 from inspector.sample_agents.server import MockAgent
 from mock_peer import eventually
 
@@ -22,7 +22,7 @@ from inspector.protocol.errors import BY_NAME, FaultCode
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session, Turn
 from inspector.session.settings import Settings
-from inspector.wire.http import Limits
+from inspector.wire.client.http import Limits
 
 QUICK = Limits(read_seconds=0.5, block=1_000_000)
 """A client that waits half a second and takes no block beyond a megabyte."""

@@ -10,8 +10,8 @@ from typing import Any
 import aiohttp
 import grpc.aio
 import pytest
-from inspector.sample_agents.generations import GENERATIONS, Generation
 from inspector.sample_agents.server import MockAgent
+from inspector.sample_agents.versions import GENERATIONS, Generation
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import HttpRequest

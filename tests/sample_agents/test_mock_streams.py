@@ -14,7 +14,7 @@ from inspector.sample_agents.behaviours.base import Replying, Working
 from inspector.sample_agents.behaviours.registry import Behaviours
 from inspector.sample_agents.extension import URI
 from inspector.sample_agents.server import MockAgent
-from inspector.sample_agents.work import Work
+from inspector.sample_agents.task_context import Work
 from mock_peer import Peer, eventually, now_please, peer_for, say, state_of, text_of
 
 from inspector.protocol.card import AgentSkill

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspector.sample_agents.scenario.choosing import SHIPPED
+from inspector.sample_agents.scenario.catalog import SHIPPED
 from inspector.sample_agents.scenario.model import Give, Log, Push, Repeat, Reply, Say, Spoil, Wait
-from inspector.sample_agents.scenario.positions import lines_of
 from inspector.sample_agents.scenario.reading import read_scenario
-from inspector.sample_agents.scenario.table import ScenarioError
+from inspector.sample_agents.scenario.toml_positions import lines_of
+from inspector.sample_agents.scenario.toml_table import ScenarioError
 
 from inspector.protocol.lifecycle import State
 

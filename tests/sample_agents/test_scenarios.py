@@ -9,11 +9,11 @@ from typing import Any
 
 import aiohttp
 import pytest
-from inspector.sample_agents.scenario import choosing
-from inspector.sample_agents.scenario.choosing import SHIPPED, Scenarios
+from inspector.sample_agents.scenario import catalog
+from inspector.sample_agents.scenario.catalog import SHIPPED, Scenarios
 from inspector.sample_agents.scenario.reading import read_scenario
 from inspector.sample_agents.scenario.running import turns
-from inspector.sample_agents.scenario.table import ScenarioError
+from inspector.sample_agents.scenario.toml_table import ScenarioError
 from inspector.sample_agents.server import MockAgent
 from mock_peer import Peer, peer_for, say, state_of, text_of
 
@@ -191,7 +191,7 @@ async def written_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: aiohttp.ClientSession
 ) -> AsyncIterator[tuple[Path, Peer]]:
     """An agent with a scenario of its own, whose file is looked at each time."""
-    monkeypatch.setattr(choosing, "_LOOKED", 0.0)
+    monkeypatch.setattr(catalog, "_LOOKED", 0.0)
     path = written(tmp_path, "mine", 'steps = [{ message = "first: {words}" }]')
     agent = MockAgent(behaviours=Scenarios((tmp_path,)), pace=0)
     await agent.start()

@@ -14,9 +14,9 @@ from aiohttp import web
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import Fault, Whose
+from inspector.session.call import Turn
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
-from inspector.session.turn import Turn
 
 OpenSession = Callable[..., Awaitable[Session]]
 """What the fixture `open_session` gives."""

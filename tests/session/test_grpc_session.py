@@ -16,10 +16,10 @@ from inspector.protocol.bindings import protobuf
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import PushConfig, Task
 from inspector.protocol.operations import Operation
+from inspector.session.call import Turn
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.session.turn import Turn
 
 TASK = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}
 HELLO = text_draft("hello")

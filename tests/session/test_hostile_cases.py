@@ -38,7 +38,7 @@ from inspector.findings.rules import RULES
 from inspector.protocol.errors import FaultCode
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.wire.http import Limits
+from inspector.wire.client.http import Limits
 
 WORKING = {"task": task("WORKING")}
 DONE = status("COMPLETED")

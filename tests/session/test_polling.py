@@ -12,7 +12,7 @@ from scripted import Agent, Heard, OpenSession, answering, giving, task
 from inspector.protocol.errors import FaultError
 from inspector.session.polling import FASTEST, Polls
 from inspector.session.session import Session
-from inspector.session.taskfilter import TaskFilter, read_filter
+from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.tasks import Source
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.findings import result_rules, stream_rules, transport_rules
+from inspector.findings import result_rules, transport_rules
 from inspector.findings.examples import stream
-from inspector.findings.payload.sound import chunk, status, task
+from inspector.findings.payload.valid_examples import chunk, status, task
 from inspector.findings.rule import Rule
+from inspector.findings.stream import rules as stream_rules
 from inspector.protocol.bindings.grpc import DETAILS, encode_error
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.registry import for_interface
@@ -25,7 +26,7 @@ from inspector.protocol.sse import Decoder
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.tasks import Tasks
-from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Sent, Trailers
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent, Trailers
 
 ID = "the-id"
 ERRORS_OF_GRPC = {"INTERNAL": 13, "NOT_FOUND": 5}

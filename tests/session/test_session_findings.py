@@ -251,7 +251,7 @@ async def test_a_frame_with_another_id_is_found_in_each(agent: Agent, open_sessi
 
 
 async def test_an_event_beyond_the_limit_ends_the_stream(agent: Agent, open_session: OpenSession):
-    from inspector.wire.http import Limits
+    from inspector.wire.client.http import Limits
 
     agent.answer(streaming(WORKING, b"data: " + b"x" * 500_000 + b"\n\n"))
     session = await open_session(agent.url, limits=Limits(block=10_000))

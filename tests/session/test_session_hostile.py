@@ -24,7 +24,7 @@ from inspector.session.journal import Journal
 from inspector.session.outcome import fault_of
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import Tasks
-from inspector.wire.observations import Body, Ended, Ending, Frames, Head, Sent
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent
 
 NAMES = st.sampled_from(
     [

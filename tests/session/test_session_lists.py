@@ -15,7 +15,7 @@ from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.rules import broken
 from inspector.session.journal import LABEL_LENGTH, Journal
-from inspector.session.lists import RecordList, Row
+from inspector.session.record_list import RecordList, Row
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from inspector.protocol.sse import Frame
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.tasks import Tasks
-from inspector.wire.observations import Ended, Ending, Frames, Head, Sent
+from inspector.wire.client.observations import Ended, Ending, Frames, Head, Sent
 
 Way = tuple[str, str]
 """A generation and a binding."""

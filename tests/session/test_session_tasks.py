@@ -18,7 +18,7 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from inspector.session.compose.composing import Problem, compose
+from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.tasks import Source, Tasks, TrackedTask, context_of, state_of, task_of, text_of
 

@@ -17,11 +17,11 @@ from players import playing
 from puppets import CARD, CARD_PATH, Call
 from textual.widgets import ContentSwitcher, Input
 
-from inspector.capture.cards import cards_folder, keep_card
+from inspector.capture.card_history import cards_folder, keep_card
 from inspector.capture.records import Kind
-from inspector.tui.widgets.cardeditor import LARGEST, CardArea
-from inspector.tui.widgets.cardview import CardView
-from inspector.tui.widgets.jsonview import JsonView
+from inspector.tui.widgets.card_editor import LARGEST, CardArea
+from inspector.tui.widgets.card_view import CardView
+from inspector.tui.widgets.json_view import JsonView
 
 SIZE = (120, 50)
 EXTENDED = {"extendedAgentCard": True, "streaming": True}

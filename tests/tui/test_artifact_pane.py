@@ -14,8 +14,8 @@ from players import begin, playing
 from puppets import Call, status, task
 
 from inspector.tui.render import images
-from inspector.tui.widgets.artifactpane import ArtifactPane
-from inspector.tui.widgets.artifactviews import ImageView
+from inspector.tui.widgets.artifact_pane import ArtifactPane
+from inspector.tui.widgets.artifact_views import ImageView
 
 TALL = (120, 50)
 

@@ -12,11 +12,11 @@ from textual.widgets import Input, TextArea
 
 from inspector.capture.records import Kind
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
-from inspector.tui.compose.outlineview import OutlineView
-from inspector.tui.compose.parteditor import PartEditor
-from inspector.tui.places.talk import Talk
+from inspector.tui.compose.outline_view import OutlineView
+from inspector.tui.compose.part_editor import PartEditor
+from inspector.tui.views.chat import Talk
 from inspector.tui.widgets.composer import dragged_file
-from inspector.tui.widgets.exactarea import ExactDocument
+from inspector.tui.widgets.verbatim_area import ExactDocument
 
 NOTED = {"notifications": True}
 EXACT = "a < b & c\tend \r\n\x0b\x0c\x1c\x85 \u2028\u2029 👩‍👩‍👧 é\n\n"

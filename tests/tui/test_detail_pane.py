@@ -9,8 +9,8 @@ from players import begin, playing
 from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Record
-from inspector.session.past.whereabouts import whereabouts
-from inspector.tui.widgets.detailpane import DetailPane
+from inspector.session.replay.position import whereabouts
+from inspector.tui.widgets.detail_pane import DetailPane
 
 
 async def rewriting(call: Call):

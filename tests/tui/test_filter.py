@@ -6,9 +6,9 @@ from driving import Driver, Open
 from textual.widgets import Input
 
 from inspector.capture.records import Kind
-from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
-from inspector.tui.widgets.filterline import FilterLine
+from inspector.tui.widgets.filter_line import FilterLine
 
 
 async def filtering(driver: Driver, line: str) -> None:

@@ -21,7 +21,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Composer
-from inspector.tui.widgets.placetabs import PLACES
+from inspector.tui.widgets.view_tabs import PLACES
 
 
 def classes_with_keys() -> list[type[DOMNode]]:

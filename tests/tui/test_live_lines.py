@@ -15,15 +15,15 @@ from textual.widgets import Input
 from inspector.capture.records import Kind
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import Task
-from inspector.session.past.comparison import Comparer
+from inspector.session.push.comparison import Comparer
 from inspector.session.push.reconcile import Sighting, Way
 from inspector.tui.render.comparison import compared
 from inspector.tui.render.glyphs import UNICODE
-from inspector.tui.screens.paper import PaperScreen
-from inspector.tui.widgets.detailpane import DetailPane, FactView
-from inspector.tui.widgets.filterline import FilterLine
-from inspector.tui.widgets.streamline import StreamLine
-from inspector.tui.widgets.timelinepane import TimelinePane
+from inspector.tui.screens.text_dialog import PaperScreen
+from inspector.tui.widgets.detail_pane import DetailPane, FactView
+from inspector.tui.widgets.filter_line import FilterLine
+from inspector.tui.widgets.stream_line import StreamLine
+from inspector.tui.widgets.timeline_pane import TimelinePane
 
 UUID = "11111111-1111-4111-8111-111111111111"
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -133,7 +133,7 @@ async def test_a_lost_stream_is_listened_to_again_by_itself_where_that_was_asked
 async def test_a_key_switches_that_on_and_an_agent_that_stays_away_is_left_alone(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.session.away.DELAYS", (0.01, 0.01))
+    monkeypatch.setattr("inspector.session.reconnect.DELAYS", (0.01, 0.01))
 
     async def answer(call: Call) -> Any:
         if call.rpc["method"] == "SubscribeToTask":

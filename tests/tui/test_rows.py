@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import TaskStatus
-from inspector.session.lists import Row
+from inspector.session.record_list import Row
 from inspector.session.tasks import TrackedTask
-from inspector.tui.render.asides import Aside
+from inspector.tui.render.annotations import Aside
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
 from inspector.tui.render.rows import NOTE_WIDTH, delayed, delivery_row, record_row, task_row, timeline_row
 

@@ -13,10 +13,10 @@ from rich.style import Style
 from snapshots import PICTURES, Normaliser, Snapshots
 from textual.strip import Strip
 
-from inspector.capture.recent import RecentAgent, remember
+from inspector.capture.recent_agents import RecentAgent, remember
 from inspector.capture.records import Kind
 from inspector.tui.screens.help import HelpScreen
-from inspector.tui.widgets.placetabs import PLACES
+from inspector.tui.widgets.view_tabs import PLACES
 
 NORMAL, SMALL, NARROW, WIDE = (120, 40), (80, 24), (40, 12), (200, 60)
 NOBODY = "http://127.0.0.1:1"

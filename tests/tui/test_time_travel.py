@@ -9,14 +9,14 @@ from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
 
-from inspector.capture.files import CaptureError
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
-from inspector.session.past.moments import Moments
+from inspector.session.replay.moments import Moments
 from inspector.session.tasks import TrackedTask
-from inspector.tui.places.talk import Talk
-from inspector.tui.widgets.detailpane import DetailPane
+from inspector.tui.views.chat import Talk
+from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.document import Document
-from inspector.tui.widgets.travelline import TravelLine
+from inspector.tui.widgets.travel_line import TravelLine
 
 WORDS = ["one\n", "two\n", "three\n"]
 

@@ -6,20 +6,20 @@ import textwrap
 
 import pytest
 from driving import Driver, Open
-from inspector.sample_agents.scenario.choosing import BUILT_IN
+from inspector.sample_agents.scenario.catalog import BUILT_IN
 from snapshots import Snapshots
 
 from inspector.capture.records import Kind
 from inspector.cli.arguments import invocation
 from inspector.cli.commands import find, main_parser
-from inspector.tui.places.agent import AgentPlace
-from inspector.tui.places.base import Place
-from inspector.tui.places.findings import FindingsPlace
 from inspector.tui.screens.connect import DEMO
-from inspector.tui.screens.lens import LensScreen
+from inspector.tui.screens.translate import LensScreen
 from inspector.tui.tour import BROKEN, STOPS
+from inspector.tui.views.agent import AgentPlace
+from inspector.tui.views.base import Place
+from inspector.tui.views.findings import FindingsPlace
 from inspector.tui.widgets.feed import Feed
-from inspector.tui.widgets.tourstrip import TourStrip
+from inspector.tui.widgets.tour_strip import TourStrip
 
 SMALL, NORMAL = (80, 24), (120, 40)
 TOUR = {"demo": True, "tour": True}

@@ -12,10 +12,10 @@ from joserfc.jwk import ECKey, KeySet
 from players import deliver
 
 from inspector.capture.records import Kind
-from inspector.tui.places.webhooks import WebhooksPlace
 from inspector.tui.screens.form import FieldInput, FormScreen
-from inspector.tui.screens.paper import PaperScreen
-from inspector.wire.registration import Proof
+from inspector.tui.screens.text_dialog import PaperScreen
+from inspector.tui.views.webhooks import WebhooksPlace
+from inspector.wire.receiver.registration import Proof
 
 SIZE = (140, 40)
 STATUS = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}

@@ -5,7 +5,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.wire.receiver import Delivery, Receiver, ReceiverLimits, Registration
+from inspector.wire.receiver.server import Delivery, Receiver, ReceiverLimits, Registration
 
 DATA = Path(__file__).parent / "data"
 BODY = b'{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}'

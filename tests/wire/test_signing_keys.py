@@ -9,7 +9,7 @@ import pytest
 from joserfc.jwk import ECKey
 
 from inspector.protocol.errors import FaultCode, FaultError, Whose
-from inspector.wire.keys import read_answer, read_file, refusal
+from inspector.wire.signing_keys import read_answer, read_file, refusal
 
 KEY = ECKey.generate_key("P-256", {"kid": "ours"})
 SET = json.dumps({"keys": [KEY.as_dict(private=False)]}).encode()

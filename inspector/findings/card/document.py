@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass, field
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.lenient import Lenient, Oddity, oddities, sound
+from inspector.findings.lenient_json import Lenient, Oddity, oddities, sound
 from inspector.findings.rule import Rule
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.card.facts import Facts, Interface
-from inspector.findings.card.sound import interface, old_interface
+from inspector.findings.card.valid_examples import interface, old_interface
 from inspector.findings.rule import LEGACY, SINCE_0_2, V1
+from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.registry import generation_of
 from inspector.protocol.model import Json

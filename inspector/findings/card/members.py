@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
-from inspector.findings.card.eras import NEW, OLD
+from inspector.findings.card.cross_version import NEW, OLD
 from inspector.findings.card.facts import Facts
-from inspector.findings.card.sound import interface, skill
+from inspector.findings.card.valid_examples import interface, skill
 from inspector.findings.rule import EVERY, NEWEST_FIRST, SINCE_0_2, V1
+from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.shape import Breach, Slip
 from inspector.findings.spelling import camel_case, meant
 from inspector.protocol.model import Json

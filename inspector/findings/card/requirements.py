@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import SINCE_0_2, V1
+from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.shape import Slip
 from inspector.findings.spelling import camel_case, meant
 from inspector.protocol.pointer import pointer

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
-from inspector.findings.book import WARNING, Book, Seen
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import NEWEST_FIRST
+from inspector.findings.rule_set import WARNING, Book, Seen
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer

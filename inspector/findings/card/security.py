@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.card.facts import Facts, Scheme
 from inspector.findings.card.shapes import SCHEMES_BY_TYPE, WRAPPED_SCHEMES
 from inspector.findings.rule import SINCE_0_2, V1
+from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.url import flaw, host_of, is_local
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json

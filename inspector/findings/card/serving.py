@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from inspector.findings.book import HINT, WARNING, Book, Seen
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.rule_set import HINT, WARNING, Book, Seen
 
 BOOK = Book[Facts]()
 """The examples of these rules change the headers of an answer, not the card."""

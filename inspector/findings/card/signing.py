@@ -7,11 +7,11 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from inspector.findings.book import ERROR, WARNING, Book, Seen
 from inspector.findings.card.facts import Facts
 from inspector.findings.finding import Severity
 from inspector.findings.rule import V1
-from inspector.findings.signatures import Flaw, problems_of, signatures_of
+from inspector.findings.rule_set import ERROR, WARNING, Book, Seen
+from inspector.findings.signatures.verify import Flaw, problems_of, signatures_of
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.card.facts import Facts
-from inspector.findings.card.sound import skill
+from inspector.findings.card.valid_examples import skill
 from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2
+from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.url import flaw
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from inspector.findings.book import ERROR, WARNING, Book, Seen
 from inspector.findings.payload.facts import Steps
 from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.rule_set import ERROR, WARNING, Book, Seen
 from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, NAMES_0_1, ErrorKind
 from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Json

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspector.findings.book import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.payload.facts import Told
-from inspector.findings.payload.sound import STATUS, TEXT_PART, message, update
+from inspector.findings.payload.valid_examples import STATUS, TEXT_PART, message, update
 from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.shape import Breach, Slip
 from inspector.findings.spelling import camel_case, meant
-from inspector.protocol.dialects.recognise import looks_like
+from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.pointer import pointer
 
 BOOK = Book[Told]()

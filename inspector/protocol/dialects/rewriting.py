@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from inspector.protocol.dialects.recognise import looks_like
-from inspector.protocol.forgiving import read_forgiving
+from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.jsonvalue import brief, type_name
+from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.model import Event, Json, Unreadable
 
 Change: TypeAlias = Callable[[Json], Json]

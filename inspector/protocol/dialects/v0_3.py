@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3_card
 from inspector.protocol.dialects.base import Dialect, Result
+from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.dialects.legacy import ROLES, STATES, down_part, down_push, up_part, up_push
-from inspector.protocol.dialects.recognise import looks_like
 from inspector.protocol.dialects.rewriting import (
     Change,
     each,
@@ -25,8 +25,8 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
-from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import brief, read
+from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import (
     Deleted,

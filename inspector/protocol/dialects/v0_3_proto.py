@@ -21,8 +21,8 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
-from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import read
+from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
 from inspector.protocol.model import (
     Deleted,

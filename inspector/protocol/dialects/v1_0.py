@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
 from inspector.protocol.dialects.rewriting import read_one_of
-from inspector.protocol.forgiving import read_forgiving
 from inspector.protocol.jsonvalue import read
+from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.model import (
     Deleted,
     Event,

@@ -10,7 +10,7 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCard
 from inspector.protocol.operations import Operation
-from inspector.wire.observations import Ending
+from inspector.wire.client.observations import Ending
 
 _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.END, Kind.DELIVERY})
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})

@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from inspector.capture.records import Kind, Record
-from inspector.findings.keyset import KeySet
-from inspector.findings.signatures import Verdict, protected_header, signatures_of, verify
+from inspector.findings.signatures.keyset import KeySet
+from inspector.findings.signatures.verify import Verdict, protected_header, signatures_of, verify
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
@@ -19,9 +19,9 @@ from inspector.protocol.model import Unreadable
 from inspector.session.connection import Connection
 from inspector.session.recorder import Recorder
 from inspector.session.session import Session
+from inspector.wire.client.observations import Body, Frames
 from inspector.wire.discovery import REDIRECTS
-from inspector.wire.keys import read_answer, read_file, refusal
-from inspector.wire.observations import Body, Frames
+from inspector.wire.signing_keys import read_answer, read_file, refusal
 
 GET_KEYS = "GetKeys"
 """The operation of the records of a key set; the specification gives fetching one no name of its own."""

@@ -11,7 +11,7 @@ from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Part, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.possible import why_not
+from inspector.session.capabilities import why_not
 from inspector.session.tasks import Tasks
 
 _TEXT = "text/plain"

@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from inspector.capture.files import CaptureError, private_folder, reason, replace_file
-from inspector.capture.places import state_folder
+from inspector.capture.paths import state_folder
+from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.capture.redaction import Redactor
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, as_toml, read, write

@@ -23,7 +23,7 @@ from typing import Any
 
 import tomli_w
 
-from inspector.capture.files import reason
+from inspector.capture.private_files import reason
 from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 

@@ -39,7 +39,7 @@ from inspector.session.doctor.trial import Patience, try_message
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
-from inspector.wire.credentials import split_userinfo
+from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import FoundCard, candidates, local_path, normalise, not_found
 from inspector.wire.reach import Nearness
 

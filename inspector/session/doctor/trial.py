@@ -12,12 +12,12 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.compose.composing import compose
+from inspector.session.call import Turn
+from inspector.session.compose.build import compose
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.diagnosis import PUSH, STREAMING, Step
-from inspector.session.push.hooks import Hook
+from inspector.session.push.webhook_registration import Hook
 from inspector.session.session import Session
-from inspector.session.turn import Turn
 
 _BURST = 0.005
 """Events that arrive closer together than this, in seconds, arrived in one batch."""

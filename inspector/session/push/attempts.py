@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from inspector.capture.records import Record
-from inspector.wire.delivery import Delivery
+from inspector.wire.receiver.delivery import Delivery
 
 _Key: TypeAlias = tuple[int, str, bytes]
 """What a delivery is known again by: registration, method, and a digest of the body."""

@@ -23,7 +23,7 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from inspector.session.past.lens import canonical
+from inspector.session.replay.translate import canonical
 from inspector.session.tasks import task_of, text_of
 
 if TYPE_CHECKING:

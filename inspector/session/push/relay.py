@@ -9,8 +9,8 @@ from collections import OrderedDict
 from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.journal import Journal
-from inspector.wire.delivery import Delivery
-from inspector.wire.forward import Forwarded, Forwarder, Parcel
+from inspector.wire.receiver.delivery import Delivery
+from inspector.wire.receiver.forward import Forwarded, Forwarder, Parcel
 
 _KEPT = 200
 _KEPT_BYTES = 32 * 1024 * 1024

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.capture.files import reason
+from inspector.capture.private_files import reason
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse, type_name
@@ -16,11 +16,11 @@ from inspector.protocol.model import Unreadable
 from inspector.session.compose.checks import output_modes
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, save
-from inspector.session.past.lens import sent
-from inspector.tui.calls import switch_push
+from inspector.session.replay.translate import sent
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
+from inspector.tui.task_calls import switch_push
 
 if TYPE_CHECKING:
     from inspector.session.session import Session

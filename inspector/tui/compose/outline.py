@@ -12,7 +12,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui.render.drafts import part_in_words
-from inspector.tui.render.source import Line
+from inspector.tui.render.line_source import Line
 
 ADD = "add"
 PART = "parts/"

@@ -12,16 +12,16 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from inspector.protocol.errors import Fault
-from inspector.session.compose.requesttext import write_text
+from inspector.session.compose.raw_request import write_text
 from inspector.text.units import size
 from inspector.tui.editor import edit
 from inspector.tui.render.content import plain
-from inspector.tui.widgets.exactarea import ExactArea
-from inspector.tui.widgets.jsonview import JsonView
+from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.verbatim_area import ExactArea
 
 if TYPE_CHECKING:
-    from inspector.session.turn import Turn
-    from inspector.wire.observations import Sent
+    from inspector.session.call import Turn
+    from inspector.wire.client.observations import Sent
 
 _MOST_HEADERS = 12
 _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})

@@ -13,13 +13,13 @@ from rich.cells import cell_len
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.pointer import pointer
 from inspector.text.sanitise import clean
-from inspector.tui.render.cardlines import Act, Beside, CardLine, More, Try, Writer
+from inspector.tui.render.card_lines import Act, Beside, CardLine, More, Try, Writer
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.skills import FEW, SkillLines
-from inspector.tui.render.source import Line, Piece
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.findings.signatures import Verdict
+    from inspector.findings.signatures.verify import Verdict
     from inspector.protocol.selection import Option
     from inspector.session.card.observed import Observed
     from inspector.session.connection import Connection
@@ -308,7 +308,7 @@ class _Head:
             self._take(member)
 
     def _signatures(self) -> None:
-        from inspector.findings.signatures import Outcome  # noqa: PLC0415 - loaded with the session
+        from inspector.findings.signatures.verify import Outcome  # noqa: PLC0415 - loaded with the session
 
         count = len(self._card.signatures or ())
         if not count:

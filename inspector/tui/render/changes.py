@@ -10,14 +10,14 @@ from rich.cells import cell_len
 
 from inspector.protocol.difference import Change, How
 from inspector.text.sanitise import clean
+from inspector.tui.render.card_source import moment
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.served import moment
-from inspector.tui.render.source import Line, Piece
+from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.styled import wrap_pieces
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.protocol.model import Json
-    from inspector.session.card.drift import Earlier
+    from inspector.session.card.changes import Earlier
 
 MOST = 2000
 """How many changes are listed."""

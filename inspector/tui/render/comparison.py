@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.between import diff_lines
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.task_diff import diff_lines
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.past.comparison import Aspect, Comparison
+    from inspector.session.push.comparison import Aspect, Comparison
 
 _NAME = 24
 _CELL = 15

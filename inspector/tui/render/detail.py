@@ -8,7 +8,7 @@ from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import clock, lasting
-from inspector.tui.render.rulebook import rule_of
+from inspector.tui.render.rule_texts import rule_of
 
 _LABEL = 13
 _TEXT = "line--text"

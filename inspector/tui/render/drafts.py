@@ -11,7 +11,7 @@ from inspector.text.units import size
 
 if TYPE_CHECKING:
     from inspector.session.compose.draft import Draft, DraftPart
-    from inspector.wire.upload import Upload
+    from inspector.wire.client.upload import Upload
 
 _BAR = 12
 _EXCERPT = 60

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.line_source import Piece
 from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import lasting, relative
-from inspector.tui.render.source import Piece
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.health import Health
+    from inspector.session.stream_health import Health
 
 SPARKS = 12
 """How many cells the small chart of a line has at most."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.tui.render.source import Line
+from inspector.tui.render.line_source import Line
 from inspector.tui.render.wrap import LIMIT, WrappedText
 
 _SIZES = (16, 8, 4)

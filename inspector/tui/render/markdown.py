@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from inspector.tui.render.source import Line, Piece
+from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.styled import wrap_pieces
 
 if TYPE_CHECKING:

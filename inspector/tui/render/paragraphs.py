@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from inspector.tui.render.source import Line, Piece
+from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.wrap import WrappedText
 
 LONGEST = 4000

@@ -9,12 +9,12 @@ from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
 from inspector.text.units import size
-from inspector.tui.render.asides import NOTHING_BESIDE, Aside
+from inspector.tui.render.annotations import NOTHING_BESIDE, Aside
 from inspector.tui.render.glyphs import Glyphs
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.session.exchanges import ExchangeSummary
-    from inspector.session.lists import Row
+    from inspector.session.record_list import Row
     from inspector.session.tasks import TrackedTask
 
 Cell: TypeAlias = tuple[str, str]
@@ -365,7 +365,7 @@ def task_row(task: TrackedTask, now: float, glyphs: Glyphs) -> Cells:
 
 def _since_when(task: TrackedTask) -> float:
     """Return since when there is a task: when it was first heard of, or the time of its state where that is earlier."""
-    from inspector.session.stamp import seconds_of  # noqa: PLC0415 - loaded with the session, after first paint
+    from inspector.session.timestamps import seconds_of  # noqa: PLC0415 - loaded with the session, after first paint
 
     stamp = seconds_of(task.now.status.timestamp)
     return task.first_seen if stamp is None else min(stamp, task.first_seen)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.cardlines import STYLES, Beside, CardLine, Try, Unfold, Writer
+from inspector.tui.render.card_lines import STYLES, Beside, CardLine, Try, Unfold, Writer
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import in_one_line
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from inspector.text.sanitise import clean
-from inspector.tui.render.source import Line, Piece
+from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.wrap import WrappedText
 
 _NARROWEST = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len, get_character_cell_size
 
 from inspector.text.sanitise import Cleaner
-from inspector.tui.render.source import Line
+from inspector.tui.render.line_source import Line
 
 LIMIT = 4_000_000
 """How many characters one text shows, about; more would make a resize slow, and nobody scrolls that far."""

@@ -14,22 +14,22 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
+from inspector.session.call import Turn
+from inspector.session.compose.build import DraftError
 from inspector.session.compose.checks import Note
-from inspector.session.compose.composing import DraftError
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import BY_HAND
-from inspector.session.turn import Turn
-from inspector.tui.compose.copying import ask_form
+from inspector.tui.compose.copy_as import ask_form
 from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, PART, Outline, Row, rows_of
-from inspector.tui.compose.outlineview import OutlineView
-from inspector.tui.compose.parteditor import PartEditor
+from inspector.tui.compose.outline_view import OutlineView
+from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.compose.preview import PreviewPane
-from inspector.tui.compose.schemaform import offers, open_form
+from inspector.tui.compose.schema_form import offers, open_form
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
-from inspector.tui.widgets.keyline import KeyLine
+from inspector.tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
     from inspector.protocol.selection import Choice as Interface

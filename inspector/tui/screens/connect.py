@@ -15,11 +15,11 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from inspector.capture import places, recent
+from inspector.capture import paths, recent_agents
 from inspector.text.units import size
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import ago
-from inspector.tui.widgets.keyline import KeyLine
+from inspector.tui.widgets.footer import KeyLine
 
 DEMO = "demo"
 """What stands for the built-in agent where a reference is expected."""
@@ -86,7 +86,7 @@ class ConnectScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """List the agents that are known."""
-        agents, problem = recent.load()
+        agents, problem = recent_agents.load()
         options = self.query_one(OptionList)
         options.add_option(Option(_row("demo", "the built-in mock agent, started for you", "")))
         self._choices = [DEMO]
@@ -94,7 +94,7 @@ class ConnectScreen(Screen[None]):
             age = f"{ago(time.time() - agent.last_seen)} ago"
             options.add_option(Option(_row(agent.name, f"{agent.url}   {agent.generation}", age)))
             self._choices.append(agent.url)
-        for capture in places.recent_captures(_CAPTURES):
+        for capture in paths.recent_captures(_CAPTURES):
             age = f"{ago(time.time() - capture.changed)} ago"
             options.add_option(Option(_row("recording", f"{capture.path.name}   {size(capture.size)}", age)))
             self._choices.append(capture.path)
@@ -122,7 +122,7 @@ class ConnectScreen(Screen[None]):
     def action_choose(self) -> None:
         """Connect to what was typed, or to the marked agent."""
         typed = self.query_one(Input).value.strip()
-        if typed.endswith(places.SUFFIX) and "://" not in typed:
+        if typed.endswith(paths.SUFFIX) and "://" not in typed:
             self._choose(Path(typed).expanduser())
         else:
             self._choose(typed or self._choices[self.query_one(OptionList).highlighted or 0])

@@ -15,8 +15,8 @@ from textual.widgets import Static
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.paragraphs import Paragraph, Paragraphs
 from inspector.tui.render.rows import relative
-from inspector.tui.widgets.detailpane import FactView
-from inspector.tui.widgets.keyline import KeyLine
+from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
     from inspector.protocol.selection import Choice

@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.tui.render.content import plain
-from inspector.tui.widgets.keyline import KeyLine
+from inspector.tui.widgets.footer import KeyLine
 
 
 class MarkList(OptionList):

@@ -14,32 +14,32 @@ from textual.screen import Screen
 from textual.widget import AwaitMount
 from textual.widgets import ContentSwitcher
 
-from inspector.tui import engine
-from inspector.tui.pacer import Pacer
-from inspector.tui.places.agent import AgentPlace
-from inspector.tui.places.base import CallWanted, Place
+from inspector.tui import lazy_loading
+from inspector.tui.refresh_throttle import Pacer
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.widgets.cardview import CardView
-from inspector.tui.widgets.keyline import KeyLine
-from inspector.tui.widgets.placetabs import PLACES, PlaceTabs
-from inspector.tui.widgets.statusbar import Status, StatusBar
+from inspector.tui.views.agent import AgentPlace
+from inspector.tui.views.base import CallWanted, Place
+from inspector.tui.widgets.card_view import CardView
+from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.widgets.status_bar import Status, StatusBar
+from inspector.tui.widgets.view_tabs import PLACES, PlaceTabs
 
 if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
     from inspector.protocol.selection import Choice
     from inspector.session.connection import Connection
-    from inspector.session.past.opened import Recording
+    from inspector.session.replay.recording import Recording
     from inspector.session.session import Session
-    from inspector.tui.cards import CardDesk
-    from inspector.tui.guide import Guide
-    from inspector.tui.places.findings import FindingsPlace
-    from inspector.tui.places.talk import Talk
-    from inspector.tui.places.tasks import TasksPlace
-    from inspector.tui.places.traffic import TrafficPlace
-    from inspector.tui.sending import Sender
+    from inspector.tui.card_actions import CardDesk
+    from inspector.tui.send_actions import Sender
+    from inspector.tui.tour_guide import Guide
+    from inspector.tui.views.chat import Talk
+    from inspector.tui.views.findings import FindingsPlace
+    from inspector.tui.views.tasks import TasksPlace
+    from inspector.tui.views.traffic import TrafficPlace
     from inspector.tui.widgets.composer import Composer
-    from inspector.tui.widgets.tourstrip import TourStrip
+    from inspector.tui.widgets.tour_strip import TourStrip
 
 
 _TURNS = 4
@@ -107,7 +107,7 @@ class WorkbenchScreen(Screen[None]):
     async def complete(self) -> None:
         """Make the places that are not seen at first, which takes too long to be done before the first paint."""
         if self._others is None:
-            places = [place(self._glyphs) for place in await asyncio.to_thread(engine.load_places)]
+            places = [place(self._glyphs) for place in await asyncio.to_thread(lazy_loading.load_places)]
             for place in places:
                 place.display = False
             # Textual styles every widget there is anew when a screen brings a file of its own: a fifth of a second.
@@ -122,7 +122,7 @@ class WorkbenchScreen(Screen[None]):
     @property
     def talk(self) -> Talk:
         """The place Talk, which is there once the workbench is complete."""
-        from inspector.tui.places.talk import Talk  # noqa: PLC0415 - loaded by then, behind the first paint
+        from inspector.tui.views.chat import Talk  # noqa: PLC0415 - loaded by then, behind the first paint
 
         return self.query_one(Talk)
 
@@ -134,7 +134,7 @@ class WorkbenchScreen(Screen[None]):
 
     @property
     def _traffic(self) -> TrafficPlace:
-        from inspector.tui.places.traffic import TrafficPlace  # noqa: PLC0415 - loaded by then, behind the first paint
+        from inspector.tui.views.traffic import TrafficPlace  # noqa: PLC0415 - loaded by then, behind the first paint
 
         return self.query_one(TrafficPlace)
 
@@ -142,7 +142,7 @@ class WorkbenchScreen(Screen[None]):
 
     def _keep_moving(self) -> None:
         """Keep the sign of a running task moving, while there is one."""
-        from inspector.tui.widgets.timelinepane import PHASE  # noqa: PLC0415 - loaded by then, behind the first paint
+        from inspector.tui.widgets.timeline_pane import PHASE  # noqa: PLC0415 - loaded by then, behind the first paint
 
         self.set_interval(PHASE, self._tick)
 
@@ -158,8 +158,8 @@ class WorkbenchScreen(Screen[None]):
         self._has_tour = False
         if self.session is not None:
             self.session.journal.unlisten(self._pacer.poke)
-        from inspector.tui.cards import CardDesk  # noqa: PLC0415 - likewise
-        from inspector.tui.sending import Sender  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.card_actions import CardDesk  # noqa: PLC0415 - likewise
+        from inspector.tui.send_actions import Sender  # noqa: PLC0415 - loaded with the session, after first paint
 
         if self.sender is not None:
             self.sender.stop()
@@ -186,7 +186,7 @@ class WorkbenchScreen(Screen[None]):
     @work(group="turns")
     async def _read(self, recording: Recording) -> None:
         """Read a capture slice by slice, with everything else between two slices."""
-        from inspector.capture.files import CaptureError  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded with the session, after first paint
 
         try:
             for _ in recording.read():
@@ -312,8 +312,8 @@ class WorkbenchScreen(Screen[None]):
         record = self.query_one(f"#{self.place}", Place).selected_record()
         if self.session is None or record is None:
             return
-        from inspector.session.past.lens import spellings  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.tui.screens.lens import LensScreen  # noqa: PLC0415 - opened rarely
+        from inspector.session.replay.translate import spellings  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.screens.translate import LensScreen  # noqa: PLC0415 - opened rarely
 
         seen = spellings(record, self.session.request_of(record))
         if seen:
@@ -378,7 +378,7 @@ class WorkbenchScreen(Screen[None]):
         if self.session is None:
             return
         from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.tui.calls import switch_push  # noqa: PLC0415 - likewise
+        from inspector.tui.task_calls import switch_push  # noqa: PLC0415 - likewise
 
         try:
             await switch_push(self.session)
@@ -414,7 +414,7 @@ class WorkbenchScreen(Screen[None]):
     async def on_call_wanted(self, event: CallWanted) -> None:
         """Make the call that a place asks for, and show what came of it."""
         if self.sender is not None:
-            from inspector.tui.answers import make  # noqa: PLC0415 - loaded with the session, after first paint
+            from inspector.tui.task_answers import make  # noqa: PLC0415 - loaded with the session, after first paint
 
             await make(self, self.sender, event)
 
@@ -440,7 +440,7 @@ class WorkbenchScreen(Screen[None]):
     async def action_tour(self) -> None:
         """Begin the tour; while it is on, give it the keys, or give them back to the place."""
         if self._guide is None and self.session is not None:
-            from inspector.tui.guide import begin  # noqa: PLC0415 - few sessions have a tour
+            from inspector.tui.tour_guide import begin  # noqa: PLC0415 - few sessions have a tour
 
             self._guide = await begin(self, self.session)
         elif self._guide is not None and not self._guide.strip.has_focus:

@@ -20,11 +20,11 @@ from textual.widgets import Static
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.widgets.exactarea import ExactArea
+from inspector.tui.widgets.verbatim_area import ExactArea
 
 if TYPE_CHECKING:
+    from inspector.session.call import Turn
     from inspector.session.compose.draft import Draft
-    from inspector.session.turn import Turn
 
 MOST = 200_000
 """How many characters can be written in one text; with many more, a text area takes seconds for every key."""

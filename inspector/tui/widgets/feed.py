@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.message import Message
 
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.source import Line, Piece
+from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.widgets.cursor import CursorView
 
 GAP = 2

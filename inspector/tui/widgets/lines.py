@@ -17,7 +17,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from inspector.text.sanitise import clean
-from inspector.tui.render.source import LineSource
+from inspector.tui.render.line_source import LineSource
 from inspector.tui.render.wrap import WrappedText
 
 _CACHED = 1024

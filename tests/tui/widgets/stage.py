@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from inspector.tui.themes import fallback_variables
 from inspector.tui.widgets.feed import Feed
-from inspector.tui.widgets.jsonview import JsonView
+from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.lines import LineView
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Artifact
-from inspector.tui.render.artifactparts import ChunkLines, Sections
+from inspector.tui.render.artifact_parts import ChunkLines, Sections
 from inspector.tui.render.hexdump import raw_text
-from inspector.tui.render.marked import HIT, Marked
+from inspector.tui.render.highlight import HIT, Marked
 from inspector.tui.render.paragraphs import Paragraph, Paragraphs
 
 

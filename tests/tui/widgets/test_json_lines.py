@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.text.sanitise import clean
-from inspector.tui.render.jsonlines import LONGEST, JsonLines, NotJsonError, read
+from inspector.tui.render.json_lines import LONGEST, JsonLines, NotJsonError, read
 
 strings = st.text(max_size=20)
 values = st.recursive(

@@ -5,7 +5,7 @@ import json
 from stage import Stage, drawn, settle
 from textual.selection import SELECT_ALL
 
-from inspector.tui.widgets.jsonview import JsonView
+from inspector.tui.widgets.json_view import JsonView
 
 VALUE = {"id": 1, "result": {"task": {"id": "59f8", "history": [1, 2]}, "text": "a\nb"}}
 

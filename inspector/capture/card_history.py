@@ -1,0 +1,95 @@
+"""The cards that agents showed lately: the last versions of each, which one session leaves for the next to compare."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.capture.paths import state_folder
+from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+
+MOST_VERSIONS = 5
+"""So many versions of one card are kept."""
+MOST_AGENTS = 100
+"""The cards of so many agents are kept."""
+LARGEST = 16 * 2**20
+"""Larger cards are not kept, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCard:
+    """A card as it was served, secrets masked, and when it was seen first and last, in seconds since 1970."""
+
+    raw: bytes
+    first: float
+    last: float
+
+
+def cards_folder() -> Path:
+    """Return where the cards are kept."""
+    return state_folder() / "cards"
+
+
+def seen_cards(url: str) -> list[SeenCard]:
+    """Return the versions that are kept of the card at a url without secrets, the one seen last first.
+
+    Raises `CaptureError` where they cannot be read.
+    """
+    try:
+        files = [_read(path) for path in _versions(_folder_of(url))]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise CaptureError(f"Cannot read the earlier cards in {_folder_of(url)}: {reason(error)}.") from error
+    return list(filter(None, files))
+
+
+def keep_card(url: str, raw: bytes, at: float) -> None:
+    """Remember that a card, its secrets masked, was seen at a url without secrets.
+
+    Raises `CaptureError` where it cannot be written.
+    """
+    if len(raw) > LARGEST:
+        return
+    folder = _folder_of(url)
+    private_folder(folder)
+    try:
+        known = next((path for path in _versions(folder) if path.read_bytes() == raw), None)
+        if known is None:
+            known = folder / f"{int(at * 1000)}.json"
+            replace_file(known, raw)
+        os.utime(known, (at, at))
+        os.utime(folder, (at, at))
+        for path in _versions(folder)[MOST_VERSIONS:]:
+            path.unlink()
+        _forget_agents(folder.parent)
+    except OSError as error:
+        raise CaptureError(f"Cannot keep the card in {folder}: {reason(error)}.") from error
+
+
+def _folder_of(url: str) -> Path:
+    return cards_folder() / hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _versions(folder: Path) -> list[Path]:
+    """List the files that are ours, the one seen last first."""
+    ours = [path for path in folder.iterdir() if path.suffix == ".json" and path.stem.isdigit()]
+    return sorted(ours, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def _read(path: Path) -> SeenCard | None:
+    """Read one version, None where another process has just removed it."""
+    with suppress(FileNotFoundError):
+        return SeenCard(path.read_bytes(), int(path.stem) / 1000, path.stat().st_mtime)
+    return None
+
+
+def _forget_agents(cards: Path) -> None:
+    folders = sorted((path for path in cards.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    for folder in folders[:-MOST_AGENTS]:
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()

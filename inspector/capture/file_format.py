@@ -1,0 +1,317 @@
+"""The capture file: its tables, how it is made and opened, and how a record becomes a row and comes back.
+
+A capture is an SQLite database of version `VERSION`, known by its application id, its user version and tables that are
+word for word those below, so that nothing but plain rows is ever read from a file that somebody else made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from inspector import __version__
+from inspector.capture.private_files import CaptureError, claim, is_busy, private_folder, reason, remove
+from inspector.capture.records import Kind, Record
+from inspector.findings.finding import Finding, Severity
+
+APPLICATION_ID = 0x41324163
+"""`A2Ac`, at byte 68 of the file."""
+VERSION = 2
+"""The newest format that this program reads, and the one that it writes."""
+
+COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw"
+COLUMN_COUNT = 14
+
+WITH_NUL = "(instr(raw, x'00') OR instr(CAST(label AS BLOB), x'00'))"
+"""The records, few or none, whose texts SQLite does not compare to their ends; an index has them."""
+
+# `raw` stands last, so that a filter does not walk through its overflow pages. The order of an index's rows is
+# (its columns, seq), which is what `Capture.select` merges by.
+_SCHEMA = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE record (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, exchange INTEGER NOT NULL, "
+    "operation TEXT NOT NULL, event TEXT NOT NULL, task TEXT NOT NULL, context TEXT NOT NULL, state TEXT NOT NULL, "
+    "label TEXT NOT NULL, size INTEGER NOT NULL, meta TEXT NOT NULL, findings TEXT NOT NULL, raw BLOB NOT NULL)",
+    "CREATE INDEX record_by_kind ON record (kind)",
+    "CREATE INDEX record_by_exchange ON record (exchange, kind)",
+    "CREATE INDEX record_by_task ON record (task, kind)",
+    f"CREATE INDEX record_with_nul ON record (seq) WHERE {WITH_NUL}",
+)
+
+PAGE_BYTES = 16 * 1024
+"""The size of the file's pages: with SQLite's own 4 KiB a search of a long capture takes a quarter more, with more than
+this a capture of a few records would be half a megabyte."""
+
+_STATEMENTS_KEPT = 4
+"""A statement that inserts a whole batch is large; more than a few are not worth their memory."""
+
+NOTHING: Mapping[str, Any] = {}
+"""The `meta` of a record that has none."""
+
+_TYPES = (int, float, str, int, str, str, str, str, str, str, int, str, str, bytes)
+"""What the values of a row are in Python, where no text needs bytes."""
+_KINDS = {kind.value: kind for kind in Kind}
+
+Row = tuple[Any, ...]
+
+
+def make(path: Path) -> sqlite3.Connection:
+    """Make a new capture (0600) and return the connection that writes it, to be used by one thread at a time."""
+    private_folder(path.parent)
+    claim(path)
+    try:
+        connection = _connect(path, "rw", cached_statements=_STATEMENTS_KEPT)
+        try:
+            _lay_out(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        if not is_busy(error):  # busy: another process makes a capture of this name right now
+            remove(path)
+        raise CaptureError(f"Cannot make the capture {path}: {reason(error)}.") from error
+    return connection
+
+
+def read(path: Path) -> sqlite3.Connection:
+    """Open a capture for reading only, after checking that it is one and that this program knows its format."""
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        raise CaptureError(f"There is no capture at {path}.") from None
+    except OSError as error:
+        raise CaptureError(f"Cannot open the capture {path}: {reason(error)}.") from error
+    if not stat.S_ISREG(there.st_mode):
+        raise CaptureError(f"{path} is not a file.")
+    if not there.st_size:
+        raise CaptureError(f"{path} is empty: nothing was recorded in it.")
+    try:
+        connection = _connect(path, "ro")
+        try:
+            _check(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    except (sqlite3.Error, OSError) as error:
+        raise CaptureError(f"Cannot open {path}: {reason(error)}.") from error
+    return connection
+
+
+def read_again(path: Path) -> sqlite3.Connection:
+    """Open a capture that was opened before once more, for reading beside it."""
+    connection = _connect(path, "ro")
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("PRAGMA cell_size_check=ON")
+    return connection
+
+
+def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=cached_statements,
+    )
+    # A file from elsewhere may hold functions in its tables that nobody may run.
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
+    """Run a query and return its rows; text that is not UTF-8, which a file from elsewhere may hold, is read too."""
+    try:
+        return connection.execute(query, values).fetchall()
+    except sqlite3.OperationalError as error:
+        # SQLite itself has no code for this one, because it does not look at the text.
+        if hasattr(error, "sqlite_errorcode") or connection.text_factory is not str:
+            raise
+        connection.text_factory = _leniently
+        return connection.execute(query, values).fetchall()
+
+
+def _leniently(text: bytes) -> str:
+    return str(text, "utf-8", "replace")
+
+
+def _lay_out(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # before anything is written, or it has no effect
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA temp_store=MEMORY")  # or a batch is written to a file of its own first, in case it fails
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # another process was faster
+        raise CaptureError(f"The capture {path} exists already; choose another name.")
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={VERSION}")
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    connection.execute("INSERT INTO meta VALUES ('written_by', ?)", (f"a2a-inspect {__version__}",))
+    connection.execute("COMMIT")
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("PRAGMA cell_size_check=ON")
+    if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
+        raise CaptureError(f"{path} is not a capture of a2a-inspect.")
+    version = _number(connection, "PRAGMA user_version")
+    if version > VERSION:
+        raise CaptureError(
+            f"{path} has capture format {version}; a2a-inspect {__version__} reads up to {VERSION}. "
+            "Update a2a-inspect to open it."
+        )
+    if 0 < version < VERSION:
+        raise CaptureError(
+            f"{path} has capture format {version}, of an earlier a2a-inspect; {__version__} reads {VERSION} alone."
+        )
+    tables = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    if version < 1 or {sql for (sql,) in tables} != set(_SCHEMA):
+        raise CaptureError(f"{path} is not a capture of a2a-inspect: its tables are not those of one.")
+    if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
+        raise CaptureError(f"{path} is not a capture of a2a-inspect: it does not say what wrote it.")
+    # Asked for together they would be looked for from the first record to the last.
+    first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
+    if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
+        raise CaptureError(f"{path} is damaged: records are missing from it.")
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    if mode != "wal":
+        # SQLite itself takes a last page that was cut for a whole one.
+        if path.stat().st_size < _number(connection, "PRAGMA page_count") * _number(connection, "PRAGMA page_size"):
+            raise CaptureError(f"{path} is damaged: it is truncated.")
+        # Kept for as long as it is open, the shared lock of a read shows others that it is in use (`places.prune`);
+        # with a write-ahead log SQLite holds that lock anyway.
+        connection.execute("BEGIN")
+        connection.execute("SELECT 1 FROM meta").fetchall()
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
+
+
+def row_of(record: Record) -> Row:
+    """Return a record as the values of `COLUMNS`."""
+    return (
+        record.seq,
+        record.at,
+        str(record.kind),
+        record.exchange,
+        record.operation,
+        record.event,
+        record.task,
+        record.context,
+        record.state,
+        record.label,
+        record.size,
+        _meta_text(record.meta) if record.meta else "",
+        _findings_text(record.findings) if record.findings else "",
+        record.raw,
+    )
+
+
+def storable(row: Row) -> Row:
+    """Return a row whose texts with lone surrogates, which UTF-8 does not have, are bytes that `record_of` reads."""
+    return tuple(storable_text(value) if isinstance(value, str) else value for value in row)
+
+
+def storable_text(text: str) -> str | bytes:
+    """Return a text as it stands in a row: bytes where UTF-8 does not have it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def record_of(row: Row) -> Record:
+    """Return the record of a row; a row that no capture of ours can hold becomes a note that says so."""
+    if tuple(map(type, row)) == _TYPES:  # as nearly all are
+        seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw = row
+        if not meta and not findings and kind in _KINDS:
+            kind = _KINDS[kind]
+            return Record(seq, at, kind, exchange, operation, event, task, context, state, label, size, raw)
+    try:
+        seq, at, kind, exchange, *texts, size, meta, findings, raw = row
+        operation, event, task, context, state, label = (_as_text(text) for text in texts)
+        return Record(
+            seq=seq,
+            at=float(at),
+            kind=Kind(kind),
+            exchange=int(exchange),
+            operation=operation,
+            event=event,
+            task=task,
+            context=context,
+            state=state,
+            label=label,
+            size=int(size),
+            raw=bytes(raw) if isinstance(raw, bytes) else str(raw).encode(),
+            meta=_meta_of(meta) if meta else NOTHING,
+            findings=_findings_of(findings) if findings else (),
+        )
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        return Record(
+            seq=row[0],
+            at=0.0,
+            kind=Kind.NOTE,
+            event="unreadable",
+            label=f"This record of the capture file cannot be read: {type(error).__name__}: {error}"[:200],
+        )
+
+
+def _meta_text(meta: Mapping[str, Any]) -> str:
+    """Write `meta` as JSON; what JSON cannot hold is named in it, because a record is never refused."""
+    with contextlib.suppress(ValueError):  # lone surrogates, which UTF-8 does not have
+        return str(to_json(meta, fallback=_plain), "utf-8")  # a third of the time of `json.dumps`
+    try:
+        return json.dumps(meta, separators=(",", ":"), default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps({"unwritten": f"{type(error).__name__}: {error}"[:200]})
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def _meta_of(text: str) -> Mapping[str, Any]:
+    try:
+        meta = from_json(text)
+    except ValueError:  # lone surrogates, a number of thousands of digits, or deep nesting
+        meta = json.loads(text, parse_int=_integer)
+    if not isinstance(meta, dict):
+        raise TypeError("its meta is not an object")
+    return meta
+
+
+def _integer(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:  # longer than Python reads
+        return digits
+
+
+def _findings_text(findings: tuple[Finding, ...]) -> str:
+    return json.dumps([(one.rule, one.severity, one.pointer, one.seen) for one in findings], separators=(",", ":"))
+
+
+def _findings_of(text: str) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(str(rule), Severity(severity), str(pointer), str(seen))
+        for rule, severity, pointer, seen in json.loads(text)
+    )
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else str(value)

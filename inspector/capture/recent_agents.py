@@ -1,0 +1,98 @@
+"""The agents that were inspected lately: a small JSON file that one session leaves for the next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from inspector.capture.paths import state_folder
+from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.capture.redaction import Redactor
+
+MOST = 20
+"""So many agents are remembered."""
+
+_LONGEST_TEXT = 200
+_LARGEST_FILE = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class RecentAgent:
+    """An agent as it was last met.
+
+    `url` is without secrets, `name` as the card has it (hostile text), `generation` is `0.3`, `1.0` and the like,
+    `last_seen` is in seconds since 1970.
+    """
+
+    url: str
+    name: str = ""
+    generation: str = ""
+    last_seen: float = 0.0
+
+
+class RecentAgents(NamedTuple):
+    """What was remembered, newest first, and, when the file cannot be read, a sentence that says why."""
+
+    agents: list[RecentAgent]
+    problem: str = ""
+
+
+def recent_path() -> Path:
+    """Return where the list is kept."""
+    return state_folder() / "recent.json"
+
+
+def load() -> RecentAgents:
+    """Read the list; no file is an empty list, a file that is no such list is an empty one with the reason."""
+    path = recent_path()
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_LARGEST_FILE + 1)
+        if len(raw) > _LARGEST_FILE:
+            return RecentAgents([], f"The list of recent agents, {path}, is too large to be one of ours.")
+        return RecentAgents([_agent(entry) for entry in json.loads(raw)["agents"]][:MOST])
+    except FileNotFoundError:
+        return RecentAgents([])
+    except OSError as error:
+        return RecentAgents([], f"Cannot read the list of recent agents, {path}: {reason(error)}.")
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        return RecentAgents([], f"The list of recent agents, {path}, is broken: {type(error).__name__}: {error}.")
+
+
+def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
+    """Put an agent first in the list, in place of an older entry of its url; return a sentence if that failed, or "".
+
+    Secrets are masked, those too that the redactor knows. A broken list is kept beside the new one, with `.broken`
+    behind its name.
+    """
+    path = recent_path()
+    agents, problem = load()
+    redactor = redactor or Redactor()
+    agent = replace(
+        agent,
+        url=redactor.url(agent.url),
+        name=redactor.text(agent.name)[:_LONGEST_TEXT],
+        generation=agent.generation[:_LONGEST_TEXT],
+    )
+    kept = [agent, *(other for other in agents if other.url != agent.url)][:MOST]
+    try:
+        private_folder(path.parent)
+        if problem:
+            path.replace(path.with_name(f"{path.name}.broken"))
+        replace_file(path, json.dumps({"agents": [asdict(one) for one in kept]}, indent=2).encode())
+    except CaptureError as error:
+        return str(error)
+    except OSError as error:
+        return f"Cannot write the list of recent agents, {path}: {reason(error)}."
+    return ""
+
+
+def _agent(entry: dict[str, object]) -> RecentAgent:
+    url, name, generation, last_seen = (entry[key] for key in ("url", "name", "generation", "last_seen"))
+    if not (isinstance(url, str) and isinstance(name, str) and isinstance(generation, str)):
+        raise TypeError("an entry is not made of texts")
+    if not isinstance(last_seen, int | float):
+        raise TypeError("a time is not a number")
+    return RecentAgent(url, name, generation, float(last_seen))

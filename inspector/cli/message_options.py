@@ -1,0 +1,135 @@
+"""The message that was typed: a draft from options or from a snippet, and what it would look like on the wire."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.cli.errors import usage
+from inspector.cli.output import Output
+from inspector.cli.parts import make_parts
+from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
+from inspector.protocol.errors import Fault
+from inspector.session.call import Turn
+from inspector.session.compose.build import compose
+from inspector.session.compose.copy_as import as_curl, as_httpx
+from inspector.session.compose.draft import Draft, text_draft
+from inspector.session.compose.raw_request import write_text
+from inspector.session.compose.snippets import SnippetError, filled, load, variables
+from inspector.session.session import BY_HAND, Session
+
+_STDIN = Path("-")
+_LARGEST = 64_000_000
+"""How large a request in a file may be, in bytes."""
+
+
+def make_draft(given: Namespace) -> Draft:
+    """Make the draft of what was typed; raises `FaultError` where it cannot be sent."""
+    if given.request is not None:
+        if getattr(given, "parts", ()) or given.snippet:
+            raise usage("--request sends a request as it is.", "Leave the parts and the snippet out.")
+        return text_draft("")
+    draft = _of_snippet(given) if given.snippet else Draft(())
+    draft = _changed(replace(draft, parts=(*draft.parts, *make_parts(getattr(given, "parts", ())))), given)
+    if not draft.parts:
+        raise usage("The message has no parts.", "Give it some with --text, --file or --data.")
+    compose(draft).check()
+    return draft
+
+
+def _of_snippet(given: Namespace) -> Draft:
+    try:
+        draft = load(given.snippet).draft
+    except SnippetError as error:
+        raise usage(str(error)) from error
+    values = {**os.environ, **dict(given.var or ())}
+    missing = [name for name in variables(draft) if name not in values]
+    if missing:
+        hint = " ".join(f"--var {name}=..." for name in missing)
+        raise usage(f"The snippet has variables without a value: {', '.join(missing)}.", f"Give them: {hint}")
+    return filled(draft, values)
+
+
+def _changed(draft: Draft, given: Namespace) -> Draft:
+    """Return a draft with what was typed besides the parts in place of what it has."""
+    typed = {
+        "task_id": given.task_id,
+        "context_id": given.context_id,
+        "references": tuple(given.reference_task or ()),
+        "extensions": tuple(given.extension or ()),
+        "metadata": given.message_metadata,
+        "request_metadata": given.metadata,
+        "tenant": given.tenant,
+        "accepted_output_modes": tuple(given.accept or ()),
+        "message_id": given.message_id,
+    }
+    changes = {name: value for name, value in typed.items() if value}
+    if given.history is not None:
+        changes["history_length"] = given.history
+    if given.no_wait:
+        changes["blocking"] = False
+    return replace(draft, **changes)
+
+
+def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -> Turn:
+    """Prepare what was typed to be sent: the draft, or the request in a file."""
+    turn = session.send(draft, stream=stream)
+    if given.request is None:
+        return turn
+    by_hand = session.send_raw(_text_of(given.request), turn)
+    by_hand.know(BY_HAND)
+    return by_hand
+
+
+def _text_of(path: Path) -> str:
+    try:
+        if path == _STDIN:
+            raw = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with path.open("rb") as file:
+                raw = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise usage(f"The request {path} could not be read: {error.strerror or error}.") from error
+    if len(raw) > _LARGEST:
+        raise usage(f"The request {path} is larger than {_LARGEST:,} bytes.")
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def show(turn: Turn, form: str, out: Output) -> None:
+    """Print what would be sent, without secrets; raises `FaultError` where the form cannot say it."""
+    seen = turn.preview()
+    if isinstance(seen, Fault):
+        raise usage(seen.seen, seen.hint)
+    call = turn.exchange.call
+    wire, hidden = _without_secrets(turn, seen.body)
+    match form:
+        case "http":
+            text = write_text(wire, call)
+        case "json":
+            text = call.binding.show(call.dialect, call.operation, seen.body, True).decode("utf-8", "surrogateescape")
+        case _ if isinstance(turn.wire, HttpRequest) and turn.wire.insets:
+            text = as_curl(turn.wire)  # which says why there is none
+        case "curl":
+            text = f"{as_curl(wire)}\n"
+        case _:
+            text = as_httpx(wire)
+    if hidden and form != "json":
+        out.tell("Left out, being secret", ", ".join(hidden))
+    out.exact(text)
+
+
+def _without_secrets(turn: Turn, masked: bytes) -> tuple[WireRequest, list[str]]:
+    """Return what goes out without the headers that are secret, and their names; secrets in url and body are masked."""
+    redactor, signed = turn.exchange.journal.redactor, turn.signed()
+    headers = signed.metadata if isinstance(signed, GrpcRequest) else signed.headers
+    shown = {name: value for name, value in headers.items() if redactor.headers([(name, value)]) == ((name, value),)}
+    hidden = [name for name in headers if name not in shown]
+    if isinstance(turn.wire, GrpcRequest):
+        return replace(turn.wire, metadata=shown, body=masked), hidden
+    if signed.url != turn.wire.url:
+        hidden.append("the key in the url")
+    url = redactor.url(turn.wire.url)
+    return replace(turn.wire, url=url, headers=shown, body=masked, insets=()), hidden

@@ -1,0 +1,136 @@
+"""`task push-config`: where an agent pushes the updates of a task to (A2A 1.0 sections 3.1.7 to 3.1.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from inspector.capture.redaction import MASK
+from inspector.cli.arguments import Invocation
+from inspector.cli.errors import usage
+from inspector.cli.output import Output
+from inspector.cli.run_command import Run, run, unfit
+from inspector.findings.rule import LEGACY
+from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import FaultError
+from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
+from inspector.protocol.operations import Operation
+from inspector.session.call import Turn
+from inspector.session.session import Session
+
+
+def set_config(invocation: Invocation, out: Output) -> int:
+    """Have a task's updates pushed to a url."""
+    given = invocation.given
+    if not given.url:
+        raise usage("Where is the agent to push to? No url was given.", "Name it with --url.")
+    members: dict[str, Any] = {"task_id": given.id, "url": given.url}
+    if given.config_id:
+        members["id"] = given.config_id
+    if given.token:
+        members["token"] = given.token
+    if given.auth:
+        scheme, credentials = given.auth
+        members["authentication"] = AuthenticationInfo(scheme=scheme, credentials=credentials)
+    config = PushConfig(**members)
+
+    async def work(current: Run) -> None:
+        answer = await _ask(current, Operation.SET_PUSH, lambda session: session.set_push(config))
+        if not isinstance(answer, PushConfig):
+            raise unfit(Operation.SET_PUSH, answer)
+        _show(current.out, answer, given.id)
+
+    return run(invocation, out, work)
+
+
+def get_config(invocation: Invocation, out: Output) -> int:
+    """Show one configuration of a task; before 1.0, over JSON-RPC, it may be the only one."""
+    task_id = invocation.given.id
+
+    def prepare(session: Session) -> Turn:
+        choice = session.choice
+        alone = choice.dialect.generation in LEGACY and choice.binding is jsonrpc.BINDING
+        config_id = invocation.given.config_id or "" if alone else _named(invocation)
+        return session.get_push(task_id, config_id)
+
+    async def work(current: Run) -> None:
+        answer = await _ask(current, Operation.GET_PUSH, prepare)
+        if not isinstance(answer, PushConfig):
+            raise unfit(Operation.GET_PUSH, answer)
+        _show(current.out, answer, task_id)
+
+    return run(invocation, out, work)
+
+
+def list_configs(invocation: Invocation, out: Output) -> int:
+    """Show every configuration of a task."""
+    task_id = invocation.given.id
+
+    async def work(current: Run) -> None:
+        answer = await _ask(current, Operation.LIST_PUSH, lambda session: session.list_push(task_id))
+        if not isinstance(answer, PushConfigList):
+            raise unfit(Operation.LIST_PUSH, answer)
+        if out.json:
+            out.document(answer.to_json())
+            return
+        for config in answer.configs:
+            _show(out, config, task_id)
+        out.field("Push configs", f"{len(answer.configs):,}")
+        if answer.next_page_token:
+            out.field("Next page token", answer.next_page_token)
+
+    return run(invocation, out, work)
+
+
+def delete_config(invocation: Invocation, out: Output) -> int:
+    """Delete one configuration of a task."""
+    task_id, config_id = invocation.given.id, _named(invocation)
+
+    async def work(current: Run) -> None:
+        answer = await _ask(current, Operation.DELETE_PUSH, lambda session: session.delete_push(task_id, config_id))
+        if not isinstance(answer, Deleted):
+            raise unfit(Operation.DELETE_PUSH, answer)
+        if out.json:
+            out.document(answer.to_json())
+        else:
+            out.field("Deleted", config_id)
+            out.field("Task", task_id)
+
+    return run(invocation, out, work)
+
+
+def _named(invocation: Invocation) -> str:
+    config_id: str | None = invocation.given.config_id
+    if not config_id:
+        raise usage("Which configuration? None was named.", "Name it with --id; task push-config list shows them.")
+    return config_id
+
+
+async def _ask(current: Run, operation: Operation, prepare: Callable[[Session], Turn]) -> Answer:
+    await current.connect()
+    current.check_interface()
+    current.allow(operation)
+    try:
+        return await current.call(prepare(current.session))
+    except FaultError as error:
+        if error.fault.code != "TaskNotFoundError" or operation not in (Operation.GET_PUSH, Operation.DELETE_PUSH):
+            raise
+        hint = "The task, or its push configuration: task push-config list shows those that it has."
+        raise FaultError(replace(error.fault, hint=hint)) from error
+
+
+def _show(out: Output, config: PushConfig, task_id: str) -> None:
+    """Print a configuration as the agent has it: in JSON the protocol's own object, as text without its secrets."""
+    if out.json:
+        out.document(config.to_json())
+        return
+    out.field("Push config", config.id or "without an id")
+    out.field("Task", config.task_id or task_id)
+    out.field("Url", out.redact(config.url))
+    if config.token:
+        out.field("Token", MASK)
+    if config.authentication is not None:
+        secret = f" {MASK}" if config.authentication.credentials else ""
+        out.field("Authentication", f"{config.authentication.scheme}{secret}")

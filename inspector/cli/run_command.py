@@ -1,0 +1,258 @@
+"""A headless command under way: its session on a capture, its deadline, what a signal does to it."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import signal
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from inspector.capture.private_files import CaptureError
+from inspector.cli.arguments import PROGRAM, Invocation
+from inspector.cli.debug_log import Trace
+from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
+from inspector.cli.findings import FindingsPrinter
+from inspector.cli.output import Output
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.dialects.registry import for_version
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
+from inspector.protocol.operations import Operation
+from inspector.session.call import Turn
+from inspector.session.connection import GET_CARD, Connection
+from inspector.session.journal import Journal
+from inspector.session.session import Session
+from inspector.session.settings import settings_of
+
+UNSUPPORTED = "UnsupportedOperationError"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a command works with: what was typed, where it prints, the session."""
+
+    invocation: Invocation
+    out: Output
+    session: Session
+
+    def reference(self) -> str:
+        """Return which agent is meant, and warn where nobody proves that it is the one; raises `FaultError`."""
+        options = self.invocation.options
+        if not options.reference:
+            raise usage("Which agent? None was named.", "Name it with -a URL, or in A2ACLI_AGENT_CARD.")
+        if options.insecure:
+            secrets = " The credentials are sent all the same." if options.bearer or options.api_key else ""
+            self.out.warn(f"TLS certificates are not checked: anybody between may read and change all.{secrets}")
+        return options.reference
+
+    async def connect(self) -> Connection:
+        """Find the agent's card, and warn of what the user should know about how we talk to it."""
+        reference = self.reference()
+        try:
+            return await self.session.connect(reference)
+        except FaultError as error:
+            if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
+                raise FaultError(_refused(error.fault)) from error
+            raise
+
+    def check_interface(self) -> None:
+        """Warn of a generation that is old or not the declared one, and of an origin that gets no credentials."""
+        choice, credentials = self.session.choice, self.session.credentials
+        generation = choice.dialect.generation
+        if generation.startswith("0.") and not self.invocation.options.a2a_version:  # section 13.2
+            self.out.warn(
+                f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant"
+            )
+        declared = for_version(choice.interface.protocol_version)
+        if declared is not None and declared.generation not in (generation, choice.dialect.alias_of):
+            self.out.warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
+        if credentials and not credentials.are_for(choice.interface.url):
+            self.out.warn(
+                f"the credentials are not sent to {choice.interface.url}, which is not at the origin that you typed; "
+                f"--trust {choice.interface.url} allows it"
+            )
+
+    def allow(self, operation: Operation) -> None:
+        """Refuse what the interface has no way to ask for, and warn where the card says that the agent does not do it.
+
+        Raises `FaultError` with A2A's own name for it: the protocol names this condition.
+        """
+        session, choice = self.session, self.session.choice
+        why = session.why_not(operation)
+        if not choice.binding.offers(choice.dialect, operation):
+            hint = "card get shows the agent's interfaces; --transport and --a2a-version choose another."
+            raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, f"The interface lacks it: {why}.", hint))
+        if why:
+            self.out.warn(f"{why}; the agent is asked all the same")
+
+    async def call(self, turn: Turn, *, undone: str = "") -> Answer:
+        """Drive a call to its end and return the answer; raises `FaultError` where there is none.
+
+        `undone` is the hint for an agent that does not do this at all.
+        """
+        fault = await turn.finish()
+        if fault is not None and fault.code == UNSUPPORTED and undone:
+            fault = replace(fault, hint=undone)
+        if fault is not None:
+            raise FaultError(self.explain(fault))
+        answer = turn.exchange.answer
+        if answer is None:
+            raise ValueError("a call without a fault has an answer")
+        return answer
+
+    def explain(self, fault: Fault) -> Fault:
+        """Tell credentials that were refused from those that were never sent, and name the way to see more."""
+        choice, credentials = self.session.choice, self.session.credentials
+        if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
+            if credentials.are_for(choice.interface.url):
+                return _refused(fault)
+            return replace(fault, hint=f"They were not sent there: --trust {choice.interface.url} allows it.")
+        if fault.error is not None and not self.invocation.debug:
+            return replace(fault, hint=f"{fault.hint} --debug shows the agent's answer.".strip())
+        return fault
+
+    def again(self, *words: str) -> str:
+        """Return a command about the same agent, spelled as this one was, to be pasted into a shell."""
+        options = self.invocation.options
+        spelled = [
+            *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
+            *(word for one in options.transports for word in ("--transport", one)),
+            *(word for one in options.trust for word in ("--trust", one)),
+            *(("--insecure",) if options.insecure else ()),
+        ]
+        return shlex.join([PROGRAM, *words, "-a", options.reference or "", *spelled])
+
+    def known(self) -> str:
+        """Say which task was heard of last and how it stands; `""` where none was."""
+        for task in self.session.tasks.all()[:1]:
+            context = f", context {task.now.context_id}" if task.now.context_id else ""
+            return f"task {task.id}{context}, {short(task.now.state) or 'state unknown'}"
+        return ""
+
+    def follow_up(self) -> tuple[str, str]:
+        """Return a label and the command that goes on with the task heard of last; empty where there is none to do."""
+        for task in self.session.tasks.all()[:1]:
+            if task.now.state == State.AUTH_REQUIRED:
+                return "Log in where the agent says, then", self.again("task", "get", task.id, "--wait")
+            if is_interrupted(task.now.state):
+                return "Resume", self.again("send", "--task-id", task.id, "--text", "your answer")
+            if not is_terminal(task.now.state):
+                return "Follow", self.again("task", "get", task.id, "--wait")
+        return "", ""
+
+
+def unfit(operation: str, answer: Answer) -> FaultError:
+    """Make the error for an answer that can be read and is none to what was asked."""
+    seen = f"{operation} was answered with a {type(answer).__name__}."
+    return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "--debug shows what the agent sent."))
+
+
+def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> int:
+    """Carry out a command in an event loop of its own and return the exit code; raises `FaultError`."""
+    try:
+        asyncio.run(_work(invocation, out, work))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except asyncio.CancelledError:
+        return TERMINATED
+    return OK
+
+
+async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> None:
+    # SIGTERM ends the command in order, as SIGINT does by itself.
+    end = cast("asyncio.Task[None]", asyncio.current_task()).cancel
+    with on_signal(end, signal.SIGTERM), _capture_file(invocation.options.capture) as path:
+        async with _session(path, invocation, out) as session:
+            current = Run(invocation, out, session)
+            trace = Trace(session.journal, out) if invocation.debug else None
+            findings = _print_findings(invocation, session.journal, out)
+            try:
+                async with asyncio.timeout(invocation.options.timeout) as deadline:
+                    await work(current)
+            except TimeoutError:
+                if not deadline.expired():
+                    raise
+                raise FaultError(_too_late(current)) from None
+            except (asyncio.CancelledError, KeyboardInterrupt) as stop:
+                known = str(stop) or current.known()
+                out.tell("Interrupted", known or "before any task was heard of")
+                label, command = current.follow_up()
+                if command and invocation.options.reference:
+                    out.tell(label, command)
+                raise
+            finally:
+                if findings is not None:
+                    findings.end()
+                if trace is not None:
+                    trace.end()
+
+
+def _print_findings(invocation: Invocation, journal: Journal, out: Output) -> FindingsPrinter | None:
+    """Begin to print what is found, where that was asked for; JSON is then one line each."""
+    if not getattr(invocation.given, "findings", False):
+        return None
+    out.lines = out.json
+    return FindingsPrinter(journal, out, skip=frozenset({GET_CARD}))
+
+
+def _refused(fault: Fault) -> Fault:
+    return replace(fault, code=FaultCode.AUTH_FAILED.value, hint="Credentials were sent, and they were refused.")
+
+
+def _too_late(current: Run) -> Fault:
+    options = current.invocation.options
+    known = current.known()
+    return Fault(
+        Whose.AGENT,
+        FaultCode.TIMEOUT,
+        f"The time was up after {options.timeout:g} s{f': {known}' if known else ''}.",
+        current.follow_up()[1] or "Give it more time with --timeout.",
+    )
+
+
+@asynccontextmanager
+async def _session(path: Path, invocation: Invocation, out: Output) -> AsyncIterator[Session]:
+    try:
+        session = Session(path, settings_of(invocation.options))
+    except CaptureError as error:
+        raise usage(str(error), "--capture FILE names another place.") from error
+    out.redact = session.journal.redactor.text
+    try:
+        yield session
+    finally:
+        await session.close()
+        if session.journal.capture.failure:
+            out.warn(session.journal.capture.failure)
+
+
+@contextmanager
+def _capture_file(chosen: Path | None) -> Iterator[Path]:
+    """Give the path of the capture: the one chosen, or one that is gone when the command is over."""
+    if chosen is not None:
+        yield chosen
+        return
+    with tempfile.TemporaryDirectory(prefix=f"{PROGRAM}-") as folder:
+        yield Path(folder, "capture")
+
+
+@contextmanager
+def on_signal(reaction: Callable[[], object], *numbers: signal.Signals) -> Iterator[None]:
+    """Call `reaction` at these signals; only the main thread hears any, and not on every system in the event loop."""
+    loop = asyncio.get_running_loop()
+    heard = []
+    if threading.current_thread() is threading.main_thread():
+        with suppress(NotImplementedError):
+            for number in numbers:
+                loop.add_signal_handler(number, reaction)
+                heard.append(number)
+    try:
+        yield
+    finally:
+        for number in heard:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,185 @@
+"""Rules about members of one generation in a card of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from inspector.findings.card.facts import Facts
+from inspector.findings.card.valid_examples import skill
+from inspector.findings.rule import V1
+from inspector.findings.rule_set import HINT, WARNING, Book, Seen
+from inspector.findings.shape import Slip
+from inspector.protocol.pointer import pointer
+
+BOOK = Book[Facts]()
+
+NEW: Mapping[str, tuple[str, ...]] = {
+    "card": ("supportedInterfaces", "securityRequirements"),
+    "capabilities": ("extendedAgentCard",),
+    "skill": ("securityRequirements",),
+    "interface": ("protocolBinding", "tenant"),
+    "flows": ("deviceCode",),
+}
+"""What 1.0 brought, by the object that has it."""
+OLD = (
+    "url",
+    "preferredTransport",
+    "additionalInterfaces",
+    "protocolVersion",
+    "supportsAuthenticatedExtendedCard",
+    "authentication",
+)
+"""What 1.0 took away from the top of a card."""
+
+
+@BOOK.rule(
+    "CARD-034",
+    WARNING,
+    "A card of an older generation has a member of 1.0",
+    section="1.0 Appendix A",
+    demand="supportedInterfaces, securityRequirements and extendedAgentCard came with 1.0.",
+    remedy="Declare it as this generation does, or make the card one of 1.0 with supportedInterfaces.",
+    generations=("0.3", "0.2", "0.1"),
+    failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
+)
+def member_of_1_0(card: Facts) -> Iterator[Seen]:
+    for one in card.breaches:
+        if one.slip is Slip.UNKNOWN and one.value is not None and one.name in NEW.get(one.shape.of, ()):
+            yield Seen(one.pointer, f"{one.name} is a member of 1.0; this card has the shape of {card.generation}")
+
+
+@BOOK.rule(
+    "CARD-035",
+    WARNING,
+    "A card of 1.0 has a member of an older generation",
+    section="1.0 Appendix A.2",
+    demand="url, preferredTransport, additionalInterfaces and protocolVersion were replaced by supportedInterfaces.",
+    remedy="Take it away, or give the card the whole older shape beside that of 1.0.",
+    generations=V1,
+    failing={"preferredTransport": "JSONRPC"},
+    passing={"url": "https://agent.example.com/a2a", "preferredTransport": "JSONRPC", "protocolVersion": "0.3"},
+)
+def member_of_old(card: Facts) -> Iterator[Seen]:
+    if card.hybrid:
+        return
+    for name in OLD:
+        if name in card.value:
+            yield Seen(pointer(name), f"{name} is a member of older generations")
+
+
+@BOOK.rule(
+    "CARD-064",
+    WARNING,
+    "The card says how to authenticate as 0.1 did",
+    section="0.2.0 §5.5",
+    demand="authentication was replaced by securitySchemes and security.",
+    remedy="Declare securitySchemes and security: readers of this generation see no demand at all.",
+    generations=("0.3", "0.2"),
+    failing={"authentication": {"schemes": ["Bearer"]}},
+)
+def authentication_of_0_1(card: Facts) -> Iterator[Seen]:
+    if card.value.get("authentication") is not None:
+        yield Seen("/authentication", "authentication is a member of 0.1")
+
+
+@BOOK.rule(
+    "CARD-036",
+    HINT,
+    "Security requirements under their older name",
+    section="1.0 §4.4.1 against the sample of §8.5",
+    demand="The definition names the member securityRequirements; the specification's own sample says security.",
+    remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
+    generations=V1,
+    failing={"security": [{"bearer": []}]},
+)
+def old_requirements(card: Facts) -> Iterator[Seen]:
+    if not card.hybrid and "security" in card.value:
+        yield Seen("/security", "security instead of securityRequirements")
+
+
+@BOOK.rule(
+    "CARD-065",
+    WARNING,
+    "Security requirements of a skill under their older name",
+    section="1.0 §4.4.5",
+    demand="Security schemes necessary for this skill: securityRequirements.",
+    remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
+    generations=V1,
+    failing={"skills": [skill(security=[{"bearer": []}])]},
+)
+def old_requirements_of_skill(card: Facts) -> Iterator[Seen]:
+    for number, one in card.skills if not card.hybrid else ():
+        if "security" in one:
+            yield Seen(pointer("skills", number, "security"), "security instead of securityRequirements")
+
+
+@BOOK.rule(
+    "CARD-037",
+    HINT,
+    "A capability that 1.0 took away",
+    section="1.0 §4.4.3 against the sample of 1.0.0 §8.5",
+    demand="stateTransitionHistory is no capability of 1.0; the sample of 1.0.0 still has it.",
+    remedy="Take it away.",
+    generations=V1,
+    failing={"capabilities": {"stateTransitionHistory": True}},
+)
+def removed_capability(card: Facts) -> Iterator[Seen]:
+    for one in card.slips(Slip.UNKNOWN, "capabilities"):
+        if one.name == "stateTransitionHistory" and not card.hybrid:
+            yield Seen(one.pointer, "stateTransitionHistory is gone in 1.0")
+
+
+@BOOK.rule(
+    "CARD-038",
+    HINT,
+    "The card does not say its protocol version",
+    section="0.2.5 §5.5",
+    demand="protocolVersion is required from 0.2.5 on.",
+    remedy="Add protocolVersion: without it nobody can tell 0.2 from 0.3.",
+    generations=("0.2",),
+    failing={"protocolVersion": None, "preferredTransport": None, "additionalInterfaces": None},
+)
+def no_protocol_version(card: Facts) -> Iterator[Seen]:
+    if card.value.get("protocolVersion") is None and not _names_transports(card):
+        yield Seen("/protocolVersion", "protocolVersion is missing")
+
+
+@BOOK.rule(
+    "CARD-066",
+    WARNING,
+    "The card names transports, and does not say its protocol version",
+    section="0.2.5 §5.5, 0.3 §5.5",
+    demand="protocolVersion is required from 0.2.5 on, one release after transports could be named.",
+    remedy="Add protocolVersion: clients of 0.3 refuse a card without it.",
+    generations=("0.2",),
+    failing={"protocolVersion": None},
+)
+def transports_without_version(card: Facts) -> Iterator[Seen]:
+    if card.value.get("protocolVersion") is None and _names_transports(card):
+        yield Seen("/protocolVersion", "protocolVersion is missing")
+
+
+@BOOK.rule(
+    "CARD-067",
+    WARNING,
+    "A member that is required from 0.2 on",
+    section="0.2.0 §5.5",
+    demand="description, defaultInputModes, defaultOutputModes and a skill's description and tags became required.",
+    remedy="Add it, unless the agent really speaks 0.1: nothing else on this card tells.",
+    generations=("0.1",),
+    failing={"authentication": None, "description": None},
+)
+def required_since_0_2(card: Facts) -> Iterator[Seen]:
+    if "authentication" in card.value:
+        return
+    for name in ("description", "defaultInputModes", "defaultOutputModes"):
+        if card.value.get(name) is None:
+            yield Seen(pointer(name), f"{name} is missing")
+    for number, one in card.skills:
+        for name in ("description", "tags"):
+            if one.get(name) is None:
+                yield Seen(pointer("skills", number, name), f"{name} is missing")
+
+
+def _names_transports(card: Facts) -> bool:
+    return "preferredTransport" in card.value or "additionalInterfaces" in card.value

@@ -1,0 +1,66 @@
+"""How a card differs from others of the same agent: its extended one, and those that were seen before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from inspector.capture.card_history import SeenCard
+from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects.registry import read_card
+from inspector.protocol.difference import Change, difference
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Json, Unreadable
+from inspector.wire.discovery import FoundCard
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A card that was seen before, and what has changed since."""
+
+    card: SeenCard
+    changes: tuple[Change, ...]
+
+
+class CardHistory:
+    """The versions of one agent's card, secrets masked, the one seen last first."""
+
+    def __init__(self) -> None:
+        self._versions: list[SeenCard] = []
+
+    def __len__(self) -> int:
+        return len(self._versions)
+
+    def load(self, kept: list[SeenCard]) -> None:
+        """Take in what earlier sessions saw."""
+        self._versions += kept
+
+    def see(self, raw: bytes, at: float) -> None:
+        """Take in the card as it is now."""
+        known = next((one for one in self._versions if one.raw == raw), None)
+        now = replace(known, last=at) if known else SeenCard(raw, at, at)
+        self._versions = [now, *(one for one in self._versions if one is not known)]
+
+    def earlier(self) -> list[Earlier]:
+        """Compare the card as it is now with each other version, the one seen last first."""
+        if len(self._versions) < 2:
+            return []
+        now = _read(self._versions[0].raw)
+        return [Earlier(one, tuple(difference(_read(one.raw), now))) for one in self._versions[1:]]
+
+
+def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
+    """Compare the extended card with the public one: as they were served, or as read where their shapes differ."""
+    card, dialect = read_card(extended)
+    if dialect.generation == public.dialect.generation or not isinstance(card, AgentCard):
+        return difference(_read(public.raw), extended)
+    return difference(public.card.to_json(), card.to_json())
+
+
+def opened(answer: Json) -> Json:
+    """Take the card out of the envelope of a call, where it is in one."""
+    return answer["result"] if isinstance(answer, dict) and "jsonrpc" in answer and "result" in answer else answer
+
+
+def _read(raw: bytes) -> Json:
+    value = parse(raw)
+    return None if isinstance(value, Unreadable) else value

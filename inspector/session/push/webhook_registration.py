@@ -1,0 +1,122 @@
+"""Registrations of webhooks, as far as the session knows what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import Fault
+from inspector.protocol.model import (
+    AuthenticationInfo,
+    Deleted,
+    PushConfig,
+    PushConfigList,
+    PushConfigRequest,
+    Request,
+)
+from inspector.wire.receiver.registration import Proof, Registration
+
+
+@dataclass(slots=True)
+class Hook:
+    """One registration with the task that it is for, `""` until the agent has named it, and its counts.
+
+    `generation` is the one in which the agent was told of it, `config_id` what the agent calls it. `stored` says
+    whether the agent has it, None until that was asked; `failed` why it never got it, `""` where it may have.
+    `accepted` counts deliveries that were good and answered so, `failing` those that were answered as dialled in.
+    """
+
+    registration: Registration
+    task_id: str = ""
+    generation: str = ""
+    config_id: str = ""
+    stored: bool | None = None
+    failed: str = ""
+    deleted: bool = False
+    accepted: int = 0
+    refused: int = 0
+    failing: int = 0
+
+    @property
+    def config(self) -> PushConfig:
+        """Return the configuration that goes to the agent.
+
+        The token goes along whatever else is asked for, because generations and SDKs each send only one of them back.
+        """
+        registration, demand = self.registration, self.registration.demand
+        config = PushConfig(url=registration.url, token=registration.token)
+        if demand.proof is Proof.TOKEN:
+            return config
+        members = {"credentials": registration.credentials} if registration.credentials else {}
+        return config.model_copy(update={"authentication": AuthenticationInfo(scheme=demand.scheme, **members)})
+
+    @property
+    def live(self) -> bool:
+        """Tell whether deliveries may be expected."""
+        return not (self.deleted or self.failed or self.stored is False)
+
+    @property
+    def came(self) -> int:
+        """Return how many deliveries came, whatever became of them."""
+        return self.accepted + self.refused + self.failing
+
+    @property
+    def standing(self) -> str:
+        """Say in a word what became of the registration, `""` where nothing is wrong with it."""
+        if self.deleted:
+            return "deleted"
+        if self.failed:
+            return "never registered"
+        return "not stored" if self.stored is False else ""
+
+
+class Hooks(list[Hook]):
+    """The registrations of a session, in the order in which they were made."""
+
+    def of_task(self, task_id: str) -> list[Hook]:
+        """Return the registrations for a task."""
+        return [hook for hook in self if hook.task_id == task_id] if task_id else []
+
+    def of(self, registration: Registration | None) -> Hook | None:
+        """Return the hook of a registration."""
+        # From the end, because the last ones are those that are busy.
+        return next((hook for hook in reversed(self) if hook.registration is registration), None)
+
+    def learn(self, request: Request, answer: Answer | None, fault: Fault | None, hook: Hook | None, task: str) -> None:
+        """Take in what a call told about registrations: `hook` went with a message, which came to `task`."""
+        match request:
+            case PushConfig():
+                self._set(request, answer, fault)
+            case PushConfigRequest() if fault is None:
+                self._told(request, answer)
+        if hook is not None:
+            hook.task_id = task or hook.task_id
+            hook.failed = fault.seen if fault is not None and not task else ""
+
+    def _set(self, request: PushConfig, answer: Answer | None, fault: Fault | None) -> None:
+        hook = next((one for one in self if one.registration.url == request.url), None)
+        if hook is None:
+            return
+        hook.task_id = request.task_id or hook.task_id
+        hook.failed = fault.seen if fault is not None else ""
+        if isinstance(answer, PushConfig):
+            hook.stored, hook.config_id = True, answer.id or hook.config_id
+
+    def _told(self, request: PushConfigRequest, answer: Answer | None) -> None:
+        mine = [hook for hook in self.of_task(request.task_id) if not hook.failed]
+        match answer:
+            case Deleted():
+                for hook in mine:
+                    # Generations before 1.0 call the only configuration of a task by the id of the task.
+                    hook.deleted |= request.id in (hook.config_id, hook.task_id)
+            case PushConfigList():
+                known = {config.url: config.id for config in answer.configs}
+                for hook in mine:
+                    hook.stored = hook.registration.url in known
+                    hook.config_id = known.get(hook.registration.url) or hook.config_id
+            case PushConfig():
+                for hook in mine:
+                    if hook.registration.url == answer.url:
+                        hook.stored, hook.config_id = True, answer.id or hook.config_id
+            case _:
+                pass

@@ -1,0 +1,297 @@
+"""Artifacts as files: clean names, exact bytes, and never over a file that is there without being told to.
+
+What an agent calls a file is hostile: of a name only what every system takes as the name of a plain file is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from mimetypes import MimeTypes
+from pathlib import Path
+
+from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
+from inspector.protocol.model import Message, Part, Task
+from inspector.session.replay.file_content import decode
+
+LONGEST = 100
+"""How many bytes a name may have in UTF-8: every file system takes twice as many."""
+
+_LONGEST_SUFFIX = 16
+_LOOKED_AT = 4 * LONGEST
+"""How many characters of either end of a name are looked at."""
+
+_FORBIDDEN = frozenset('<>:"/\\|?*')
+_RESERVED = frozenset(
+    {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
+    | {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
+)
+"""Names that Windows keeps for devices, whatever follows their first dot."""
+
+_SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "application/json": ".json"}
+_TYPES = MimeTypes()
+_MOST_NUMBERS = 10_000
+
+
+class SaveError(Exception):
+    """Files cannot be saved; `str` of it is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file to be: a clean name that none of its companions has, its bytes, and what was odd about them."""
+
+    name: str
+    content: bytes
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One part, or texts that follow each other, on the way to a file."""
+
+    filename: str
+    suffix: str
+    content: bytes
+    forced: bool = False
+    note: str = ""
+
+
+def clean_name(name: str, fallback: str = "artifact") -> str:
+    """Return what of a name can stand as the name of a file in a folder, on every system.
+
+    Folders before it, control and invisible characters, leading dots and dashes go; what Windows forbids becomes `_`;
+    a long name is cut before its suffix. `fallback` stands for a name of which nothing is left.
+    """
+    steps = (step.strip(" .") for step in reversed(name.replace("\\", "/").split("/")))
+    last = next((step for step in steps if step), "")
+    if len(last) > 2 * _LOOKED_AT:
+        last = last[:_LOOKED_AT] + last[-_LOOKED_AT:]
+    letters = (_letter(letter) for letter in unicodedata.normalize("NFC", last))
+    cleaned = " ".join("".join(letters).split()).strip(" .")
+    if cleaned.startswith(("-", "~")) or cleaned.partition(".")[0].rstrip().upper() in _RESERVED:
+        cleaned = f"_{cleaned}"
+    stem, suffix = _split(cleaned)
+    return f"{_cut(stem, LONGEST - len(suffix.encode()))}{suffix}" if stem else fallback
+
+
+def items_of(artifacts: Iterable[AssembledArtifact]) -> list[Item]:
+    """Return the files that artifacts are made of, in order: a text, a file or a JSON value each, their bytes exact.
+
+    A part that only names a url becomes a note with the url; nothing is fetched.
+    """
+    named: list[tuple[str, _Piece]] = []
+    for number, artifact in enumerate(artifacts, 1):
+        called = clean_name(artifact.name or artifact.artifact_id, f"artifact-{number}")
+        named += _named(list(_pieces(artifact)), called)
+    return _unique(named)
+
+
+def items_of_answer(answer: AssembledTask | Task | Message) -> list[Item]:
+    """Return the files of a task's artifacts, or those of a message that stands for them."""
+    match answer:
+        case AssembledTask():
+            return items_of(answer.artifacts.values())
+        case Task():
+            artifacts = []
+            for number, artifact in enumerate(answer.artifacts or (), 1):
+                whole = AssembledArtifact(artifact.artifact_id or f"artifact-{number}")
+                whole.extend(artifact)
+                artifacts.append(whole)
+            return items_of(artifacts)
+        case Message():
+            pieces = [piece for piece in map(_piece, answer.parts) if piece]
+            return _unique(_named(pieces, "message"))
+
+
+def clashes(items: Sequence[Item], folder: Path) -> list[str]:
+    """Return the names that are taken in a folder already."""
+    return [item.name for item in items if os.path.lexists(folder / item.name)]
+
+
+def save(items: Sequence[Item], folder: Path, *, over: bool = False) -> list[Path]:
+    """Write files, 0600, into a folder, which is made where it is missing, and return where each went.
+
+    A name that is taken gets a number, unless `over` says to replace the file; a link is never followed. Raises
+    `SaveError`; what was written before stays.
+    """
+    try:
+        private_folder(folder)
+    except CaptureError as error:
+        raise SaveError(str(error)) from error
+    written: list[Path] = []
+    for item in items:
+        try:
+            written.append(_replace(item, folder) if over else _create(item, folder))
+        except OSError as error:
+            raise SaveError(f"Cannot save {item.name} in {folder}: {reason(error)}.") from error
+    return written
+
+
+def save_answer(answer: AssembledTask | Task | Message, folder: Path) -> list[tuple[Path, str]]:
+    """Save all that an answer holds, beside what is there, and return where each file went and what was odd about it.
+
+    Raises `SaveError`.
+    """
+    items = items_of_answer(answer)
+    return list(zip(save(items, folder), (item.note for item in items), strict=True))
+
+
+def default_folder(task_id: str) -> Path:
+    """Return the folder that is proposed for the artifacts of a task: one below where the program was started."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # somebody removed it meanwhile
+        here = Path.home()
+    return here / "artifacts" / clean_name(task_id[:8], "task")
+
+
+def _letter(letter: str) -> str:
+    category = unicodedata.category(letter)
+    if category == "Zs" or letter in "\t\n\r":
+        return " "
+    if category.startswith("C") or category in ("Zl", "Zp"):
+        return ""
+    return "_" if letter in _FORBIDDEN else letter
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Part a name into stem and suffix; what is too long to say what a file is counts as stem."""
+    stem, dot, suffix = name.rpartition(".")
+    if not stem or not suffix or " " in suffix or len(suffix.encode()) >= _LONGEST_SUFFIX:
+        return name, ""
+    return stem, dot + suffix
+
+
+def _cut(text: str, most: int) -> str:
+    return text.encode()[:most].decode(errors="ignore").rstrip(" .")
+
+
+def _suffix(media_type: str | None, otherwise: str) -> str:
+    stated = (media_type or "").partition(";")[0].strip().lower()
+    return _SUFFIXES.get(stated) or _TYPES.guess_extension(stated) or otherwise
+
+
+def _pieces(artifact: AssembledArtifact) -> Iterator[_Piece]:
+    """Part an artifact into files; texts of one kind that follow each other are one, whatever else they say."""
+    taken = 0
+    texts: list[str] = []
+    kind: tuple[str | None, str | None] = (None, None)
+    for part in artifact.parts:
+        if isinstance(part, Part) and part.text is None:
+            yield from _joined(texts, kind)
+            texts = []
+            if piece := _piece(part):
+                yield piece
+            continue
+        text = artifact.text.between(taken, part.end) if isinstance(part, TextRun) else part.text or ""
+        taken += len(text)
+        if texts and kind != (part.media_type, part.filename):
+            yield from _joined(texts, kind)
+            texts = []
+        kind = (part.media_type, part.filename)
+        texts.append(text)
+    yield from _joined(texts, kind)
+
+
+def _joined(texts: list[str], kind: tuple[str | None, str | None]) -> Iterator[_Piece]:
+    if texts:
+        yield _text("".join(texts), *kind)
+
+
+def _text(text: str, media_type: str | None, filename: str | None) -> _Piece:
+    return _Piece(filename or "", _suffix(media_type, ".txt"), text.encode())
+
+
+def _piece(part: Part) -> _Piece | None:
+    """Make a file of a part; None where it says nothing at all."""
+    name = part.filename or ""
+    match part.content:
+        case "text":
+            return _text(part.text or "", part.media_type, name)
+        case "raw":
+            decoded = decode(part.raw or "")
+            if decoded is None:
+                note = "it is not base64, and saved as it came"
+                return _Piece(name, ".base64", (part.raw or "").encode(), forced=True, note=note)
+            return _Piece(name, _suffix(part.media_type, ".bin"), decoded.content, note=decoded.odd)
+        case "url":
+            # A line break could make a shortcut of the note, which some systems follow when it is opened.
+            url = "".join(f"%{ord(one):02X}" if ord(one) < 0x20 or one == "\x7f" else one for one in part.url or "")
+            return _Piece(name, ".url", f"{url}\n".encode(), forced=True, note="the url alone: it is not fetched")
+        case "data":
+            return _Piece(name, ".json", _json(part.data), forced=True)
+        case _:
+            rest = part.to_json()
+            note = "a part without content, as it came"
+            return _Piece(name, ".json", _json(rest), forced=True, note=note) if rest else None
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def _named(pieces: list[_Piece], called: str) -> Iterator[tuple[str, _Piece]]:
+    """Name the files of one artifact by their own names, else by its."""
+    stem, suffix = _split(called)
+    for number, piece in enumerate(pieces, 1):
+        alone = len(pieces) == 1
+        name = clean_name(piece.filename, "") or (called if alone else f"{stem}-{number}{suffix}")
+        if not _split(name)[1] or (piece.forced and not name.lower().endswith(piece.suffix)):
+            name += piece.suffix
+        yield name, piece
+
+
+def _unique(named: Iterable[tuple[str, _Piece]]) -> list[Item]:
+    """Give each file a name that no other has, on systems that do not tell letters by their case either."""
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
+    items: list[Item] = []
+    for name, piece in named:
+        free, number = name, numbers.get(_key(name), 1)
+        while _key(free) in taken:
+            number += 1
+            free = _number(name, number)
+        numbers[_key(name)] = number
+        taken.add(_key(free))
+        items.append(Item(free, piece.content, piece.note))
+    return items
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _number(name: str, number: int) -> str:
+    stem, suffix = _split(name)
+    return f"{stem}-{number}{suffix}" if number > 1 else name
+
+
+def _create(item: Item, folder: Path) -> Path:
+    """Make a file under the first name that is free."""
+    for number in range(1, _MOST_NUMBERS):
+        path = folder / _number(item.name, number)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        except FileExistsError:
+            continue
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(item.content)
+        except OSError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise
+        return path
+    raise FileExistsError(f"{_MOST_NUMBERS:,} files of that name are there")
+
+
+def _replace(item: Item, folder: Path) -> Path:
+    path = folder / item.name
+    replace_file(path, item.content)
+    return path

@@ -1,0 +1,320 @@
+"""One part of a message being written: its value, its media type, its name, its metadata."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from inspector.session.compose.build import guess_type, name_in_url
+from inspector.session.compose.draft import DraftPart, PartKind
+from inspector.tui.compose.path_completion import Candidate, candidates, completed
+from inspector.tui.editor import edit
+from inspector.tui.render.content import plain
+from inspector.tui.render.json_lines import NotJsonError, laid_out
+from inspector.tui.render.wrap import WrappedText
+from inspector.tui.widgets.composer import MOST
+from inspector.tui.widgets.lines import LineView
+from inspector.tui.widgets.verbatim_area import ExactArea
+
+_ONE_LINE = (PartKind.FILE, PartKind.LINK)
+_FIELDS = {"media_type": "media type", "filename": "file name", "metadata": "metadata"}
+_LONG = 4000
+"""How many characters of a text that is too long to be edited here are shown."""
+
+
+class PartArea(ExactArea):
+    """The text or the JSON of a part."""
+
+    most = MOST
+
+
+class PathInput(Input):
+    """A line for the path of a file, or for a url."""
+
+    enter_hint = "take it"
+
+
+class PartEditor(Vertical):
+    """Shows one part and tells of every change to it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("alt+j", "lay_out", "lay out JSON", id="part.format", tooltip="Lay the JSON out, a member a line"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="part.editor", tooltip="Write it in $EDITOR"),
+        Binding("down", "go_to_candidates", "files", id="part.files", tooltip="To the files that begin so", show=False),
+        Binding("tab", "complete", "complete", id="part.complete", tooltip="Complete the path, or go on", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    PartEditor {
+        & > .pane-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        & > #part-said { height: auto; max-height: 3; }
+        & > PartArea { height: 1fr; border: none; padding: 0; background: $background; }
+        & > #part-long { height: 1fr; }
+        & > #part-path { background: $panel; }
+        & > #part-files { height: 1fr; border: none; background: $background; padding: 0; }
+        & > #part-fields { height: auto; border-top: solid $rule; }
+        & .part-field { height: 1; }
+        & .part-field > Static { width: 12; color: $text-soft; }
+        & .part-field > Input { width: 1fr; background: $background; }
+        & .part-field > Input:focus { background: $panel; }
+    }
+    """
+
+    class Changed(Message):
+        """The part at an index is another one now."""
+
+        def __init__(self, index: int, part: DraftPart) -> None:
+            super().__init__()
+            self.index = index
+            self.part = part
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._part: DraftPart | None = None
+        self.index = 0
+        self._candidates: list[Candidate] = []
+
+    def compose(self) -> ComposeResult:
+        """Make one widget for each sort of value, and the fields that every part has."""
+        yield Static(id="part-title", classes="pane-title")
+        yield Static(id="part-said")
+        yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
+        yield LineView(id="part-long")
+        yield PathInput(id="part-path", compact=True, select_on_focus=False)
+        yield OptionList(id="part-files", compact=True)
+        with Vertical(id="part-fields"):
+            for name, label in _FIELDS.items():
+                with Horizontal(classes="part-field"):
+                    yield Static(label)
+                    yield Input(id=f"part-{name}", compact=True, select_on_focus=False)
+
+    def on_mount(self) -> None:
+        """Keep every cursor still."""
+        for field in self.query(Input):
+            field.cursor_blink = False
+
+    @property
+    def part(self) -> DraftPart | None:
+        """Return the part as it stands in the fields now, whatever of it was told already."""
+        if self._part is None:
+            return None
+        value = self._part.value
+        if not self._is_long:
+            one_line = self._part.kind in _ONE_LINE
+            value = self.query_one(PathInput).value if one_line else self.query_one(PartArea).text
+        fields = {name: self.query_one(f"#part-{name}", Input).value for name in _FIELDS}
+        return replace(self._part, value=value, **fields)  # type: ignore[arg-type]
+
+    @property
+    def _is_long(self) -> bool:
+        return self._part is not None and len(self._part.value) > MOST
+
+    def show_part(self, index: int, part: DraftPart) -> None:
+        """Show a part; the fields' hints say what is sent where they are left empty."""
+        self._part, self.index = part, index
+        one_line = part.kind in _ONE_LINE
+        shown = {
+            "#part-text": not one_line and not self._is_long,
+            "#part-long": self._is_long,
+            "#part-path": one_line,
+            "#part-files": part.kind is PartKind.FILE,
+        }
+        for selector, display in shown.items():
+            self.query_one(selector).display = display
+        self.query_one("#part-title", Static).update(Content.styled(f"PART {index + 1}   {part.kind}", "bold"))
+        with self.prevent(TextArea.Changed, Input.Changed):
+            area = self.query_one(PartArea)
+            if shown["#part-text"]:
+                area.text = part.value
+                area.placeholder = "JSON" if part.kind is PartKind.DATA else "the text"
+            path = self.query_one(PathInput)
+            path.value = part.value if one_line else ""
+            path.placeholder = (
+                "the path of a file" if part.kind is PartKind.FILE else "https://..., which the agent fetches"
+            )
+            for name in _FIELDS:
+                self.query_one(f"#part-{name}", Input).value = getattr(part, name)
+        if self._is_long:
+            self._show_long(part.value)
+        self._hint()
+        if part.kind is PartKind.FILE:
+            self._offer(part.value)
+
+    def _show_long(self, text: str) -> None:
+        head = f"{len(text):,} characters, too many to be edited here; ctrl+g opens $EDITOR. They begin:"
+        begin = WrappedText(text[:_LONG], style="line--text", head=head)
+        begin.skip(len(text) - _LONG)
+        self.query_one("#part-long", LineView).show(begin)
+
+    def say(self, problem: str, notes: tuple[str, ...]) -> None:
+        """Say what is wrong with the part, and what speaks against it."""
+        said = self.query_one("#part-said", Static)
+        lines = [plain(problem).stylize("$state-bad")] if problem else []
+        lines += [plain(note).stylize("$state-warning") for note in notes]
+        said.display = bool(lines)
+        said.update(Content("\n").join(lines))
+
+    def focus_value(self) -> None:
+        """Give the keys to the value."""
+        order = ("#part-text", "#part-path", "#part-long")
+        self.screen.set_focus(next(one for one in map(self.query_one, order) if one.display))
+
+    def _hint(self) -> None:
+        part = self._part
+        if part is None:
+            return
+        match part.kind:
+            case PartKind.FILE:
+                name = part.value.rpartition("/")[2]
+                hints = (guess_type(part.filename or name), name)
+            case PartKind.LINK:
+                name = name_in_url(part.value)
+                hints = (guess_type(part.filename or name), name)
+            case PartKind.DATA:
+                hints = ("application/json", "")
+            case _:
+                hints = ("", "")
+        for name, hint in zip(_FIELDS, (*hints, "{...}"), strict=True):
+            self.query_one(f"#part-{name}", Input).placeholder = hint or "none"
+
+    def _change(self, **members: str) -> None:
+        if self._part is None:
+            return
+        changed = replace(self._part, **members)  # type: ignore[arg-type]
+        if changed != self._part:
+            self._part = changed
+            self._hint()
+            self.post_message(self.Changed(self.index, changed))
+
+    # What is typed
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Take in the text."""
+        event.stop()
+        if not self._is_long:
+            self._change(value=event.text_area.text)
+
+    def on_exact_area_overflowed(self, event: PartArea.Overflowed) -> None:
+        """Take in a text that is too long for an area, and show how it begins."""
+        event.stop()
+        self._set_value(event.text)
+
+    def _set_value(self, text: str) -> None:
+        self._change(value=text)
+        if self._part is None:
+            return
+        long = self._is_long
+        self.query_one("#part-text").display = not long
+        self.query_one("#part-long").display = long
+        if long:
+            self._show_long(text)
+        else:
+            with self.prevent(TextArea.Changed):
+                self.query_one(PartArea).text = text
+        self.focus_value()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Take in the path, the url or a field."""
+        event.stop()
+        name = (event.input.id or "").removeprefix("part-")
+        if name == "path":
+            self._change(value=event.value)
+            if self._part is not None and self._part.kind is PartKind.FILE:
+                self._offer(event.value)
+        elif name in _FIELDS:
+            self._change(**{name: event.value})
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Complete a path with the first file that begins so, or go on to the next field."""
+        event.stop()
+        if event.input.id == "part-path" and self._candidates and self._candidates[0].path != event.value:
+            self._take(self._candidates[0].path)
+        else:
+            self.screen.focus_next()
+
+    # Files
+
+    @work(exclusive=True, group="files")
+    async def _offer(self, typed: str) -> None:
+        found, problem = await asyncio.to_thread(candidates, typed)
+        part = self._part
+        if part is None or part.kind is not PartKind.FILE or part.value != typed:
+            return
+        self._candidates = found
+        listed = self.query_one("#part-files", OptionList)
+        listed.clear_options()
+        listed.add_options(Option(_row(one)) for one in found)
+        if problem:
+            listed.add_option(Option(plain(problem), disabled=True))
+
+    def _take(self, path: str) -> None:
+        field = self.query_one(PathInput)
+        field.value = path
+        field.cursor_position = len(path)
+        self.screen.set_focus(field)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take a file, or go into a folder."""
+        event.stop()
+        self._take(self._candidates[event.option_index].path)
+
+    def action_go_to_candidates(self) -> None:
+        """Go from the path to the files that begin so."""
+        listed = self.query_one("#part-files", OptionList)
+        if listed.display and self._candidates:
+            listed.highlighted = 0
+            self.screen.set_focus(listed)
+
+    def action_complete(self) -> None:
+        """Complete the path as far as all that begins so goes on alike, or go on where it does not."""
+        field = self.query_one(PathInput)
+        path = completed(field.value, self._candidates)
+        if field.has_focus and path != field.value:
+            self._take(path)
+        else:
+            self.screen.focus_next()
+
+    # JSON and the editor
+
+    def action_lay_out(self) -> None:
+        """Lay JSON out, a member a line; what is no JSON stays as it is, and what is wrong is said already."""
+        part = self._part
+        if part is None or part.kind is not PartKind.DATA:
+            return
+        try:
+            self._set_value(laid_out(part.value.encode("utf-8", "surrogatepass")).removesuffix("\n"))
+        except NotJsonError as error:
+            self.app.notify(plain(str(error)).plain, severity="warning", markup=False)
+
+    def action_editor(self) -> None:
+        """Write the value in the user's editor."""
+        part = self._part
+        if part is None or part.kind in _ONE_LINE:
+            return
+        text = edit(self.app, part.value, ".json" if part.kind is PartKind.DATA else ".txt")
+        if text is not None:
+            self._set_value(text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        """Offer only what the sort of part has."""
+        kind = self._part.kind if self._part else None
+        if action == "lay_out":
+            return kind is PartKind.DATA
+        if action == "editor":
+            return kind is not None and kind not in _ONE_LINE
+        return kind is PartKind.FILE if action in ("go_to_candidates", "complete") else True
+
+
+def _row(candidate: Candidate) -> Content:
+    name = plain(candidate.name)
+    return Content.assemble(name.stylize("bold") if candidate.folder else name, (f"   {candidate.words}", "$text-soft"))

@@ -1,0 +1,80 @@
+"""A form made from the JSON schema that an agent gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textual.app import App
+
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.schema import FieldError, SchemaField, fields_of, filled_in, find_schema, schema_of_skill
+from inspector.tui.render.json_lines import laid_out
+from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
+
+if TYPE_CHECKING:
+    from inspector.session.session import Session
+
+
+class Offer(NamedTuple):
+    """A schema and who gave it, in words."""
+
+    title: str
+    schema: Mapping[str, Any]
+
+
+def offers(session: Session, task_id: str) -> list[Offer]:
+    """Return the schemas that can be filled in: that of the task's question, and those of the skills."""
+    task = session.tasks.get(task_id) if task_id else None
+    asked = find_schema(task.now.status.message) if task is not None else None
+    found = [Offer("what the agent asks for", asked)] if asked else []
+    connection = session.connection
+    for skill in connection.card.skills if connection else ():
+        schema = schema_of_skill(skill.model_extra)
+        if schema is not None:
+            found.append(Offer(f"the skill {skill.name or skill.id}", schema))
+    return found
+
+
+def open_form(app: App[Any], found: Sequence[Offer], done: Callable[[str], None]) -> None:
+    """Open the form of the only schema, or ask which; `done` gets the JSON of what was filled in."""
+    if len(found) == 1:
+        _open(app, found[0], done)
+        return
+
+    def chosen(values: dict[str, str] | None) -> None:
+        if values is not None:
+            _open(app, found[int(values[CHOICE])], done)
+
+    choices = [Choice(str(index), one.title) for index, one in enumerate(found)]
+    app.push_screen(FormScreen("A FORM FOR", choices=choices), chosen)
+
+
+def _open(app: App[Any], offer: Offer, done: Callable[[str], None]) -> None:
+    wanted = fields_of(offer.schema)
+
+    def named(values: Mapping[str, str]) -> dict[str, str]:
+        return {one.name: values.get(f"f{index}", "") for index, one in enumerate(wanted)}
+
+    def check(values: Mapping[str, str]) -> str:
+        try:
+            filled_in(wanted, named(values))
+        except FieldError as error:
+            return str(error)
+        return ""
+
+    def take(values: dict[str, str] | None) -> None:
+        if values is not None:
+            done(laid_out(dump(filled_in(wanted, named(values)))).removesuffix("\n"))
+
+    fields = [
+        Field(f"f{index}", f"{one.label}{' *' if one.required else ''}", _hint(one), one.value)
+        for index, one in enumerate(wanted)
+    ]
+    app.push_screen(FormScreen(f"FORM: {offer.title}", fields, check=check), take)
+
+
+def _hint(field: SchemaField) -> str:
+    if field.options:
+        return " | ".join(field.options)
+    return field.hint or {"boolean": "true or false", "json": "JSON", "string": ""}.get(field.kind, f"{field.kind}")

@@ -1,0 +1,74 @@
+"""What stands beside a record on its row: a bookmark, a remark, and what it is to the other way of its task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from inspector.capture.records import Kind, Record
+
+if TYPE_CHECKING:  # a session is loaded after the first paint
+    from inspector.session.bookmarks import Marks
+    from inspector.session.push.pairing import Pairing
+    from inspector.session.record_list import Row
+    from inspector.session.session import Session
+
+
+class Aside(NamedTuple):
+    """What stands beside a record.
+
+    `told` says whether the other way (the stream for a push, a push for a streamed event) told it too: True, False, or
+    None while nobody can know; `paired` that the task came by both ways at all. `seq` is the record there that says the
+    same, 0 for none, and `delay` by how many seconds the push came after the stream.
+    """
+
+    bookmarked: bool = False
+    remark: str = ""
+    paired: bool = False
+    told: bool | None = None
+    seq: int = 0
+    delay: float = 0.0
+
+
+NOTHING_BESIDE = Aside()
+
+
+class Asides:
+    """Looks up what stands beside a record when its row is drawn, at a cost that no number of records changes."""
+
+    def __init__(self, session: Session) -> None:
+        from inspector.session.push.pairing import Standing  # noqa: PLC0415 - loaded with the session, after first paint
+
+        self._told = {Standing.BOTH: True, Standing.WAITING: None, Standing.ALONE: False}
+        self._capture = session.journal.capture
+        self._marks: Marks = session.marks
+        self._pairing: Pairing = session.push.pairing
+
+    def of(self, record: Record, row: Row | None = None) -> Aside:
+        """Return what stands beside a record, or beside one of those that its row folds."""
+        bookmarked, remark = self._marks.bookmarked(record.seq), self._marks.remark_on(record.seq)
+        if row is not None and row.records > 1:
+            folded = [seq for seq in self._marks.within(row.first, row.last) if self._goes_with(seq, record)]
+            bookmarked = any(map(self._marks.bookmarked, folded))
+            remark = next((said for seq in folded if (said := self._marks.remark_on(seq))), "")
+        return self._beside(record, Aside(bookmarked, remark))
+
+    def _goes_with(self, seq: int, last: Record) -> bool:
+        """Tell whether a record is one of those that a run folds: others may stand between them."""
+        record = self._capture.get(seq)
+        return (record.kind, record.exchange, record.task, record.label) == (
+            last.kind,
+            last.exchange,
+            last.task,
+            last.label,
+        )
+
+    def _beside(self, record: Record, aside: Aside) -> Aside:
+        other = self._pairing.of(record)
+        if other is None:
+            return aside
+        told = self._told[other.standing]
+        if not told:
+            return aside._replace(paired=True, told=told)
+        late = record.at - self._capture.get(other.seq).at
+        late = late if record.kind is Kind.DELIVERY else -late
+        return aside._replace(paired=True, told=True, seq=other.seq, delay=late)

@@ -1,0 +1,136 @@
+"""What the Webhooks place says in words: the receiver's state, the table of the three ways, the doctor's causes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from inspector.text.sanitise import clean_line
+from inspector.tui.render.content import plain
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.rows import SHORT_ID, relative, state_cell
+
+if TYPE_CHECKING:  # a session is loaded after the first paint
+    from inspector.session.push.attempts import Chain
+    from inspector.session.push.diagnose import Diagnosis
+    from inspector.session.push.reachability import Reachable
+    from inspector.session.push.reconcile import Reconciliation, Seen, Update
+    from inspector.session.push.webhook_registration import Hook
+
+_LABEL = 12
+_SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
+"""How the members of `Likely` are called, in their order; what comes behind them is ruled out."""
+_WHAT = 26
+_CELL = 11
+_MEANWHILE = {None: "", True: "; the task stood still meanwhile", False: "; the task went on meanwhile"}
+_WAYS = ("stream", "push", "answer")
+"""The values of `Way`, which is loaded with the session, after first paint."""
+
+
+def place_lines(bound: str, advertised: str, reach: Reachable) -> list[Content]:
+    """Return where the receiver is, what agents are told, and whether this one can reach it."""
+    style = {True: "$state-good", False: "$state-bad", None: "$state-warning"}[reach.good]
+    return [
+        Content.assemble(
+            (f"{'bound':<{_LABEL}}", "$wire-quiet"),
+            plain(bound),
+            ("   advertised  ", "$wire-quiet"),
+            plain(advertised),
+        ),
+        Content.assemble((f"{'reachable':<{_LABEL}}", "$wire-quiet"), (plain(reach.words).plain, style)),
+    ]
+
+
+def hook_line(hook: Hook) -> Content:
+    """Return a registration with its counts and what became of it."""
+    standing = hook.standing
+    counts = Content.assemble(
+        (f"{hook.accepted:,} accepted", "$state-good" if hook.accepted else "$text-soft"),
+        (f"   {hook.refused:,} refused", "$state-bad" if hook.refused else "$text-soft"),
+        (f"   {hook.failing:,} failed as dialled in" if hook.failing else "", "$state-warning"),
+    )
+    return Content.assemble(
+        (f"{f'hook {hook.registration.number}':<{_LABEL}}", "$wire-quiet"),
+        (f"{standing}   ", "$state-warning") if standing else "",
+        counts if hook.came or not standing else "",
+        ("   for task " if hook.task_id else "   not heard of yet", "$text-soft"),
+        plain(hook.task_id[:SHORT_ID]),
+        (f"   asks for {hook.registration.demand.words}", "$text-soft"),
+    )
+
+
+def reconciled(
+    found: Reconciliation, chains: list[tuple[Chain, bool | None]], now: float, glyphs: Glyphs
+) -> list[Paragraph]:
+    """Return the table of the ways, what there is to say about it, and the retries.
+
+    With each chain of attempts stands whether the task stood still meanwhile, None where that cannot be told.
+    """
+    if not found.updates:
+        return [_line("", "line--soft", "Nothing of this task was recorded yet.")]
+    began = found.updates[0].first
+    head = "".join(f"{way:<{_CELL}}" for way in _WAYS)
+    lines = [_line(f"{'  update':<{_WHAT}}", "line--soft", f"{head}push after", "line--soft")]
+    lines += [_update(update, began, glyphs) for update in found.updates]
+    counted = ", ".join(f"{count:,} by {way}" for way, count in found.events.items())
+    lines += [_gap(), _line("  events      ", "line--soft", counted)]
+    lines += [_line(f"{glyphs.folded} ", "line--warning", said) for said in found.words]
+    if chains:
+        lines += [_gap(), _line("  retries", "line--soft", "")]
+    for chain, still in chains:
+        mark, style = (glyphs.check, "line--good") if chain.settled else (glyphs.cross, "line--bad")
+        first = chain.tries[0]
+        lines.append(_line(f"{mark} #{first.seq:<6}", style, f"{first.answer}: {chain.words(now)}{_MEANWHILE[still]}"))
+    return lines
+
+
+def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
+    if update.state:
+        cell, _ = state_cell(update.state, glyphs)
+        what = f"{cell}  {update.name}"
+    else:
+        what = f"{update.what}  {update.name}"
+    cells = [next((seen for way, seen in update.seen.items() if way == name), None) for name in _WAYS]
+    delay = "" if update.delay is None else f"{update.delay * 1000:+,.0f} ms"
+    odd = update.differs
+    mark = f"{glyphs.cross} " if odd else "  "
+    shown = clean_line(what, _WHAT - 3)
+    head = f"{mark}{shown}{' ' * (_WHAT - 2 - cell_len(shown))}"
+    text = "".join(f"{_seen(one, began):<{_CELL}}" for one in cells) + delay
+    return _line(head, "line--bad" if odd else "line--text", text)
+
+
+def _seen(seen: Seen | None, began: float) -> str:
+    if seen is None:
+        return "-"
+    return f"{relative(max(0.0, seen.at - began))}{f' x{seen.times:,}' if seen.times > 1 else ''}"
+
+
+def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
+    """Return the causes, the likeliest first, each with its evidence and one thing to try."""
+    lines: list[Paragraph] = []
+    if found.good:
+        lines += [_line(f"{glyphs.check} ", "line--good", f"{found.good:,} deliveries were accepted"), _gap()]
+    for cause in found.causes:
+        if cause.likely < len(_SURE):
+            word, style = _SURE[cause.likely]
+            lines.append(_line(f"{word:<10}", style, f"{cause.name}: {cause.evidence}"))
+            lines.append(_line(f"{'':<10}", "line--soft", cause.remedy, "line--warning"))
+    out = [cause for cause in found.causes if cause.likely >= len(_SURE)]
+    if out:
+        lines += [_gap(), _line("ruled out", "line--soft", "")]
+    return [
+        *lines,
+        *(_line(f"{glyphs.quiet} ", "line--quiet", f"{one.name}: {one.evidence}", "line--soft") for one in out),
+    ]
+
+
+def _line(head: str, style: str, text: str, text_style: str = "line--text") -> Paragraph:
+    return Paragraph((head, style), text, text_style)
+
+
+def _gap() -> Paragraph:
+    return _line("", "line--text", "")

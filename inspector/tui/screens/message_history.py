@@ -1,0 +1,159 @@
+"""Messages that were sent before, and snippets: found by a word, to be edited or to be sent again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from inspector.capture.paths import state_folder
+from inspector.session.compose.draft import Draft
+from inspector.session.compose.snippets import SUFFIX, filled, find, variables
+from inspector.tui.render.content import plain
+from inspector.tui.render.drafts import excerpt
+from inspector.tui.screens.form import Field, FormScreen
+from inspector.tui.widgets.footer import KeyLine
+
+if TYPE_CHECKING:
+    from inspector.session.compose.history import History
+
+_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message to take: what it is called, where it is from, the words that find it, and whether it is a snippet.
+
+    Only a snippet has variables; in a message that was sent the same words are words.
+    """
+
+    draft: Draft
+    title: str
+    origin: str
+    words: str
+    is_snippet: bool = False
+
+
+class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
+    """Gives back the message that was chosen and whether it is to be sent at once, None where none was."""
+
+    CSS_PATH = "message_history.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "send", "send again", id="recall.send", tooltip="Send it as it is", priority=True),
+        Binding("down,up", "to_list", "list", id="recall.list", tooltip="To the list", show=False),
+        Binding("escape", "leave", "close", id="recall.close", tooltip="Close the list"),
+    ]
+
+    def __init__(self, history: History) -> None:
+        super().__init__()
+        self._history = history
+        self._entries: list[Entry] = []
+        self._shown: list[Entry] = []
+
+    def compose(self) -> ComposeResult:
+        """Make the line for a word, the list and the keys."""
+        with Vertical(id="recall"):
+            yield Static(Content.styled("SENT BEFORE, AND SNIPPETS", "bold $bar"), classes="pane-title")
+            yield Input(id="recall-words", placeholder="a word of it, of its agent or its file", compact=True)
+            yield OptionList(id="recall-list", compact=True)
+            yield Static(id="recall-said")
+            yield KeyLine()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.enter_hint = "edit it"  # type: ignore[attr-defined]
+        self.query_one(OptionList).enter_hint = "edit it"  # type: ignore[attr-defined]
+        field.focus()
+        self._read()
+
+    @work(exclusive=True)
+    async def _read(self) -> None:
+        snippets, problems = await asyncio.to_thread(find, (Path.cwd(), state_folder() / "snippets"))
+        sent, problem = await asyncio.to_thread(self._history.load)
+        self._entries = [
+            Entry(
+                one.draft, one.title, str(one.path or ""), f"{one.title} {one.path} {one.draft.label}", is_snippet=True
+            )
+            for one in snippets
+        ]
+        self._entries += [
+            Entry(one.draft, one.draft.label, f"{_when(one.at)}  {one.agent}", f"{one.draft.label} {one.agent}")
+            for one in sent
+        ]
+        said = [*problems, *([problem] if problem else [])]
+        if not self._entries and not said:
+            said = [f"Nothing was sent yet, and there is no *{SUFFIX} in {Path.cwd()}."]
+        self.query_one("#recall-said", Static).update(plain("\n".join(said[:3]), newlines=True))
+        self._list("")
+
+    def _list(self, words: str) -> None:
+        wanted = words.lower().split()
+        self._shown = [one for one in self._entries if all(word in one.words.lower() for word in wanted)][:_MOST]
+        listed = self.query_one(OptionList)
+        listed.clear_options()
+        listed.add_options(
+            Option(Content.assemble(plain(excerpt(one.title)), ("   ", ""), plain(one.origin).stylize("$text-soft")))
+            for one in self._shown
+        )
+        if self._shown:
+            listed.highlighted = 0
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Find what is typed."""
+        self._list(event.value)
+
+    def on_input_submitted(self) -> None:
+        """Take what is under the cursor."""
+        self._take(at_once=False)
+
+    def on_option_list_option_selected(self) -> None:
+        """Take what was chosen."""
+        self._take(at_once=False)
+
+    def action_send(self) -> None:
+        """Send what is under the cursor as it is."""
+        self._take(at_once=True)
+
+    def action_to_list(self) -> None:
+        """Go to the list."""
+        self.query_one(OptionList).focus()
+
+    def _take(self, *, at_once: bool) -> None:
+        index = self.query_one(OptionList).highlighted
+        if index is None or index >= len(self._shown):
+            return
+        entry = self._shown[index]
+        draft = entry.draft.renewed()
+        names = variables(draft) if entry.is_snippet else ()
+        if not names:
+            self.dismiss((draft, at_once))
+            return
+
+        def fill(values: dict[str, str] | None) -> None:
+            if values is not None:
+                self.dismiss((filled(draft, values), at_once))
+
+        fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
+        self.app.push_screen(FormScreen("VARIABLES OF THE SNIPPET", fields), fill)
+
+    def action_leave(self) -> None:
+        """Close, and take nothing."""
+        self.dismiss(None)
+
+
+def _when(at: float) -> str:
+    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}"

@@ -1,0 +1,215 @@
+"""Findings: what is wrong, grouped by rule, with the ground and the remedy, each leading to its record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from inspector.findings.finding import Finding, Severity
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.rows import Cells
+from inspector.tui.render.rule_texts import rule_of
+from inspector.tui.views.base import Place
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.feed import Column, Feed
+
+if TYPE_CHECKING:
+    from inspector.session.session import Session
+
+COLUMNS = (
+    Column("mark", 1),
+    Column("rule", 10),
+    Column("title"),
+    Column("count", 7, "right"),
+    Column("section", 20, min_total_width=80),
+)
+_ORDER = {severity: number for number, severity in enumerate(Severity)}
+_MOST_PLACES = 200
+"""How many places of one rule are listed."""
+
+
+class Spot(NamedTuple):
+    """One finding of a rule, and the record that it is of."""
+
+    seq: int
+    finding: Finding
+
+
+class FindingRows:
+    """One row for each rule that was broken, the worst first; `words` leaves those that have all of them."""
+
+    def __init__(self, found: dict[str, list[int]], glyphs: Glyphs) -> None:
+        self._found = found
+        self._glyphs = glyphs
+        self.words = ""
+        self.rules: list[str] = []
+
+    def refresh(self) -> None:
+        """Take over the rules that are broken by now."""
+        self.rules = sorted(
+            filter(self._is_wanted, self._found), key=lambda rule: (_ORDER[rule_of(rule).severity], rule)
+        )
+
+    def _is_wanted(self, name: str) -> bool:
+        rule = rule_of(name)
+        text = f"{name} {rule.severity.value} {rule.title} {rule.section}".lower()
+        return all(word in text for word in self.words.lower().split())
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one rule."""
+        rule = rule_of(self.rules[index])
+        style = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
+        return (
+            (self._glyphs.severities[rule.severity], style[rule.severity]),
+            (rule.id, style[rule.severity]),
+            (rule.title, "feed--text"),
+            (f"{len(self._found[rule.id]):,}", "feed--text"),
+            (rule.section, "feed--muted"),
+        )
+
+
+class FindingsPlace(Place):
+    """Rules on the left, what they say and where they were broken on the right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", id="findings.filter", tooltip="Leave the rules with these words"),
+        Binding("n", "spot(1)", "next place", id="findings.next", tooltip="The next place where the rule is broken"),
+        Binding("N", "spot(-1)", "previous place", id="findings.previous", tooltip="The place before", show=False),
+    ]
+
+    class RecordWanted(Message):
+        """The user wants to see a record."""
+
+        def __init__(self, seq: int) -> None:
+            super().__init__()
+            self.seq = seq
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__("findings", glyphs)
+        self._rows: FindingRows | None = None
+        self._shown = ""
+        self._rule = ""
+        self._spot = 0
+
+    def compose(self) -> ComposeResult:
+        """Make the table and the explanation."""
+        yield Static(id="findings-title", classes="pane-title")
+        with Horizontal(classes="split"):
+            yield Feed(
+                COLUMNS, enter_hint="go to the record", id="rules", follow=False, empty="Nothing is wrong so far."
+            )
+            yield Document(id="finding-text", follow=False, empty="Select a finding to read its ground and remedy.")
+
+    def attach(self, session: Session) -> None:
+        """Show another session."""
+        super().attach(session)
+        self._rows = FindingRows(session.journal.found, self.glyphs)
+        self.query_one(Feed).show_rows(self._rows)
+        self.query_one(Document).clear()
+        self._shown = ""
+
+    def refresh_view(self) -> None:
+        """Show what was found by now."""
+        if self._rows is None or self.session is None:
+            return
+        self._rows.refresh()
+        self.query_one(Feed).refresh_rows()
+        found, words = self.session.journal.found, self._rows.words
+        count = sum(len(found[rule]) for rule in self._rows.rules)
+        of_all = f" of {len(found)}" if words else ""
+        self.query_one("#findings-title", Static).update(
+            Content.assemble(
+                ("FINDINGS", "bold"),
+                (f"   {count:,} of {len(self._rows)}{of_all} rules", "$text-soft"),
+                (f"   filter: {words}" if words else "", "$accent"),
+            )
+        )
+        self._show_rule()
+
+    def _show_rule(self) -> None:
+        index = self.query_one(Feed).cursor
+        if self._rows is None or self.session is None or not 0 <= index < len(self._rows):
+            return
+        rule = rule_of(self._rows.rules[index])
+        spots = self._spots(rule.id)
+        if rule.id != self._rule:
+            self._rule, self._spot = rule.id, 0
+        key = f"{rule.id} {len(spots)} {self._spot}"
+        if key == self._shown:
+            return
+        self._shown = key
+        lines = [f"{rule.id}  {rule.title}", "", rule.demand, f"({rule.section})", "", rule.remedy, ""]
+        for number, spot in enumerate(spots):
+            where = f" at {spot.finding.pointer}" if spot.finding.pointer else ""
+            mark = self.glyphs.cursor if number == self._spot else " "
+            lines.append(f"{mark} #{spot.seq}  {spot.finding.seen}{where}")
+        if len(spots) == _MOST_PLACES:
+            lines.append("  and perhaps more")
+        self.query_one(Document).set_text("\n".join(lines))
+
+    def _spots(self, rule: str) -> list[Spot]:
+        """Return where a rule is broken, record by record."""
+        if self.session is None:
+            return []
+        spots: list[Spot] = []
+        for seq in dict.fromkeys(self.session.journal.found[rule]):
+            record = self.session.journal.capture.get(seq)
+            spots += [Spot(seq, one) for one in record.findings if one.rule == rule]
+            if len(spots) >= _MOST_PLACES:
+                break
+        return spots[:_MOST_PLACES]
+
+    def action_spot(self, step: int) -> None:
+        """Go to another place where the rule under the cursor is broken, round the end."""
+        count = len(self._spots(self._rule)) if self._rule else 0
+        self._spot = (self._spot + step) % count if count else 0
+        self._show_rule()
+
+    def action_filter(self) -> None:
+        """Ask for the words of the rules that are to be left."""
+        from inspector.tui.screens.search import SearchScreen  # noqa: PLC0415 - seldom wanted
+
+        self.app.push_screen(SearchScreen(self._filter, self._rows.words if self._rows else ""))
+
+    def _filter(self, words: str) -> str:
+        if self._rows is None or self.session is None:
+            return ""
+        self._rows.words = words
+        self.refresh_view()
+        return f"{len(self._rows)} of {len(self.session.journal.found)} rules"
+
+    def show_seq(self, seq: int) -> None:
+        """Select the first rule that a record breaks."""
+        if self.session is None or self._rows is None:
+            return
+        broken = {finding.rule for finding in self.session.journal.capture.get(seq).findings}
+        index = next((index for index, rule in enumerate(self._rows.rules) if rule in broken), None)
+        if index is not None:
+            self.query_one(Feed).cursor = index
+
+    def on_feed_highlighted(self) -> None:
+        """Explain the rule under the cursor."""
+        self._show_rule()
+
+    def on_feed_opened(self, event: Feed.Opened) -> None:
+        """Go to the record of the place that is chosen, the first one of another rule."""
+        if self._rows is None or not 0 <= event.index < len(self._rows):
+            return
+        rule = self._rows.rules[event.index]
+        spots = self._spots(rule)
+        number = self._spot if rule == self._rule and self._spot < len(spots) else 0
+        if spots:
+            self.post_message(self.RecordWanted(spots[number].seq))
+
+    def selected_text(self) -> str:
+        """Return the explanation of the rule under the cursor."""
+        return self.query_one(Document).text

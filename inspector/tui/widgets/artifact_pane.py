@@ -1,0 +1,417 @@
+"""What the agent produced: the artifacts of a task as they grow, or what it said while there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from inspector.text.units import size
+from inspector.tui.render import images
+from inspector.tui.render.artifact_parts import VIEWS, ChunkLines, Section, Sections, View, describe, file_lines
+from inspector.tui.render.file_part import artifact_of, read_file
+from inspector.tui.render.glyphs import ASCII, Glyphs
+from inspector.tui.render.hexdump import HexDump
+from inspector.tui.render.paragraphs import Paragraphs
+from inspector.tui.widgets.artifact_views import ImageView, MarkdownView
+from inspector.tui.widgets.chips import Chip, Chips
+from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.json_view import JsonView
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+    from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+    from inspector.protocol.model import Message
+    from inspector.session.replay.file_content import FileFacts
+    from inspector.session.tasks import TrackedTask
+
+ALL = -1
+"""The number of the part that stands for all of them, one below the other."""
+
+_BODIES: dict[View, str] = {
+    "text": "artifact-text",
+    "markdown": "artifact-markdown",
+    "chunks": "artifact-lines",
+    "json": "artifact-json",
+    "image": "artifact-image",
+    "facts": "artifact-lines",
+    "hex": "artifact-lines",
+}
+"""The widget behind each way to look."""
+
+_AT_ONCE = 1_000_000
+"""How many characters of base64 are decoded without leaving the loop; what is longer is read in a thread."""
+
+_TABS = 12
+"""How many parts are named beside each other."""
+
+
+class ArtifactPane(Vertical):
+    """Shows one artifact after the other and one part after the other, each in the way that was chosen last.
+
+    All parts together are texts as they are, and the others in words.
+    """
+
+    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "next_artifact", "next artifact", id="artifact.next", tooltip="Show the task's next artifact"),
+        Binding("o", "next_part(1)", "part", id="artifact.part", tooltip="Show the next part of the artifact"),
+        Binding("O", "next_part(-1)", "", show=False, id="artifact.part-back", tooltip="Show the part before"),
+        Binding("v", "next_view", "view", id="artifact.view", tooltip="Text, Markdown, chunks; facts, hex"),
+        Binding("S", "save", "save", id="artifact.save", tooltip="Save this artifact, or all, as files"),
+    ]
+
+    DEFAULT_CSS = """
+    ArtifactPane {
+        & ContentSwitcher { height: 1fr; }
+        & #artifact-parts { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    }
+    """
+
+    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._tracked: TrackedTask | None = None
+        self._reply: Message | None = None
+        self._said: tuple[Message, AssembledArtifact] | None = None
+        self._chosen: int | None = None
+        self._part: int | None = None
+        self._wishes: list[View] = []
+        self._sections: Sections | None = None
+        self._shown: tuple[object, ...] = ()
+        self._taken = 0
+        self._inside = 0
+        self._undrawn = False
+
+    def compose(self) -> ComposeResult:
+        """Make the title, the parts and one view for each way to look."""
+        yield Chips(id="artifact-title", classes="pane-title")
+        yield Chips(id="artifact-parts")
+        with ContentSwitcher(initial="artifact-text"):
+            yield Document(id="artifact-text", empty="What the agent produced grows here.")
+            yield MarkdownView(id="artifact-markdown", follow=True)
+            yield FactView(id="artifact-lines", follow=True)
+            yield JsonView(id="artifact-json")
+            yield ImageView(id="artifact-image")
+
+    def on_mount(self) -> None:
+        """Show that there is nothing."""
+        self._show_title()
+
+    # What is shown
+
+    def show(self, task: TrackedTask | None, reply: Message | None = None) -> None:
+        """Show the artifacts of a task as they are now, or, while there is none, what the agent said last.
+
+        `reply` is a message outside of any task. What is shown already is only added to.
+        """
+        if (task.id if task else "") != (self._tracked.id if self._tracked else ""):
+            self._chosen = self._part = None
+        self._tracked, self._reply = task, reply
+        artifact = self._artifact()
+        if self._sections is None or not self._sections.fits(artifact):
+            self._sections = _sections_of(artifact)
+        if self._sections is not None:
+            self._sections.update()
+        self._show_title()
+        self._show_body()
+
+    @property
+    def _account(self) -> AssembledTask | None:
+        return self._tracked.now if self._tracked else None
+
+    def _artifacts(self) -> list[AssembledArtifact]:
+        account = self._account
+        return list(account.artifacts.values()) if account else []
+
+    def _index(self, count: int) -> int:
+        return count - 1 if self._chosen is None else min(self._chosen, count - 1)
+
+    def _artifact(self) -> AssembledArtifact | None:
+        """Return what is shown: an artifact, or a message in the shape of one."""
+        artifacts = self._artifacts()
+        if artifacts:
+            return artifacts[self._index(len(artifacts))]
+        account = self._account
+        message = self._reply or (account.messages[-1] if account and account.messages else None)
+        if message is None:
+            return None
+        if self._said is None or self._said[0] is not message:
+            self._said = (message, artifact_of(message))
+        return self._said[1]
+
+    @property
+    def _at(self) -> int:
+        """Return the number of the part that is shown."""
+        count = len(self._sections.all) if self._sections else 0
+        if count == 1:
+            return 0
+        return ALL if self._part is None else min(self._part, count - 1)
+
+    @property
+    def _section(self) -> Section | None:
+        return self._sections.all[self._at] if self._sections and self._at != ALL else None
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        section = self._section
+        if section is None:
+            only_text = self._sections is not None and not self._sections.all
+            return ("text",) if only_text or self._sections is None else ("text", "chunks")
+        return ("image", *VIEWS["file"]) if self._draws(section) else VIEWS[section.kind]
+
+    @property
+    def _view(self) -> View:
+        """Return the way to look that was wished for last, as far as there is one for this part."""
+        return next((wish for wish in reversed(self._wishes) if wish in self._views), self._views[0])
+
+    def _draws(self, section: Section) -> bool:
+        return section.is_image and not self._why_no_image()
+
+    def _why_no_image(self) -> str:
+        if self._glyphs is ASCII or self.app.console.color_system not in ("256", "truecolor") or self.app.no_color:
+            return "this terminal has too few colours"
+        return "" if images.can_draw() else "pip install 'a2a-inspect[images]' draws it here"
+
+    def _show_title(self) -> None:
+        artifacts, artifact = self._artifacts(), self._artifact()
+        chips = [Chip("ARTIFACT" if artifacts or artifact is None else "MESSAGE", "bold")]
+        if artifact is not None and artifacts:
+            chips.append(Chip(artifact.name or artifact.artifact_id, "$foreground", "artifact"))
+        if len(self._views) > 1:
+            chips.append(Chip(f"{self._view} {self._glyphs.open}", "$bar", "view"))
+        if artifact is not None and artifacts:
+            chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
+            chips += [Chip(size(artifact.size)), Chip(chunks)]
+        if len(artifacts) > 1:
+            chips.insert(2, Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
+        self.query_one("#artifact-title", Chips).show(chips)
+        self._show_parts()
+
+    def _show_parts(self) -> None:
+        parts = self.query_one("#artifact-parts", Chips)
+        sections = self._sections.all if self._sections else []
+        parts.display = len(sections) > 1
+        if len(sections) <= 1:
+            return
+        first = max(0, min(self._at - 1, len(sections) - _TABS))
+        chips = [Chip("all", "bold $foreground" if self._at == ALL else "$text-soft", f"part {ALL}")]
+        for number, section in enumerate(sections[first : first + _TABS], first):
+            style = "bold $foreground" if number == self._at else "$text-soft"
+            chips.append(Chip(f"{number + 1} {section.name}", style, f"part {number}"))
+        parts.show(chips)
+
+    def _show_body(self) -> None:
+        """Bring the view that is seen up to date: add to it where it only grew, start again where it changed."""
+        view, section, sections = self._view, self._section, self._sections
+        shown = (view, self._at, sections)
+        before, fresh = self._shown, shown != self._shown
+        self._shown = shown
+        self._undrawn = self._undrawn and not fresh
+        self._switch()
+        if sections is None:
+            if fresh:
+                self.query_one(Document).clear()
+        elif view == "chunks":
+            self._show_chunks(sections, fresh=fresh)
+        elif section is None:
+            self._show_all(sections, fresh=fresh)
+        elif section.kind == "text":
+            self._show_text(sections, section, self._known(before) if fresh else None, fresh=fresh)
+        elif fresh:
+            self._show_part(section, view)
+
+    @property
+    def _body(self) -> Widget:
+        """Return the widget that shows the view; an image that cannot be drawn is told of in words."""
+        words = self._view == "image" and self._undrawn
+        return self.query_one(f"#{'artifact-lines' if words else _BODIES[self._view]}")
+
+    def _switch(self) -> None:
+        """Bring the widget of the view into sight, with the focus where the one before had it."""
+        switcher, body = self.query_one(ContentSwitcher), self._body
+        if switcher.current != body.id:
+            had_focus = switcher.query_one(f"#{switcher.current}").has_focus
+            switcher.current = body.id
+            if had_focus:
+                self.screen.set_focus(body)
+
+    def _show_chunks(self, sections: Sections, *, fresh: bool) -> None:
+        lines = self.query_one("#artifact-lines", FactView)
+        if fresh:
+            lines.show(ChunkLines(sections.artifact))
+        else:
+            lines.refresh_source()
+
+    def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> None:
+        """Write a text behind what is shown of it or, when it is `fresh`, in place of what is shown (`known`)."""
+        body = cast("Document | MarkdownView", self._body)
+        if fresh and isinstance(body, Document) and known is not None:
+            body.become(sections.text_of(section), known)
+            self._taken = section.end - section.start
+            return
+        if fresh:
+            body.set_text("")
+            self._taken = 0
+        if text := sections.text_of(section, self._taken):
+            body.append(text)
+            self._taken += len(text)
+
+    def _known(self, shown: tuple[object, ...]) -> str | None:
+        """Return the text of which the document shows every letter, None where it shows something else."""
+        match shown:
+            case ("text", int(at), Sections() as sections) if at != ALL and sections.all[at].kind == "text":
+                return sections.text_of(sections.all[at])[: self._taken]
+        return None
+
+    def _show_all(self, sections: Sections, *, fresh: bool) -> None:
+        """Write the sections below each other; `_taken` counts those that are whole, `_inside` letters of the last."""
+        body = self.query_one(Document)
+        if fresh:
+            body.set_text("")
+            self._taken = self._inside = 0
+        added: list[str] = []
+        for number in range(self._taken, len(sections.all)):
+            section = sections.all[number]
+            new = number > self._taken or not self._inside
+            if section.kind == "text":
+                text = sections.text_of(section, 0 if new else self._inside)
+                self._inside = (0 if new else self._inside) + len(text)
+                added.append(f"\n{text}" if new and number and text else text)
+            else:
+                added.append(("\n" if number else "") + describe(section, self._glyphs))
+                self._inside = 0
+            closed = section.kind != "text" or number + 1 < len(sections.all)
+            self._taken = number + closed
+            self._inside = 0 if closed else self._inside
+        if any(added):
+            body.append("".join(added))
+
+    def _show_part(self, section: Section, view: View) -> None:
+        part = section.part
+        match view:
+            case "json":
+                value = part.data if part and section.kind == "data" else part.to_json() if part else None
+                self.query_one(JsonView).show_value(value)
+            case "text":
+                self.query_one(Document).set_text(describe(section, self._glyphs))
+            case "facts" | "hex" | "image" if len((part.raw if part else None) or "") > _AT_ONCE:
+                self._read_later(section, view)
+            case _:
+                self._show_file(section, view, *read_file(section, view))
+
+    @work(exclusive=True, group="artifact")
+    async def _read_later(self, section: Section, view: View) -> None:
+        """Read a large file in a thread and show it, unless something else is shown by then."""
+        shown = self._shown
+        self.query_one("#artifact-lines", FactView).show(Paragraphs([]))
+        self.query_one(ImageView).show(None)
+        read = await asyncio.to_thread(read_file, section, view)
+        if shown == self._shown:
+            self._show_file(section, view, *read)
+
+    def _show_file(
+        self, section: Section, view: View, content: bytes, facts: FileFacts | None, picture: Picture | None, why: str
+    ) -> None:
+        lines = self.query_one("#artifact-lines", FactView)
+        if view == "image" and picture is not None:
+            self.query_one(ImageView).show(picture)
+        elif view == "hex":
+            lines.show(HexDump(content))
+        else:
+            why = why or (self._why_no_image() if section.is_image else "")
+            self._undrawn = True
+            self._switch()
+            lines.show(Paragraphs(file_lines(section, facts, why)))
+        lines.following = False
+        lines.action_first()
+
+    # Keys and clicks
+
+    def action_next_artifact(self) -> None:
+        """Show the next artifact."""
+        count = len(self._artifacts())
+        if count:
+            self._chosen, self._part = (self._index(count) + 1) % count, None
+            self.show(self._tracked, self._reply)
+
+    def action_next_part(self, step: int) -> None:
+        """Show the next part in a direction; all of them together come before the first."""
+        count = len(self._sections.all) if self._sections else 0
+        self.show_part((self._at + 1 + step) % (count + 1) - 1)
+
+    def show_part(self, number: int) -> None:
+        """Show one part, or `ALL` of them."""
+        self._part = None if number == ALL else number
+        self.show(self._tracked, self._reply)
+
+    def action_next_view(self) -> None:
+        """Look at the part in the next way."""
+        views = self._views
+        wish = views[(views.index(self._view) + 1) % len(views)]
+        self._wishes = [*(one for one in self._wishes if one != wish), wish]
+        self.show(self._tracked, self._reply)
+
+    @work(group="save")
+    async def action_save(self) -> None:
+        """Save the artifact, or all of the task, as files."""
+        from inspector.session.replay.saving import default_folder  # noqa: PLC0415 - loaded with the session
+        from inspector.tui.save_actions import save_artifacts  # noqa: PLC0415 - opened rarely
+
+        artifact = self._artifact()
+        if artifact is not None:
+            artifacts = self._artifacts() or [artifact]
+            folder = default_folder(self._tracked.id if self._tracked else "message")
+            await save_artifacts(self.app, artifacts, artifact, folder)
+
+    def on_chips_chosen(self, event: Chips.Chosen) -> None:
+        """Do what the chip that was clicked stands for."""
+        event.stop()
+        if event.does == "artifact":
+            self.action_next_artifact()
+        elif event.does == "view":
+            self.action_next_view()
+        else:
+            self.show_part(int(event.does.removeprefix("part ")))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what there is no second of."""
+        match action:
+            case "next_artifact":
+                return True if len(self._artifacts()) > 1 else None
+            case "next_part":
+                return True if self._sections and len(self._sections.all) > 1 else None
+            case "next_view":
+                return True if len(self._views) > 1 else None
+            case "save":
+                return True if self._artifact() is not None else None
+            case _:
+                return super().check_action(action, parameters)
+
+    def selected_text(self) -> str:
+        """Return the value under the cursor of JSON, or all text of what is shown."""
+        view = self._body
+        if isinstance(view, JsonView):
+            return view.value
+        sections, section = self._sections, self._section
+        if sections is not None and section is not None and section.kind == "text":
+            return sections.text_of(section)
+        artifact = self._artifact()
+        return str(artifact.text) if artifact and self._artifacts() and len(artifact.text) else self._document_text
+
+    @property
+    def _document_text(self) -> str:
+        return self.query_one(Document).text
+
+
+def _sections_of(artifact: AssembledArtifact | None) -> Sections | None:
+    return Sections(artifact) if artifact is not None else None

@@ -1,0 +1,182 @@
+"""The card as a person reads it, its examples under the cursor one key away from the composer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from inspector.tui.render.card import CardLines
+from inspector.tui.render.card_lines import Act, More, See, Try, Unfold
+from inspector.tui.widgets.cursor import CursorView
+
+_HINTS = {
+    Try: "try the example",
+    Unfold: "unfold or fold",
+    More: "more or less",
+    See: "see the place",
+    type(None): "to the skills",
+}
+
+
+class CardView(CursorView):
+    """Draws a card's lines; enter tries an example, unfolds a skill, goes to the place of a finding."""
+
+    DEFAULT_CSS = """
+    CardView {
+        overflow-x: hidden;
+        & > .card--text { color: $foreground; }
+        & > .card--muted { color: $text-soft; }
+        & > .card--label { color: $wire-quiet; }
+        & > .card--title { color: $foreground; text-style: bold; }
+        & > .card--heading { color: $bar; text-style: bold; }
+        & > .card--strong { color: $foreground; text-style: bold; }
+        & > .card--emphasis { color: $foreground; text-style: italic; }
+        & > .card--code { color: $json-string; }
+        & > .card--link { color: $foreground; text-style: underline; }
+        & > .card--example { color: $wire-sent; }
+        & > .card--good { color: $state-good; }
+        & > .card--warning { color: $state-warning; }
+        & > .card--bad { color: $state-bad; }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "card--text",
+        "card--muted",
+        "card--label",
+        "card--title",
+        "card--heading",
+        "card--strong",
+        "card--emphasis",
+        "card--code",
+        "card--link",
+        "card--example",
+        "card--good",
+        "card--warning",
+        "card--bad",
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_example(1)", "next example", id="agent.next", tooltip="To the next example", show=False),
+        Binding("shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="To the one before", show=False),
+        Binding("right", "next_skill(1)", "", id="agent.skill", tooltip="To the next skill", show=False),
+        Binding("left", "next_skill(-1)", "", id="agent.skill-before", tooltip="To the skill before", show=False),
+        Binding("t", "try_skill", "try", id="agent.try", tooltip="Write the skill's example into the composer"),
+    ]
+
+    class Tried(Message):
+        """An example is to be written into the composer."""
+
+        def __init__(self, example: str) -> None:
+            super().__init__()
+            self.example = example
+
+    class PlaceWanted(Message):
+        """A place in the card as it was served is to be seen."""
+
+        def __init__(self, pointer: str) -> None:
+            super().__init__()
+            self.pointer = pointer
+
+    @property
+    def lines(self) -> CardLines | None:
+        """The lines of the card, None while there is none."""
+        return self.source if isinstance(self.source, CardLines) else None
+
+    @property
+    def act(self) -> Act:
+        """What enter does on the line under the cursor."""
+        return self.lines.act(self.cursor) if self.lines else None
+
+    @property
+    def enter_hint(self) -> str:  # type: ignore[override]  # it depends on the line here
+        """What enter does on the line under the cursor, in words."""
+        return _HINTS[type(self.act)]
+
+    @property
+    def pointer(self) -> str:
+        """The place in the served card that the line under the cursor is about."""
+        return self.lines.pointer(self.cursor) if self.lines else ""
+
+    @property
+    def example(self) -> str:
+        """The example under the cursor, else the first of the skill there, `""` where there is none."""
+        return self.lines.example(self.cursor) if self.lines else ""
+
+    def renew(self) -> None:
+        """Show what was observed since, the cursor staying on what it is on."""
+        if self.lines:
+            below = self.line_count - self.cursor
+            in_skills = self.pointer.startswith("/skills")
+            self.lines.renew()
+            self.refresh_source()
+            if in_skills and self.line_count - self.cursor != below:
+                self.cursor = self.line_count - below
+
+    @property
+    def words(self) -> str:
+        """What was looked for."""
+        return self.lines.words if self.lines else ""
+
+    def find(self, words: str) -> str:
+        """Show the skills that have these words, all of the card without any, and say how many there are."""
+        if not self.lines:
+            return ""
+        self.lines.search(words)
+        self.refresh_source()
+        self.cursor = next(iter(self.lines.skill_lines()), 0) if words.strip() else 0
+        found = self.lines.skills.shown
+        return f"{found:,} skill{'' if found == 1 else 's'}" if words.strip() else ""
+
+    def action_next_example(self, step: int) -> None:
+        """Move the cursor to the next example or folded skill in a direction, or give the focus on."""
+        if not self._go(self.lines.stops() if self.lines else [], step):
+            self.screen.focus_next() if step > 0 else self.screen.focus_previous()
+
+    def action_next_skill(self, step: int) -> None:
+        """Move the cursor to the next skill in a direction."""
+        self._go(self.lines.skill_lines() if self.lines else [], step)
+
+    def _go(self, places: list[int], step: int) -> bool:
+        ahead = [line for line in places if (line - self.cursor) * step > 0]
+        if ahead:
+            self.cursor = min(ahead) if step > 0 else max(ahead)
+        return bool(ahead)
+
+    def action_try_skill(self) -> None:
+        """Ask for the example of the skill under the cursor to be tried, or of the first that has one."""
+        lines = self.lines
+        example = self.example
+        if not example and lines and not self.pointer.startswith("/skills/"):
+            example = next(filter(None, map(lines.example, lines.skill_lines())), "")
+        if example:
+            self.post_message(self.Tried(example))
+        else:
+            self.app.notify("This skill comes without an example.", severity="warning", markup=False)
+
+    def watch_cursor(self, before: int, cursor: int) -> None:
+        """Say anew what enter does."""
+        super().watch_cursor(before, cursor)
+        if self.lines and type(self.lines.act(before)) is not type(self.act):
+            self.refresh_bindings()
+
+    def _opened(self) -> None:
+        match self.act:
+            case Try(text):
+                self.post_message(self.Tried(text))
+            case See(pointer):
+                self.post_message(self.PlaceWanted(pointer))
+            case Unfold(skill) if self.lines:
+                first, last = self.lines.toggle(skill)
+                self.refresh_source()
+                self._bring_into_view(last)
+                self.cursor = first
+                self._bring_into_view(first)
+            case More() if self.lines:
+                self.lines.whole = not self.lines.whole
+                self.lines.renew()
+                self.refresh_source()
+            case _:
+                self.action_next_example(1)

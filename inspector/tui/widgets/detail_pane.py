@@ -1,0 +1,331 @@
+"""The detail of one record: where it stands, what is odd about it, its payload decoded or raw, its head, its effect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import ContentSwitcher, Static
+
+from inspector.capture.records import Kind, Record
+from inspector.tui.render import detail
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.hexdump import HexDump, raw_text
+from inspector.tui.render.highlight import Marked
+from inspector.tui.render.line_source import LineSource
+from inspector.tui.render.paragraphs import Paragraph, Paragraphs
+from inspector.tui.render.task_diff import what_changed
+from inspector.tui.screens.search import SearchScreen
+from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.lines import LineView
+
+if TYPE_CHECKING:
+    from inspector.session.replay.moments import Moments
+    from inspector.session.session import Session
+
+View = Literal["decoded", "raw", "hex", "head", "diff"]
+VIEWS: tuple[View, ...] = ("decoded", "raw", "hex", "head", "diff")
+"""The ways to look at a record, in the order in which the key goes through them."""
+
+_GAP = 2
+"""Cells between the names in the title."""
+
+_MOST_NOTES = 9
+"""How many lines above the payload are shown at most."""
+
+
+class FactView(LineView):
+    """Lines that may say that something is good or bad, and in which one can search."""
+
+    DEFAULT_CSS = """
+    FactView {
+        & > .line--good { color: $state-good; }
+        & > .line--warning { color: $state-warning; }
+        & > .line--bad { color: $state-bad; }
+        & > .line--hit { color: $state-warning; text-style: bold underline; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line--good", "line--warning", "line--bad", "line--hit"}
+
+    _found_at = 0
+    """The line with the hit that was gone to last."""
+
+    def show(self, source: LineSource) -> None:
+        """Draw another source, in which nothing has been looked for."""
+        self._found_at = 0
+        super().show(Marked(source))
+
+    def find(self, words: str) -> str:
+        """Mark a text wherever it stands, go to the first place from the top line on, and say how many there are."""
+        if not isinstance(self.source, Marked):
+            return "nothing"
+        count = self.source.find(words)
+        self._found_at = self.top
+        number = self._go_to_hit(1, here=True)
+        self.refresh_source()
+        return f"{number:,} of {count:,}" if count else "nothing" if words else ""
+
+    def next_hit(self, step: int) -> bool:
+        """Go to the next place in a direction, and say whether there is any."""
+        return bool(self._go_to_hit(step))
+
+    def _go_to_hit(self, step: int, *, here: bool = False) -> int:
+        hit = self.source.next_hit(self._found_at, step, here=here) if isinstance(self.source, Marked) else None
+        if hit is None:
+            return 0
+        self._found_at, number = hit
+        if not self.top <= self._found_at < self.top + self.size.height:
+            self.scroll_to(y=max(0, self._found_at - self.size.height // 3), animate=False, force=True)
+        return number
+
+
+class DetailPane(Vertical):
+    """Shows one record; the view that was chosen stays for the next one."""
+
+    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "next_view", "view", id="detail.view", tooltip="Decoded, raw, hex, head, what it changed"),
+        Binding("slash", "find", "find", id="detail.find", tooltip="Find a text in what is shown of the record"),
+        Binding("n", "next_hit(1)", "next", show=False, id="detail.next", tooltip="To the next place where it stands"),
+        Binding("N", "next_hit(-1)", "", show=False, id="detail.previous", tooltip="To the place before"),
+        Binding("J", "copy_json", "copy JSON", show=False, id="detail.json", tooltip="Copy the value as JSON"),
+        Binding("C", "copy_curl", "copy curl", show=False, id="detail.curl", tooltip="Copy the request as curl"),
+    ]
+
+    DEFAULT_CSS = """
+    DetailPane {
+        & > .notes { height: auto; }
+        & ContentSwitcher { height: 1fr; }
+    }
+    """
+
+    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._view: View = "decoded"
+        self._read: Callable[[Record], bytes] = attrgetter("raw")
+        self._session: Session | None = None
+        self._moments: Moments | None = None
+        self._noted: tuple[int, bool] = (0, False)
+        self.record: Record | None = None
+
+    def compose(self) -> ComposeResult:
+        """Make the title, the notes and one view for each way to look."""
+        yield Static(id="detail-title", classes="pane-title")
+        yield FactView(id="detail-notes", classes="notes")
+        with ContentSwitcher(initial="decoded"):
+            yield JsonView(id="decoded", empty="Select a row to see it here.")
+            yield FactView(id="raw", empty="No bytes.")
+            yield FactView(id="hex", empty="No bytes.")
+            yield FactView(id="head")
+            yield FactView(id="diff", empty="It is being compared with what was there before.")
+
+    def on_mount(self) -> None:
+        """Show that nothing is selected."""
+        self._show_title()
+        self.query_one("#detail-notes").display = False
+
+    def attach(self, session: Session) -> None:
+        """Show records of another session."""
+        self._session, self._moments = session, None
+        self._read = session.payload
+
+    def show(self, record: Record | None) -> None:
+        """Show a record, or that none is selected."""
+        if record is not None and self.record is not None and record.seq == self.record.seq:
+            if self._noted != (record.seq, self._is_over(record)):
+                self._show_notes()
+            return
+        self.record = record
+        self._show_title()
+        self._show_notes()
+        self._show_view()
+
+    def on_resize(self) -> None:
+        """Give the title and the notes what they need at the new width."""
+        self._show_title()
+        self._show_notes()
+
+    def _show_notes(self) -> None:
+        notes = self.query_one("#detail-notes", FactView)
+        record = self.record
+        self._noted = (record.seq, self._is_over(record)) if record else (0, False)
+        about = Paragraphs([*self._place(record), *detail.about(record, self._glyphs)] if record else [])
+        about.layout(self.content_size.width - 1, 0)
+        notes.display = bool(len(about))
+        notes.styles.height = min(len(about), _MOST_NOTES)
+        notes.show(about)
+
+    def _is_over(self, record: Record) -> bool:
+        summary = self._session.journal.exchanges.get(record.exchange) if self._session else None
+        return summary is None or summary.seconds is not None
+
+    def _place(self, record: Record) -> list[Paragraph]:
+        """Say where a record stands in its exchange."""
+        if self._session is None:
+            return []
+        from inspector.session.replay.position import whereabouts  # noqa: PLC0415 - loaded with the session
+
+        found = whereabouts(record, self._session.journal)
+        return [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        """Return the ways to look at this record; what told nothing of a task changed nothing of it."""
+        tells = self.record is not None and self._session is not None and detail.tells_of_task(self.record)
+        return VIEWS if tells else VIEWS[:-1]
+
+    @property
+    def _current(self) -> View:
+        return self._view if self._view in self._views else "decoded"
+
+    def action_next_view(self) -> None:
+        """Go to the next way to look."""
+        views = self._views
+        self.choose(views[(views.index(self._current) + 1) % len(views)])
+
+    def choose(self, view: View) -> None:
+        """Look at the record in another way."""
+        had_focus = self.has_focus_within
+        self._view = view
+        self._show_title()
+        self._show_view()
+        if had_focus:
+            self.focus_body()
+
+    def focus_body(self) -> None:
+        """Give the keys to the view that is seen."""
+        self.screen.set_focus(self.query_one(f"#{self._current}"))
+
+    def selected_text(self) -> str:
+        """Return the value under the cursor, or the whole payload where another view than the decoded is seen."""
+        if self.record is None:
+            return ""
+        view = self.query_one(JsonView)
+        if self._current == "decoded" and view.has_focus:
+            return view.value
+        return self._read(self.record).decode("utf-8", "replace")
+
+    def action_find(self) -> None:
+        """Ask what to find in the view that is seen."""
+        view = self.query_one(f"#{self._current}")
+        if isinstance(view, FactView | JsonView):
+            self.app.push_screen(SearchScreen(view.find))
+
+    def action_next_hit(self, step: int) -> None:
+        """Go to the next place in a direction where the text that was looked for stands."""
+        view = self.query_one(f"#{self._current}")
+        if isinstance(view, FactView) and not view.next_hit(step):
+            self.app.notify("Nothing was looked for, or it is not here; / finds.", severity="warning", markup=False)
+
+    def action_copy_json(self) -> None:
+        """Copy the value under the cursor, or the whole payload, as JSON."""
+        self.app.copy(self.query_one(JsonView).json)  # type: ignore[attr-defined]
+
+    def action_copy_curl(self) -> None:
+        """Copy the request behind the record as a curl command."""
+        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
+
+        if self._session is None or self.record is None:
+            return
+        try:
+            self.app.copy(self._session.curl(self.record))  # type: ignore[attr-defined]
+        except FaultError as error:
+            self.app.tell(error.fault)  # type: ignore[attr-defined]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what nobody can do, and grey what cannot be done to this record."""
+        if action == "copy_curl":
+            record = self.record
+            return record is not None and (bool(record.exchange) or record.kind is Kind.REQUEST)
+        if action in ("find", "next_hit", "next_view"):
+            return True if self.record is not None else None
+        if action == "copy_json":
+            return True if self.record is not None and self.query_one(JsonView).json else None
+        return super().check_action(action, parameters)
+
+    def _show_view(self) -> None:
+        record = self.record
+        self.query_one(ContentSwitcher).current = self._current
+        if record is None:
+            self.query_one(JsonView).show(Paragraphs([]))
+            return
+        match self._current:
+            case "decoded":
+                if record.kind is not Kind.KEEPALIVE and (body := self._read(record)):
+                    self.query_one(JsonView).show_bytes(body)
+                else:
+                    self.query_one(JsonView).show(Paragraphs(detail.facts(record)))
+            case "raw":
+                self.query_one("#raw", FactView).show(raw_text(record.raw))
+            case "hex":
+                self.query_one("#hex", FactView).show(HexDump(record.raw))
+            case "head":
+                self.query_one("#head", FactView).show(Paragraphs(detail.facts(record)))
+            case "diff":
+                self._compare(record)
+
+    @work(exclusive=True, group="compare")
+    async def _compare(self, record: Record) -> None:
+        """Show what the event changed: the task before it, and with it, folded again from what was recorded."""
+        if self._session is None:
+            return
+        from inspector.session.replay.moments import Moments  # noqa: PLC0415 - likewise
+        from inspector.session.replay.task_diff import between  # noqa: PLC0415 - loaded with the session, after first paint
+
+        moments = self._moments
+        if moments is None or moments.task_id != record.task:
+            moments = self._moments = Moments(self._session, record.task)
+        more = True
+        while more and moments.through < record.seq:
+            more = moments.read()
+            await asyncio.sleep(0)  # a page takes a few milliseconds, and there may be many
+        index = moments.index_of(record.seq)
+        if index < 0 or moments.seq(index) != record.seq:
+            lines = [Paragraph(("", "line--soft"), "It told nothing of the task.", "line--soft")]
+        else:
+            after, before = moments.at(index), moments.at(index - 1) if index else None
+            if record.kind is Kind.DELIVERY:
+                found = between(before.pushed if before else None, after.pushed)
+            else:
+                found = between(before.answered if before else None, after.answered)
+            lines = what_changed(found, self._glyphs)
+        if self.record is record and self._current == "diff":
+            self.query_one("#diff", FactView).show(Paragraphs(lines))
+
+    @property
+    def _called(self) -> str:
+        """Return what the record is called, as far as there is room for it beside the views."""
+        if self.record is None:
+            return ""
+        whole = f"  {detail.title(self.record)}"
+        views = sum(len(view) + _GAP for view in self._views)
+        return whole if len("DETAIL" + whole) + views <= self.content_size.width else f"  #{self.record.seq}"
+
+    def _show_title(self) -> None:
+        chosen, gap = self._current, " " * _GAP
+        views = [(gap + view, "bold $foreground" if view == chosen else "$wire-quiet") for view in self._views]
+        self.query_one("#detail-title", Static).update(
+            Content.assemble(("DETAIL", "bold"), (self._called, "$text-soft"), *(views if self.record else ())),
+            layout=False,
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the way to look whose name is clicked."""
+        title = self.query_one("#detail-title", Static)
+        at = event.get_content_offset(title)
+        if at is None or self.record is None:
+            return
+        end = len("DETAIL") + len(self._called)
+        for view in self._views:
+            start, end = end, end + len(view) + _GAP
+            if start <= at.x < end:
+                self.choose(view)

@@ -1,0 +1,199 @@
+"""JSON to read: in colours, folding, with the pointer and the value of the line under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from inspector.text.sanitise import clean
+from inspector.tui.render.json_lines import JsonLines, NotJsonError, Value, read
+from inspector.tui.render.line_source import Piece
+from inspector.tui.render.wrap import LIMIT, WrappedText
+from inspector.tui.screens.search import SearchScreen
+from inspector.tui.widgets.cursor import CursorView
+
+
+class JsonView(CursorView):
+    """Shows one JSON value, or bytes that should have been one as the text that they are."""
+
+    DEFAULT_CSS = """
+    JsonView {
+        & > .json--key { color: $json-key; }
+        & > .json--string { color: $json-string; }
+        & > .json--number { color: $json-number; }
+        & > .json--punct { color: $json-punct; }
+        & > .json--fold { color: $json-punct; }
+        & > .json--size { color: $wire-quiet; }
+        & > .json--hit { color: $state-warning; text-style: bold underline; }
+        & > .json--error { color: $state-bad; }
+        & > .json--warning { color: $state-warning; }
+        & > .json--hint { color: $text-soft; }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "json--key",
+        "json--string",
+        "json--number",
+        "json--punct",
+        "json--fold",
+        "json--size",
+        "json--hit",
+        "json--error",
+        "json--warning",
+        "json--hint",
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to what it is part of"),
+        Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to what is in it"),
+        Binding("slash", "find", "find", id="json.find", tooltip="Find a name or a value"),
+        Binding("n", "next_hit(1)", "next", show=False, id="json.next", tooltip="To the next place where it stands"),
+        Binding("N", "next_hit(-1)", "", show=False, id="json.previous", tooltip="To the place before"),
+        Binding("Y", "copy_pointer", "copy place", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
+    ]
+
+    class Highlighted(Message):
+        """The cursor is on another line."""
+
+        def __init__(self, view: JsonView, pointer: str) -> None:
+            super().__init__()
+            self.view = view
+            self.pointer = pointer
+
+        @property
+        def control(self) -> JsonView:
+            """The view."""
+            return self.view
+
+        def can_replace(self, message: Message) -> bool:
+            """Let a later line stand for an earlier one."""
+            return isinstance(message, JsonView.Highlighted) and message.view is self.view
+
+    def __init__(
+        self,
+        *,
+        empty: str = "",
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        classes: str | None = None,
+        disabled: bool = False,
+    ) -> None:
+        super().__init__(empty=empty, name=name, id=id, classes=classes, disabled=disabled)
+
+    def show_value(self, value: Value) -> None:
+        """Show a JSON value."""
+        self.show(JsonLines(value))
+
+    def show_bytes(self, raw: bytes) -> None:
+        """Show the JSON value that bytes spell or, where they spell none, why not and the bytes as text."""
+        try:
+            self.show_value(read(raw))
+        except NotJsonError as error:
+            text = WrappedText(raw[:LIMIT].decode("utf-8", "replace"), style="line--text", head=f"{error}; as text:")
+            text.skip(max(0, len(raw) - LIMIT))
+            self.show(text)
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of the line under the cursor."""
+        return self.source.pointer(self.cursor) if isinstance(self.source, JsonLines) else ""
+
+    @property
+    def value(self) -> str:
+        """What the line under the cursor stands for, to be copied: strings as they are, the rest as JSON."""
+        if isinstance(self.source, JsonLines):
+            return self.source.value(self.cursor)
+        return self.source.text if isinstance(self.source, WrappedText) else ""
+
+    @property
+    def json(self) -> str:
+        """What the line under the cursor stands for as JSON text, strings in quotes; `""` where there is no JSON."""
+        return self.source.json(self.cursor) if isinstance(self.source, JsonLines) else ""
+
+    def action_fold(self) -> None:
+        """Fold the container under the cursor, or go to the one around it."""
+        if not isinstance(self.source, JsonLines):
+            return
+        if self.source.can_fold(self.cursor):
+            self._toggle(self.source)
+        else:
+            self.cursor = self.source.parent(self.cursor)
+
+    def action_unfold(self) -> None:
+        """Unfold the container under the cursor, or go into it."""
+        if not isinstance(self.source, JsonLines):
+            return
+        if self.source.can_unfold(self.cursor):
+            self._toggle(self.source)
+        elif self.source.can_fold(self.cursor):
+            self.cursor += 1
+
+    def nearest(self, pointer: str) -> str:
+        """Return the pointer of the value that a pointer leads to, or of the nearest around it."""
+        return self.source.nearest(pointer) if isinstance(self.source, JsonLines) else ""
+
+    def go_to(self, pointer: str) -> None:
+        """Put the cursor on the value of a pointer, or on the nearest around it."""
+        if isinstance(self.source, JsonLines):
+            line = self.source.line_at(pointer)
+            self.refresh_source()
+            self.cursor = line
+
+    def note(self, notes: Mapping[str, Piece]) -> None:
+        """Write notes behind the lines of these pointers."""
+        if isinstance(self.source, JsonLines):
+            self.source.note(notes)
+            self.refresh_source()
+
+    def find(self, words: str) -> str:
+        """Mark a text wherever it stands, go to the first place from the cursor on, and say how many there are."""
+        if not isinstance(self.source, JsonLines):
+            return "only JSON can be searched"
+        count = self.source.find(words)
+        found = self._go_to_hit(1, here=True)
+        self.refresh_source()
+        return f"{found:,} of {count:,}" if count else "nothing" if words else ""
+
+    def action_find(self) -> None:
+        """Ask what to find."""
+        self.app.push_screen(SearchScreen(self.find))
+
+    def action_next_hit(self, step: int) -> None:
+        """Go to the next place in a direction where the text that was looked for stands."""
+        if not self._go_to_hit(step):
+            self.app.notify("Nothing was looked for, or it is not here; / finds.", severity="warning", markup=False)
+
+    def action_copy_pointer(self) -> None:
+        """Copy the JSON pointer of the line under the cursor."""
+        self.app.copy(self.pointer)  # type: ignore[attr-defined]
+
+    def _go_to_hit(self, step: int, *, here: bool = False) -> int:
+        hit = self.source.next_hit(self.cursor, step, here=here) if isinstance(self.source, JsonLines) else None
+        if hit is None:
+            return 0
+        line, number = hit
+        self.refresh_source()
+        self.cursor = line
+        return number
+
+    def _opened(self) -> None:
+        if isinstance(self.source, JsonLines):
+            self._toggle(self.source)
+
+    def _toggle(self, lines: JsonLines) -> None:
+        lines.toggle(self.cursor)
+        self.refresh_source()
+
+    def _highlighted(self) -> None:
+        self.post_message(self.Highlighted(self, self.pointer))
+
+    def _text(self, index: int) -> str:
+        if isinstance(self.source, WrappedText):
+            return self.source.row(index)
+        # A fold mark is no part of the value.
+        pieces = self.source.line(index)
+        return "".join(" " * len(text) if style == "json--fold" else clean(text) for text, style in pieces) + "\n"

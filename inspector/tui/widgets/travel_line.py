@@ -1,0 +1,283 @@
+"""The line of time travel: which moment of a task is shown, where it lies among all, and the keys to go to others."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual import events, work
+from textual.app import RenderResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.worker import Worker
+
+from inspector.tui.render.content import plain
+from inspector.tui.render.detail import title
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.rows import lasting
+
+if TYPE_CHECKING:
+    from inspector.session.replay.moments import Moments
+    from inspector.session.session import Session
+    from inspector.session.tasks import TrackedTask
+
+_LEAPS = 20
+"""How many leaps there are from the first moment to the last."""
+_NARROWEST = 8
+"""A bar of fewer cells would say nothing."""
+
+
+class TravelLine(Widget, can_focus=True):
+    """Says which moment is shown and goes to others; hidden while the task is shown as it is now.
+
+    The moments are read in the background: the first step into a long stream takes a second, the others a few
+    milliseconds.
+    """
+
+    DEFAULT_CSS = """
+    TravelLine {
+        height: 1;
+        display: none;
+        color: $state-warning;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+        &.-open { display: block; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left_square_bracket,left", "step(-1)", "back", id="travel.back", tooltip="One event back"),
+        Binding("right_square_bracket,right", "step(1)", "on", id="travel.on", tooltip="One event on"),
+        Binding("home", "first", "first", id="travel.first", tooltip="The first event of the task", show=False),
+        Binding("end", "last", "last", id="travel.last", tooltip="The last event of the task", show=False),
+        Binding("pageup", "leap(-1)", "far back", id="travel.far-back", tooltip="A good way back", show=False),
+        Binding("pagedown", "leap(1)", "far on", id="travel.far-on", tooltip="A good way on", show=False),
+        Binding("space", "mark", "mark", id="travel.mark", tooltip="Mark this moment, to compare others with it"),
+        Binding("d,enter", "compare", "diff", id="travel.compare", tooltip="What changed since the mark, or until now"),
+        Binding("escape,t", "leave", "now", id="travel.leave", tooltip="Back to the task as it is now"),
+    ]
+
+    class Moved(Message):
+        """Another moment is to be seen: the task as it was, and the record that made it so."""
+
+        def __init__(self, task: TrackedTask, seq: int) -> None:
+            super().__init__()
+            self.task = task
+            self.seq = seq
+
+    class Left(Message):
+        """The task is to be seen as it is now."""
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._glyphs = glyphs
+        self._session: Session | None = None
+        self._moments: Moments | None = None
+        self._reading: Worker[None] | None = None
+        self._wanted = 0
+        self._index = -1
+        self._mark: int | None = None
+        self._bar = (0, 0)
+        self.past: TrackedTask | None = None
+
+    @property
+    def seq(self) -> int:
+        """Return the record of the moment that is shown, 0 where none is."""
+        return self._moments.seq(self._index) if self._moments is not None and self._index >= 0 else 0
+
+    @property
+    def travelling(self) -> bool:
+        """Say whether a moment is shown, or about to be."""
+        return self._moments is not None
+
+    def enter(self, session: Session, task_id: str, seq: int) -> None:
+        """Show a task as it was at a record, and take the keys."""
+        from inspector.session.replay.moments import Moments  # noqa: PLC0415 - loaded with the session, after first paint
+
+        if self._moments is None or self._moments.task_id != task_id or session is not self._session:
+            self._forget()
+            self._session, self._moments = session, Moments(session, task_id)
+        self.add_class("-open")
+        self.screen.set_focus(self)
+        self.go_to(seq)
+
+    def go_to(self, seq: int) -> None:
+        """Show the moment of a record, or the last one before it, as soon as it has been read."""
+        self._wanted = seq
+        self._land()
+        self.read_on()
+
+    def close(self) -> None:
+        """Forget the task, without a word."""
+        self._forget()
+        self.remove_class("-open")
+
+    def _forget(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+        self._moments, self._reading, self._mark, self.past = None, None, None, None
+        self._index, self._wanted = -1, 0
+
+    def read_on(self) -> None:
+        """Read the moments that came since, in the background."""
+        busy = self._reading is not None and not self._reading.is_finished
+        if self._moments is not None and not self._moments.complete and not busy:
+            self._reading = self._read(self._moments)
+
+    @work(group="travel", exclusive=True)
+    async def _read(self, moments: Moments) -> None:
+        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded with the session
+
+        more = True
+        try:
+            while more and moments is self._moments:
+                more = moments.read()
+                self._land()
+                self.refresh()
+                await asyncio.sleep(0)
+        except CaptureError as error:
+            self._give_up(str(error))
+
+    def _land(self) -> None:
+        """Go to the moment that is wanted, once everything up to it has been read."""
+        moments = self._moments
+        if moments is None or not self._wanted or not (moments.complete or moments.through >= self._wanted):
+            return
+        wanted, self._wanted = self._wanted, 0
+        self._go(moments.index_of(wanted))
+
+    def _give_up(self, why: str) -> None:
+        """Say why the past cannot be shown, and go back to now."""
+        self.app.notify(plain(why).plain, severity="error", markup=False)
+        self.action_leave()
+
+    def _go(self, index: int) -> None:
+        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded with the session
+
+        moments, session = self._moments, self._session
+        if moments is None or session is None or not len(moments):
+            return
+        index = max(0, min(index, len(moments) - 1))
+        if index == self._index:
+            return
+        try:
+            task = moments.at(index)
+        except (CaptureError, LookupError) as error:  # it was lost: the disk was full, the file is damaged
+            self._give_up(str(error))
+            return
+        self._index, self.past = index, task
+        self.refresh()
+        self.post_message(self.Moved(task, moments.seq(index)))
+
+    # What is to be seen
+
+    def _time(self, index: int) -> str:
+        """Return a moment as the timeline names it: its record and its time since the message before it."""
+        if self._moments is None or self._session is None:
+            return ""
+        seq, journal = self._moments.seq(index), self._session.journal
+        record = journal.capture.get(seq)
+        began = journal.turn_of(record)
+        return f"#{seq} {lasting(max(0.0, record.at - began))}" if began is not None else f"#{seq}"
+
+    def render(self) -> RenderResult:
+        """Draw the moment, the bar and the mark."""
+        moments, session = self._moments, self._session
+        if moments is None or session is None:
+            return ""
+        known = len(session.journal.capture)
+        if self._index < 0:
+            self._bar = (0, 0)
+            if moments.complete:
+                return Content.styled("AS OF ?   nothing was recorded that tells of this task", "bold")
+            return Content.styled(f"AS OF ...   reading {moments.through / max(1, known):.0%}", "bold")
+        what = title(session.journal.capture.get(self.seq)).partition(" ")[2]
+        head = Content.assemble((f"AS OF {self._time(self._index)}", "bold reverse"), ("  ", ""), plain(what))
+        place = f"  {self._index + 1:,} of {len(moments):,}"
+        mark = f"  mark {self._time(self._mark)}" if self._mark is not None else ""
+        room = self.size.width - cell_len(head.plain) - len(place) - 2
+        tail = f"{place}{mark}" if room - len(mark) >= _NARROWEST else place
+        width = self.size.width - cell_len(head.plain) - len(tail) - 2
+        if width < _NARROWEST:
+            self._bar = (0, 0)
+            return Content.assemble(head, (tail, "$text-soft"))
+        self._bar = (cell_len(head.plain) + 2, width)
+        return Content.assemble(head, ("  ", ""), self._drawn(width, len(moments)), (tail, "$text-soft"))
+
+    def _drawn(self, width: int, count: int) -> Content:
+        """Draw the bar, the moment in it and the mark."""
+        signs = [(self._glyphs.horizontal, "$state-warning")] * width
+        here = self._cell(self._index, width, count)
+        signs[here + 1 :] = [(self._glyphs.horizontal, "$rule")] * (width - here - 1)
+        if self._mark is not None:
+            signs[self._cell(self._mark, width, count)] = (self._glyphs.vertical, "bold $wire-pushed")
+        signs[here] = (self._glyphs.light, "bold $state-warning")
+        return Content.assemble(*signs)
+
+    @staticmethod
+    def _cell(index: int, width: int, count: int) -> int:
+        return round(index * (width - 1) / max(1, count - 1))
+
+    # What the user wants
+
+    def action_step(self, by: int) -> None:
+        """Go on or back by some events."""
+        self._go(self._index + by)
+
+    def action_leap(self, direction: int) -> None:
+        """Go on or back by a good way."""
+        count = len(self._moments) if self._moments is not None else 0
+        self._go(self._index + direction * max(2, count // _LEAPS))
+
+    def action_first(self) -> None:
+        """Go to the first event."""
+        self._go(0)
+
+    def action_last(self) -> None:
+        """Go to the last event that is known."""
+        self._go(len(self._moments) - 1 if self._moments is not None else 0)
+
+    def action_mark(self) -> None:
+        """Mark the moment, or take the mark away where it stands."""
+        self._mark = None if self._mark == self._index or self._index < 0 else self._index
+        self.refresh()
+        self.refresh_bindings()
+
+    def action_compare(self) -> None:
+        """Show what changed between the mark and this moment, or between this moment and now."""
+        if self._moments is None or self._index < 0:
+            return
+        from inspector.tui.screens.text_dialog import PaperScreen  # noqa: PLC0415 - opened rarely
+
+        index, mark, moments = self._index, self._mark, self._moments
+        if mark is None or mark == index:
+            name = f"WHAT CHANGED   {self._time(index)} {self._glyphs.sent} now"
+            self.app.push_screen(PaperScreen(name, lambda: self._changes(moments, index, None)))
+            return
+        first, last = sorted((mark, index))
+        name = f"WHAT CHANGED   {self._time(first)} {self._glyphs.sent} {self._time(last)}"
+        self.app.push_screen(PaperScreen(name, lambda: self._changes(moments, first, last)))
+
+    async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
+        from inspector.session.replay.task_diff import between  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.tui.render.task_diff import what_changed  # noqa: PLC0415 - opened rarely
+
+        while last is None and moments.read():  # noqa: ASYNC110 - nothing is waited for: others get their turn
+            await asyncio.sleep(0)
+        later = moments.at(len(moments) - 1 if last is None else last)
+        return what_changed(between(moments.at(first).now, later.now), self._glyphs)
+
+    def action_leave(self) -> None:
+        """Go back to now."""
+        self.close()
+        self.post_message(self.Left())
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the moment that was clicked in the bar."""
+        start, width = self._bar
+        at = event.get_content_offset(self)
+        if at is not None and self._moments is not None and start <= at.x < start + width:
+            self._go(round((at.x - start) * (len(self._moments) - 1) / max(1, width - 1)))

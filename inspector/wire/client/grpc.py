@@ -1,0 +1,206 @@
+"""The gRPC client behind the tap: one call is a series of observations, within limits, and never an exception."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import time
+from base64 import b64decode, b64encode
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from inspector.protocol.bindings.base import GrpcRequest
+from inspector.protocol.bindings.grpc import STATUSES
+from inspector.protocol.sse import Frame
+from inspector.wire.client.faults import explain
+from inspector.wire.client.grpc_faults import BINARY, LostError, is_made_up, lost, silent, unfit
+from inspector.wire.client.http import Limits
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, Trailers
+
+_CLOSE_SECONDS = 0.2
+"""How long calls that are under way get to end when the client closes."""
+
+
+@cache
+def _library() -> Any:
+    """Load grpc, which writes to stderr past Python, and so over the screen, unless it is told not to before."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    import grpc.aio  # noqa: PLC0415 - most sessions need no gRPC
+
+    return grpc
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a call has brought so far."""
+
+    events: int = 0
+    size: int = 0
+
+
+class GrpcClient:
+    """Makes calls and observes what comes back; nothing is tried again, and nothing compressed is taken.
+
+    With `verify=False` the certificate that a server shows is its own authority; its name still has to fit.
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, *, verify: bool = True, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.limits = limits or Limits()
+        self._verify = verify
+        self._clock = clock
+        self._channels: dict[tuple[str, bool], Any] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection, and end the calls that are under way."""
+        channels = [*self._channels.values()]
+        self._channels.clear()
+        for channel in channels:
+            await channel.close(_CLOSE_SECONDS)
+
+    def preview(self, request: GrpcRequest) -> Sent:
+        """Return what `exchange` would hand to the library."""
+        url = f"{'grpcs' if request.tls else 'grpc'}://{request.target}{request.path}"
+        return Sent(self._clock(), "POST", url, tuple(request.metadata.items()), request.body)
+
+    async def exchange(self, request: GrpcRequest) -> AsyncGenerator[Observation, None]:
+        """Make a call and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the call.
+
+        Each message of a stream is a frame, that of another call the body. A status that the server sent is observed;
+        one that the library made up, because none came, is the fault of the end.
+        """
+        started = time.perf_counter()
+        tally = _Tally()
+        how, fault = Ending.COMPLETE, unfit(request.metadata)
+        yield self.preview(request)
+        if fault is not None:
+            how = Ending.BROKEN
+        else:
+            try:
+                async with aclosing(self._call(request, tally)) as observed:
+                    async for seen in observed:
+                        yield seen
+            except LostError as error:
+                how, fault = error.how, error.fault
+                await self._forget(request)
+            except OSError as error:
+                how, fault = Ending.BROKEN, explain(error, request.url)
+        yield Ended(self._clock(), how, time.perf_counter() - started, tally.events, tally.size, b"", fault)
+
+    async def _call(self, request: GrpcRequest, tally: _Tally) -> AsyncGenerator[Observation, None]:
+        library = _library()
+        channel = await self._channel(request)
+        connected = await self._connect(channel)
+        if connected is None:
+            raise silent(request)
+        method = channel.unary_stream if request.streaming else channel.unary_unary
+        call = method(request.path)(request.body, metadata=_metadata(request.metadata))
+        try:
+            head = await call.initial_metadata()
+            await _check(call, request, tally, connected=connected)
+            yield Head(self._clock(), 200, "OK", "HTTP/2", _pairs(head), request.streaming)
+            with suppress(library.aio.AioRpcError):  # the status is asked for below
+                async for message in _messages(call, library.aio.EOF, streaming=request.streaming):
+                    tally.events += 1
+                    tally.size += len(message)
+                    at = self._clock()
+                    yield Frames(at, [Frame(message, message)]) if request.streaming else Body(at, message)
+            await _check(call, request, tally, connected=connected)
+            code, words, trailing = (await call.code()).value[0], await call.details(), await call.trailing_metadata()
+            yield Trailers(self._clock(), code, STATUSES[code], words or "", _pairs(trailing))
+        finally:
+            call.cancel()
+
+    async def _channel(self, request: GrpcRequest) -> Any:
+        key = (request.target, request.tls)
+        if key not in self._channels:
+            library = _library()
+            options = (
+                ("grpc.max_receive_message_length", self.limits.body),
+                ("grpc.enable_retries", 0),
+                ("grpc.use_local_subchannel_pool", 1),  # what failed for one channel is tried anew by the next
+                ("grpc.compression_enabled_algorithms_bitset", 1),  # identity, so that nothing grows when it is read
+                ("grpc.primary_user_agent", "a2a-inspect"),
+            )
+            target = f"dns:///{request.target}"  # with its scheme, or a host called `unix` would be a path
+            if request.tls:
+                credentials = library.ssl_channel_credentials(await self._authorities(request.target))
+                self._channels[key] = library.aio.secure_channel(target, credentials, options)
+            else:
+                self._channels[key] = library.aio.insecure_channel(target, options)
+        return self._channels[key]
+
+    async def _authorities(self, target: str) -> bytes | None:
+        """Return the certificates to trust, None for those that come with the library."""
+        if not self._verify:
+            host, _, port = target.rpartition(":")
+            place = (host.strip("[]"), int(port))
+            shown = await asyncio.to_thread(ssl.get_server_certificate, place, timeout=self.limits.connect_seconds)
+            return shown.encode("ascii")
+        path = os.environ.get("SSL_CERT_FILE")  # which the HTTP client heeds, too
+        return await asyncio.to_thread(Path(path).read_bytes) if path else None
+
+    async def _connect(self, channel: Any) -> bool | None:
+        """Wait for the connection: True where it stands, False where it failed, None where the time was up."""
+        states = _library().ChannelConnectivity
+        state = channel.get_state(try_to_connect=True)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.limits.connect_seconds):
+                while state not in (states.READY, states.TRANSIENT_FAILURE):
+                    await channel.wait_for_state_change(state)
+                    state = channel.get_state(try_to_connect=True)
+        return {states.READY: True, states.TRANSIENT_FAILURE: False}.get(state)
+
+    async def _forget(self, request: GrpcRequest) -> None:
+        """Drop a connection that failed, or the library would make the next call wait before it tries again."""
+        channel = self._channels.pop((request.target, request.tls), None)
+        if channel is not None:
+            await channel.close()
+
+
+async def _check(call: Any, request: GrpcRequest, tally: _Tally, *, connected: bool) -> None:
+    """Raise `LostError` where a call is over without a status from the server."""
+    if call.done():
+        words = await call.details() or ""
+        if is_made_up((await call.code()).name, words, connected=connected):
+            raise lost(words, request, tally.events, connected=connected)
+
+
+async def _messages(call: Any, end: Any, *, streaming: bool) -> AsyncGenerator[bytes, None]:
+    """Yield the messages of an answer."""
+    if not streaming:
+        yield await call
+        return
+    while (message := await call.read()) is not end:
+        yield message
+
+
+def _metadata(given: Mapping[str, str]) -> tuple[tuple[str, str | bytes], ...]:
+    """Return metadata as the library takes it: a binary value as bytes, which are base64 here as on the wire."""
+    return tuple(
+        (name, b64decode(value + "=" * (-len(value) % 4)) if name.endswith(BINARY) else value)
+        for name, value in given.items()
+    )
+
+
+def _pairs(metadata: Iterable[tuple[str, str | bytes]] | None) -> Headers:
+    """Return metadata as text, binary values in base64."""
+    return tuple(
+        (name, b64encode(value).decode("ascii") if isinstance(value, bytes) else value)
+        for name, value in metadata or ()
+    )

@@ -1,0 +1,282 @@
+"""The HTTP client behind the tap: one exchange is a series of observations, within limits, and never an exception."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Any, Self
+
+import h11
+import httpcore
+import httpx
+
+from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
+from inspector.wire.client.coding import CODINGS, CodingError, Inflater, TooMuchError
+from inspector.wire.client.credentials import basic, split_userinfo
+from inspector.wire.client.faults import explain
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
+from inspector.wire.client.upload import Upload, UploadError, body_of
+
+_EVENT_STREAM = "text/event-stream"
+_HEADERS = "inspector.headers"
+_FRAMING = (b"content-length", b"transfer-encoding")
+_AT_ONCE = 50
+"""How many frames of one read are handed on together; looked at after each, the next constant holds."""
+_HOG_SECONDS = 0.002
+"""How long a busy stream may keep the event loop before others get their turns; keys must stay below 100 ms."""
+_TURNS = 4
+"""How many turns they get then: a key goes through several tasks until it is drawn."""
+_KEPT_OF_OVERRUN = 64 * 1024
+"""How much of an event beyond the limit is kept, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much we take from an agent: bytes of a body, bytes of one SSE block, growth by decompression, seconds."""
+
+    body: int = 64 * 1024 * 1024
+    block: int = DEFAULT_LIMIT
+    ratio: int = 100
+    connect_seconds: float = 10.0
+    read_seconds: float | None = None
+
+
+class Client:
+    """Sends requests and observes what comes back; redirects are never followed and cookies never kept."""
+
+    def __init__(
+        self, limits: Limits | None = None, *, verify: bool = True, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.limits = limits or Limits()
+        self._clock = clock
+        self._http = httpx.AsyncClient(
+            verify=_trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")) if verify else False,
+            follow_redirects=False,
+            timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+            headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            auth=httpx.Auth(),  # none: httpx would take userinfo out of the url and send it behind the tap's back
+            event_hooks={"response": [_keep_head]},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._http.aclose()
+
+    def preview(self, request: HttpRequest) -> Sent:
+        """Return what `exchange` would hand to the socket; raises `ValueError` or `httpx.InvalidURL` for a bad url."""
+        return self._seen(request, self._build(request, body_of(request, Upload())))
+
+    def _build(self, request: HttpRequest, body: AsyncIterator[bytes]) -> httpx.Request:
+        headers = _encoded(request)
+        if request.insets and not any(name.lower() in _FRAMING for name, _ in headers):
+            headers.append((b"Content-Length", str(request.length).encode("ascii")))
+        # Beside a Transfer-Encoding that was given, a length that httpx adds to a body in one piece would be wrong.
+        pieces = request.insets or any(name.lower() == b"transfer-encoding" for name, _ in headers)
+        content = body if pieces else request.body or None
+        return self._http.build_request(request.method, request.url, headers=headers, content=content)
+
+    def _seen(self, request: HttpRequest, built: httpx.Request) -> Sent:
+        return Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.shown)
+
+    async def exchange(self, request: HttpRequest, upload: Upload | None = None) -> AsyncGenerator[Observation, None]:
+        """Send a request and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the exchange.
+
+        `upload` tells meanwhile how much of a body with files in it is on its way.
+        """
+        started = time.perf_counter()
+        tally = _Tally()
+        try:
+            async with aclosing(body_of(request, upload or Upload())) as body:
+                built = self._build(request, body)
+                yield self._seen(request, built)
+                response = await self._send(built)
+                try:
+                    async with aclosing(self._response(response, tally)) as observed:
+                        async for seen in observed:
+                            yield seen
+                finally:
+                    await response.aclose()
+            how, fault = Ending.COMPLETE, None
+        except TooMuchError as error:
+            how = Ending.LIMIT
+            fault = Fault(
+                Whose.AGENT,
+                FaultCode.UNREACHABLE,
+                f"Stopped reading: {error}.",
+                "Is an answer of this size meant? The limit is there so that no agent can fill this machine.",
+            )
+        except CodingError as error:
+            how = Ending.BROKEN
+            fault = Fault(
+                Whose.AGENT,
+                FaultCode.UNREACHABLE,
+                f"The body of the answer cannot be read: {error}.",
+                "We ask for identity; a body in another coding has to name it in Content-Encoding.",
+            )
+        except UploadError as error:
+            how = Ending.BROKEN
+            fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent got only a part of the message.")
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            how, fault = Ending.BROKEN, _broken_off(explain(error, request.url), tally)
+        seconds = time.perf_counter() - started
+        yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        """Send and wait for the head, as httpx does, but close the connection where that is canceled.
+
+        Canceled between the connection and its first request, httpcore keeps the socket open until the pool closes.
+        """
+        opened: list[httpcore.AsyncNetworkStream] = []
+
+        async def watch(event: str, told: dict[str, Any]) -> None:
+            if event == "connection.connect_tcp.complete":
+                opened.append(told["return_value"])
+
+        request.extensions["trace"] = watch
+        try:
+            return await self._http.send(request, stream=True)
+        except asyncio.CancelledError:
+            for connection in opened:
+                await connection.aclose()
+            raise
+        except h11.LocalProtocolError as error:  # a Content-Length that does not fit: httpcore lets it through
+            raise httpx.LocalProtocolError(str(error)) from error
+
+    async def _response(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[Observation, None]:
+        content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        streamed = content_type == _EVENT_STREAM
+        yield Head(
+            self._clock(),
+            response.status_code,
+            response.reason_phrase,
+            response.http_version,
+            _pairs(response.extensions[_HEADERS]),
+            streamed,
+        )
+        async with aclosing(self._decoded(response, tally)) as chunks:
+            read = self._frames(chunks, tally) if streamed else self._body(chunks)
+            async with aclosing(read) as observed:
+                async for seen in observed:
+                    yield seen
+
+    async def _body(self, chunks: AsyncIterator[bytes]) -> AsyncGenerator[Observation, None]:
+        body = bytearray()
+        try:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > self.limits.body:
+                    raise TooMuchError(f"the body is larger than {self.limits.body:,} bytes")
+        except (TooMuchError, CodingError, httpx.HTTPError):
+            yield Body(self._clock(), bytes(body))
+            raise
+        yield Body(self._clock(), bytes(body))
+
+    async def _frames(self, chunks: AsyncIterator[bytes], tally: _Tally) -> AsyncGenerator[Observation, None]:
+        decoder = Decoder(self.limits.block)
+        rested = time.perf_counter()
+        try:
+            async for chunk in chunks:
+                at, frames = self._clock(), decoder.feed(chunk)
+                for start in range(0, len(frames) or 1, _AT_ONCE):
+                    if some := frames[start : start + _AT_ONCE]:
+                        tally.events += sum(frame.data is not None for frame in some)
+                        yield Frames(at, some)
+                    if time.perf_counter() - rested > _HOG_SECONDS:
+                        for _ in range(_TURNS):
+                            await asyncio.sleep(0)
+                        rested = time.perf_counter()
+                if decoder.overrun:
+                    raise TooMuchError(f"one event of the stream is larger than {self.limits.block:,} bytes")
+        finally:
+            tally.rest = decoder.rest[:_KEPT_OF_OVERRUN] if decoder.overrun else decoder.rest
+
+    async def _decoded(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[bytes, None]:
+        """Yield the body as it was before content coding, or as it came where we do not know the coding.
+
+        Growth beyond the limits raises `TooMuchError`, a coding that is unknown or wrong `CodingError`.
+        """
+        coding = response.headers.get("content-encoding", "").strip().lower()
+        inflater = Inflater(coding, self.limits.ratio) if coding in CODINGS else None
+        async for chunk in response.aiter_raw():
+            tally.size += len(chunk)
+            if inflater is None:
+                yield chunk
+                continue
+            for piece in inflater.feed(chunk):
+                yield piece
+        if inflater is not None:
+            yield inflater.finish()
+        elif coding not in ("", "identity"):
+            raise CodingError(f"it is encoded as {coding!r}")
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What an exchange has brought so far."""
+
+    events: int = 0
+    size: int = 0
+    rest: bytes = b""
+
+
+@cache
+def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """Read the authorities that are trusted, which the environment may name, once: they take longer than all else."""
+    return httpx.create_ssl_context()
+
+
+async def _keep_head(response: httpx.Response) -> None:
+    """Put the headers aside and hide the Location: httpx reads it unasked, and raises for one that is no url."""
+    response.extensions[_HEADERS] = response.headers.copy()
+    response.headers.pop("location", None)
+
+
+def _encoded(request: HttpRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers as bytes, with what a url says before its host as the Authorization that it stands for."""
+    headers = [
+        (name.encode("utf-8", "surrogateescape"), value.encode("utf-8", "surrogateescape"))
+        for name, value in request.headers.items()
+    ]
+    _, userinfo = split_userinfo(request.url)
+    if userinfo and not any(name.lower() == b"authorization" for name, _ in headers):
+        headers.append((b"Authorization", basic(userinfo).encode("ascii")))
+    return headers
+
+
+def _pairs(headers: httpx.Headers) -> Headers:
+    return tuple((_text(name), _text(value)) for name, value in headers.raw)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _broken_off(fault: Fault, tally: _Tally) -> Fault:
+    """Say how far a stream came before it broke."""
+    if not tally.events:
+        return fault
+    events = f"{tally.events:,} event{'s' if tally.events > 1 else ''}"
+    return replace(fault, seen=f"The stream broke off after {events}. {fault.seen}")

@@ -1,0 +1,62 @@
+"""What a response says about keeping it (RFC 9111), and how to ask whether it still holds (RFC 9110 section 13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.wire.client.observations import Headers
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """The caching members of a head, `""` where they are not there; ages are in seconds, None if not said."""
+
+    etag: str = ""
+    last_modified: str = ""
+    control: str = ""
+    max_age: int | None = None
+    age: int | None = None
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Return the headers that ask for the body only if it is another one now."""
+        conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in conditions.items() if value}
+
+    def fresh_until(self, at: float) -> float | None:
+        """Return until when a response that came at a time may be used unasked, None where it does not say."""
+        return None if self.max_age is None else at + max(0, self.max_age - (self.age or 0))
+
+    def words(self) -> str:
+        """Say it in one line."""
+        said = [f"ETag {self.etag}"] if self.etag else []
+        said += [f"last modified {self.last_modified}"] if self.last_modified else []
+        said += [self.control] if self.control else []
+        said += [f"{self.age} s old when it came"] if self.age is not None else []
+        return ", ".join(said) or "nothing is said about it: clients fetch the card anew each time, or guess"
+
+
+def caching_of(headers: Headers) -> Caching:
+    """Read the caching members of a head."""
+    control = _header(headers, "cache-control")
+    return Caching(
+        _header(headers, "etag"),
+        _header(headers, "last-modified"),
+        control,
+        next((age for name, age in map(_directive, control.split(",")) if name == "max-age"), None),
+        _seconds(_header(headers, "age")),
+    )
+
+
+def _directive(text: str) -> tuple[str, int | None]:
+    name, _, value = text.partition("=")
+    return name.strip().lower(), _seconds(value)
+
+
+def _seconds(text: str) -> int | None:
+    digits = text.strip().strip('"')
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 10 else None
+
+
+def _header(headers: Headers, wanted: str) -> str:
+    return ", ".join(value.strip() for name, value in headers if name.lower() == wanted)

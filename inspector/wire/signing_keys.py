@@ -1,0 +1,58 @@
+"""Where the public keys of a card's signatures are taken from: a file, or their `jku` on the card's own origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector.findings.signatures.keyset import KeySet, read_keys, read_pem
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
+from inspector.wire.client.credentials import origin
+from inspector.wire.reach import Nearness, nearness, place_of
+
+_PEM = b"-----BEGIN "
+_HINT = "It holds a JWK Set, one JWK, or a key or certificate in PEM."
+
+
+def read_file(path: Path) -> KeySet:
+    """Read keys from a file: a JWK Set, one JWK or PEM; raises `FaultError` with the reason where it holds none."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        seen = f"The key file {path} could not be read: {error.strerror or error}."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT)) from error
+    keys = read_pem(raw) if raw.lstrip().startswith(_PEM) else _read_json(raw)
+    if not keys.keys:
+        seen = f"The key file {path} holds no key to verify with. {' '.join(keys.notes)}".strip()
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT))
+    return keys
+
+
+def refusal(jku: str, card_url: str) -> str:
+    """Say why keys are not fetched from a `jku`, `""` where they may be.
+
+    They may be over https from the origin that the card came from: elsewhere anybody could offer keys that fit. On this
+    machine http will do.
+    """
+    if not card_url:
+        return f"The keys at {jku} are not fetched: the card came from a file, which has no origin."
+    if not origin(jku) or origin(jku) != origin(card_url):
+        return f"The keys at {jku} are not fetched: that is not the card's own origin, {origin(card_url)}."
+    place = place_of(jku)
+    if place is None or not (place.tls or nearness(place.host) is Nearness.MACHINE):
+        return f"The keys at {jku} are not fetched: that is not https."
+    return ""
+
+
+def read_answer(url: str, status: int, raw: bytes) -> KeySet:
+    """Read the answer to a request for keys; its notes say what is wrong with it."""
+    if status != 200:
+        return KeySet(notes=(f"The keys at {url} are not there: {status}.",))
+    keys = _read_json(raw)
+    return KeySet(keys.keys, tuple(f"The keys at {url}: {note}" for note in keys.notes))
+
+
+def _read_json(raw: bytes) -> KeySet:
+    value = parse(raw)
+    return KeySet(notes=(f"It holds no JSON: {value.why}.",)) if isinstance(value, Unreadable) else read_keys(value)

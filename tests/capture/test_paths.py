@@ -1,0 +1,183 @@
+"""Where captures are kept, what they are called, and which of them go."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from inspector.capture.paths import captures_folder, new_capture_path, prune, state_folder
+from inspector.capture.private_files import CaptureError
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+
+NOW = datetime(2026, 3, 1, 14, 5, 9)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("A2A_INSPECT_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_folders_are_the_platform_s_unless_the_environment_names_one(home: Path, monkeypatch) -> None:
+    assert captures_folder() == home / "captures"
+    assert state_folder() == home / "state"
+    assert not home.exists()
+    monkeypatch.setenv("A2A_INSPECT_HOME", "~/portable")
+    assert captures_folder() == Path.home() / "portable" / "captures"
+    monkeypatch.setenv("A2A_INSPECT_HOME", "")
+    assert captures_folder() == platformdirs.user_data_path("a2a-inspect", appauthor=False) / "captures"
+    assert state_folder() == platformdirs.user_state_path("a2a-inspect", appauthor=False)
+
+
+@pytest.mark.parametrize(
+    ("host", "stem"),
+    [
+        ("agent.example:8080", "agent.example-8080"),
+        ("[::1]:9999", "1-9999"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("Bücher.example", "b-cher.example"),
+        ("a\x00b\n\x1b[2J\u202ec", "a-b-2j-c"),
+        ("", "agent"),
+        ("...", "agent"),
+        ("-rf", "rf"),
+        ("x" * 5_000, "x" * 80),
+    ],
+)
+def test_a_name_says_when_and_with_whom_and_is_a_name_everywhere(home: Path, host: str, stem: str) -> None:
+    path = new_capture_path(host, NOW)
+    assert path == home / "captures" / f"2026-03-01_14-05-09_{stem}.a2a"
+
+
+def test_a_name_is_taken_when_it_is_given_out(home: Path) -> None:
+    paths = [new_capture_path("host", NOW) for _ in range(3)]
+    assert [path.name[20:] for path in paths] == ["host.a2a", "host_2.a2a", "host_3.a2a"]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
+    assert stat.S_IMODE((home / "captures").stat().st_mode) == 0o700
+    for path in paths:
+        with Capture.create(path) as capture:
+            capture.append(Kind.NOTE, 1.0)
+    assert new_capture_path("host", NOW).name == "2026-03-01_14-05-09_host_4.a2a"
+
+
+def test_a_home_that_is_a_file_is_a_sentence(home: Path) -> None:
+    home.write_text("not a folder")
+    with pytest.raises(CaptureError, match="Cannot make"):
+        new_capture_path("host", NOW)
+
+
+def put(folder: Path, name: str, age: int, size: int = 100) -> Path:
+    path = folder / name
+    path.write_bytes(bytes(size))
+    os.utime(path, (1e9 - age, 1e9 - age))
+    return path
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_oldest_captures_beyond_the_number_go_with_their_companions(tmp_path: Path) -> None:
+    for age in range(5):
+        put(tmp_path, f"{age}.a2a", age)
+        put(tmp_path, f"{age}.a2a-wal", age, 10)
+    pruned = prune(tmp_path, keep=2)
+    assert [path.name for path in pruned.removed] == ["2.a2a", "3.a2a", "4.a2a"]
+    assert pruned.freed == 330
+    assert pruned.problems == ()
+    assert names(tmp_path) == ["0.a2a", "0.a2a-wal", "1.a2a", "1.a2a-wal"]
+
+
+def test_the_oldest_captures_beyond_the_bytes_go_but_never_the_newest(tmp_path: Path) -> None:
+    for age, size in enumerate((500, 300, 200, 100)):
+        put(tmp_path, f"{age}.a2a", age, size)
+    assert [path.name for path in prune(tmp_path, most_bytes=900).removed] == ["2.a2a"]
+    assert [path.name for path in prune(tmp_path, most_bytes=10).removed] == ["1.a2a", "3.a2a"]
+    assert prune(tmp_path, keep=0, most_bytes=0).removed == ()
+    assert names(tmp_path) == ["0.a2a"]
+
+
+def test_what_is_not_a_capture_of_ours_stays(tmp_path: Path) -> None:
+    put(tmp_path, "new.a2a", 0)
+    for name in ("notes.txt", "a2a", "x.a2a.bak", "x.A2A.json", "lonely.a2a-wal"):
+        put(tmp_path, name, 100)
+    (tmp_path / "folder.a2a").mkdir()
+    (tmp_path / "link.a2a").symlink_to(tmp_path / "notes.txt")
+    before = names(tmp_path)
+    assert prune(tmp_path, keep=0).removed == ()
+    assert names(tmp_path) == before
+
+
+def test_a_folder_that_is_missing_has_nothing_to_prune_and_a_file_is_a_problem(tmp_path: Path) -> None:
+    assert prune(tmp_path / "missing") == prune(tmp_path)
+    put(tmp_path, "file", 0)
+    assert "a file, not a folder" in prune(tmp_path / "file").problems[0]
+
+
+@contextmanager
+def other_process(path: Path, how: str) -> Iterator[None]:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from inspector.capture.store import Capture\n"
+        f"capture = Capture.{how}(Path(sys.argv[1]))\n"
+        "print('ready', flush=True); sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        yield
+        program.communicate(timeout=10)
+
+
+@pytest.mark.parametrize("how", ["create", "open"])
+def test_a_capture_in_use_by_another_process_stays_until_it_is_let_go(tmp_path: Path, how: str) -> None:
+    used = tmp_path / "used.a2a"
+    if how == "open":
+        with Capture.create(used) as capture:
+            capture.append(Kind.NOTE, 1.0)
+    with other_process(used, how):
+        put(tmp_path, "newest.a2a", -(10**9) * 2)
+        put(tmp_path, "oldest.a2a", 10**8)
+        assert [path.name for path in prune(tmp_path, keep=0).removed] == ["oldest.a2a"]
+    assert prune(tmp_path, keep=0).removed == (used,)
+    assert names(tmp_path) == ["newest.a2a"]
+
+
+def test_a_capture_in_use_by_this_process_stays_and_goes_on(tmp_path: Path) -> None:
+    put(tmp_path, "newest.a2a", -(10**9) * 2)
+    with Capture.create(tmp_path / "used.a2a") as capture:
+        capture.append(Kind.NOTE, 1.0)
+        assert prune(tmp_path, keep=0).removed == ()
+        capture.append(Kind.NOTE, 2.0)
+        assert capture.flush(10)
+        with other_process(tmp_path / "used.a2a", "open"):
+            assert prune(tmp_path, keep=0).removed == ()
+    assert capture.failure is None
+    with Capture.open(tmp_path / "used.a2a") as opened:
+        assert len(opened) == 2
+        assert prune(tmp_path, keep=0).removed == ()
+    assert prune(tmp_path, keep=0).removed == (tmp_path / "used.a2a",)
+
+
+def test_what_a_killed_program_left_can_go(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from inspector.capture.store import Capture; from inspector.capture.records import Kind\n"
+        "capture = Capture.create(Path(sys.argv[1])); capture.append(Kind.NOTE, 1.0); capture.flush(10)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path / "left.a2a"], check=False, timeout=20)
+    assert names(tmp_path) == ["left.a2a", "left.a2a-shm", "left.a2a-wal"]
+    put(tmp_path, "newest.a2a", -(10**9) * 2)
+    assert prune(tmp_path, keep=1).removed == (tmp_path / "left.a2a",)
+    assert names(tmp_path) == ["newest.a2a"]

@@ -1,0 +1,189 @@
+"""The rules about the order of events: what breaks each of them, and what does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.findings.rules import RULES
+from inspector.findings.stream.sequence import Sequence
+from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.model import Unreadable
+from inspector.protocol.operations import Operation
+
+STREAM, SEND, SUBSCRIBE = Operation.STREAM, Operation.SEND, Operation.SUBSCRIBE
+TASK: dict[str, Any] = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}}
+ERROR = object()
+UNNAMED: dict[str, Any] = {"task": {"id": "t", "status": {"state": "TASK_STATE_SUBMITTED"}}}
+MESSAGE: dict[str, Any] = {
+    "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}], "contextId": "c"}
+}
+
+
+def status(state: str = "TASK_STATE_WORKING", time: str | None = None, **more: Any) -> dict[str, Any]:
+    said = {"state": state} | ({"timestamp": time} if time else {}) | more
+    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": said}}
+
+
+def said(text: str, own: str = "m", role: str = "ROLE_AGENT") -> dict[str, Any]:
+    return {"messageId": own, "role": role, "parts": [{"text": text}]}
+
+
+def chunk(artifact: str = "a", **members: Any) -> dict[str, Any]:
+    whole = {"artifactId": artifact, "name": "report", "parts": [{"text": "x"}]}
+    return {"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": whole} | members}
+
+
+def old(state: str, **members: Any) -> dict[str, Any]:
+    return {"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": state}} | members
+
+
+def told(
+    generation: str, operation: Operation, *values: Any, task: str = "", context: str = "", asked: str = ""
+) -> list[tuple[int, str]]:
+    """Return which rules were broken by which event."""
+    sequence = Sequence(generation, operation, task, context, asked)
+    found = []
+    for number, value in enumerate(values):
+        if value is ERROR:
+            sequence.fail()
+            continue
+        event = DIALECTS[generation].decode_event(value)
+        assert not isinstance(event, Unreadable), event
+        own = next(iter(value.values())) if generation == "1.0" else value
+        for one in sequence.check(event, own):
+            assert one.severity is RULES[one.rule].severity
+            found.append((number, one.rule))
+    return found
+
+
+GOING, OVER = old("working", final=False), old("completed", final=True)
+OVER_IN_0_1 = {"id": "t", "status": {"state": "completed"}}
+NOON, LATER = "2026-01-31T12:00:00Z", "2026-01-31T12:00:01Z"
+FAILED = "TASK_STATE_FAILED"
+WHOLE = [TASK, status(), chunk(), chunk(append=True, lastChunk=True), status("TASK_STATE_COMPLETED")]
+
+BREACHES = {
+    "an update before the task": ("1.0", STREAM, [status()], {}, [(0, "STREAM-011")]),
+    "a chunk before the task": ("1.0", STREAM, [chunk(), TASK], {}, [(0, "STREAM-011")]),
+    "a follow-up without the task": ("1.0", STREAM, [status()], {"task": "t"}, [(0, "STREAM-013")]),
+    "a subscription without the task": ("1.0", SUBSCRIBE, [status()], {"task": "t"}, [(0, "STREAM-013")]),
+    "after final": (
+        "0.3",
+        STREAM,
+        [GOING, old("input-required", final=True), OVER],
+        {},
+        [(2, "STREAM-014")],
+    ),
+    "over, not final": ("0.3", STREAM, [old("completed", final=False)], {}, [(0, "STREAM-015")]),
+    "over, not final in 0.1": (
+        "0.1",
+        STREAM,
+        [OVER_IN_0_1 | {"final": False}],
+        {},
+        [(0, "STREAM-015")],
+    ),
+    "final too early": ("0.3", STREAM, [old("working", final=True)], {}, [(0, "STREAM-016")]),
+    "another context": ("1.0", SEND, [MESSAGE], {"context": "d"}, [(0, "STREAM-017")]),
+    "backwards": (
+        "1.0",
+        STREAM,
+        [TASK, status(time=LATER), status(FAILED, NOON)],
+        {},
+        [(2, "STREAM-018")],
+    ),
+    "the context only later": ("1.0", STREAM, [UNNAMED, status(), status(FAILED)], {}, [(1, "STREAM-023")]),
+    "another context, told once": ("1.0", STREAM, [TASK, status()], {"context": "d"}, [(0, "STREAM-017")]),
+    "final too early, once": (
+        "0.3",
+        STREAM,
+        [old("working", final=True), old("completed", final=True)],
+        {},
+        [(0, "STREAM-016")],
+    ),
+    "after an error": ("1.0", STREAM, [TASK, ERROR, status(), status(FAILED)], {}, [(2, "STREAM-024")]),
+    "twice": ("1.0", STREAM, [TASK, status(time=NOON), status(time=NOON)], {}, [(2, "STREAM-019")]),
+    "a sign of life": ("1.0", STREAM, [TASK, status(), status()], {}, [(2, "STREAM-026")]),
+    "two messages, one id": (
+        "1.0",
+        STREAM,
+        [TASK, status(message=said("one")), status(message=said("two")), status(FAILED)],
+        {},
+        [(2, "STREAM-027")],
+    ),
+    "two messages of a history, one id": (
+        "1.0",
+        SEND,
+        [{"task": TASK["task"] | {"history": [said("one"), said("two")]}}],
+        {},
+        [(0, "STREAM-027")],
+    ),
+    "our id": ("1.0", SEND, [MESSAGE], {"asked": "m"}, [(0, "STREAM-028")]),
+    "fresh ids": ("1.0", STREAM, [TASK, chunk("a"), chunk("b"), chunk("c"), chunk("d")], {}, [(3, "STREAM-020")]),
+}
+
+
+@pytest.mark.parametrize("name", BREACHES)
+def test_a_breach_is_found_at_its_event(name: str):
+    generation, operation, values, asked, expected = BREACHES[name]
+    assert told(generation, operation, *values, **asked) == expected
+
+
+SOUND = {
+    "a whole stream": (
+        "1.0",
+        STREAM,
+        [TASK, status(), chunk(), chunk(append=True, lastChunk=True), status("TASK_STATE_COMPLETED")],
+        {},
+    ),
+    "one message": ("1.0", STREAM, [MESSAGE], {}),
+    "an answer": ("1.0", SEND, [TASK], {"context": "c"}),
+    "repeated chunks": ("1.0", STREAM, [TASK, chunk(), chunk(append=True), chunk(append=True)], {}),
+    "several artifacts": ("1.0", STREAM, [TASK, *(chunk(name, lastChunk=True) for name in "abcd")], {}),
+    "a message told again": (
+        "1.0",
+        STREAM,
+        [
+            TASK,
+            status(message=said("one")),
+            {"task": TASK["task"] | {"history": [said("hi", "q", "ROLE_USER"), said("one")]}},
+        ],
+        {"asked": "q"},
+    ),
+    "messages without ids, which is told elsewhere": (
+        "1.0",
+        STREAM,
+        [TASK, status(message=said("one", "")), status(message=said("two", ""))],
+        {},
+    ),
+    "the same time": (
+        "1.0",
+        STREAM,
+        [TASK, status(time=NOON), status(FAILED, NOON)],
+        {},
+    ),
+    "times that cannot be compared": (
+        "1.0",
+        STREAM,
+        [TASK, status(time=NOON), status(FAILED, "2026-01-31T11:00:00")],
+        {},
+    ),
+    "a stream of 0.3": ("0.3", STREAM, [GOING, OVER], {}),
+    "the user is asked": ("0.3", STREAM, [old("input-required", final=True)], {}),
+    "after the end, which is told elsewhere": ("0.3", STREAM, [GOING, OVER, GOING], {}),
+    "final left out is told elsewhere": ("0.3", STREAM, [old("completed")], {}),
+    "a subscription of 0.3": ("0.3", SUBSCRIBE, [old("working", final=False)], {"task": "t"}),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_is_in_order_is_not_found(name: str):
+    generation, operation, values, asked = SOUND[name]
+    assert told(generation, operation, *values, **asked) == []
+
+
+def test_every_rule_of_the_order_is_broken_here():
+    assert {rule for *_, expected in BREACHES.values() for _, rule in expected} == {
+        f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24, 26, 27, 28)
+    }

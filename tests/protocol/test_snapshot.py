@@ -1,0 +1,70 @@
+"""An account that is kept as it is: nothing later changes it, and what is done to it changes nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.protocol.assemble import AssembledTask, TextRun
+from inspector.protocol.dialects import v1_0
+from inspector.protocol.model import Unreadable
+from inspector.protocol.snapshot import freeze
+
+
+def tell(account: AssembledTask, *events: dict[str, Any]) -> AssembledTask:
+    for value in events:
+        event = v1_0.decode_event(value)
+        assert not isinstance(event, Unreadable)
+        account.apply(event, float(account.events))
+    return account
+
+
+def chunk(text: str, **members: Any) -> dict[str, Any]:
+    part = {"text": text} if text else {"url": "https://example.com/a.png"}
+    return {"artifactUpdate": {"taskId": "t", "artifact": {"artifactId": "a", "parts": [part]}} | members}
+
+
+def status(state: str, said: str = "") -> dict[str, Any]:
+    message = {"message": {"messageId": said, "role": "ROLE_AGENT", "parts": [{"text": said}]}} if said else {}
+    return {"statusUpdate": {"taskId": "t", "status": {"state": f"TASK_STATE_{state}"} | message}}
+
+
+BEGUN = (status("WORKING", "reading"), chunk("one "), chunk("two ", append=True), chunk("", append=True))
+LATER = (chunk("three", append=True, lastChunk=True), status("COMPLETED", "done"))
+
+
+def test_what_comes_later_does_not_change_it():
+    account = tell(AssembledTask("t"), *BEGUN)
+    kept = freeze(account)
+    tell(account, *LATER, chunk("instead"))
+    then = kept.thaw()
+    assert str(then.artifacts["a"].text) == "one two "
+    assert [move.state for move in then.moves] == ["TASK_STATE_WORKING"]
+    assert [message.message_id for message in then.messages] == ["reading"]
+    assert (then.events, then.artifacts["a"].chunks, then.artifacts["a"].closed) == (4, 3, False)
+    assert then.artifacts["a"].parts[0] == TextRun(0, 8, None, None)
+    assert len(then.artifacts["a"].parts) == 2
+
+
+def test_a_text_that_goes_on_ends_where_it_ended():
+    account = tell(AssembledTask("t"), chunk("one "))
+    kept = freeze(account)
+    account.go_on("a", "two", 9.0)
+    assert kept.thaw().artifacts["a"].parts == [TextRun(0, 4, None, None)]
+    assert account.artifacts["a"].parts == [TextRun(0, 7, None, None)]
+
+
+def test_it_goes_another_way_without_changing_the_first_or_itself():
+    account = tell(AssembledTask("t"), *BEGUN)
+    kept = freeze(account)
+    tell(kept.thaw(), *LATER)
+    assert str(account.artifacts["a"].text) == "one two "
+    assert account.order == kept.thaw().order
+    whole, again = tell(kept.thaw(), *LATER), tell(AssembledTask("t"), *BEGUN, *LATER)
+    assert str(whole.artifacts["a"].text) == str(again.artifacts["a"].text) == "one two three"
+    assert whole.artifacts["a"].parts == again.artifacts["a"].parts
+    assert (whole.moves, list(whole.messages), whole.order) == (again.moves, list(again.messages), again.order)
+
+
+def test_a_task_of_which_nothing_was_heard_can_be_kept():
+    then = freeze(AssembledTask("t")).thaw()
+    assert (then.id, then.artifacts, then.moves) == ("t", {}, [])

@@ -1,0 +1,55 @@
+"""Text that grows: the tail from any position is the tail of the whole."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.protocol.text_buffer import GrowingText
+
+
+@given(st.lists(st.text(max_size=5)), st.integers(-3, 30))
+def test_the_tail_of_a_growing_text_is_that_of_the_whole(pieces: list[str], position: int):
+    text = GrowingText()
+    for piece in pieces:
+        text.append(piece)
+    whole = "".join(pieces)
+    assert str(text) == whole
+    assert len(text) == len(whole)
+    assert text.after(position) == whole[max(0, position) :]
+
+
+@given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000))
+def test_the_tail_is_right_across_blocks(sizes: list[int], position: int):
+    text, whole = GrowingText(), ""
+    for number, size in enumerate(sizes):
+        piece = chr(ord("a") + number) * size
+        text.append(piece)
+        whole += piece
+    assert text.after(position) == whole[position:]
+
+
+def test_who_reads_along_gets_every_character_once():
+    text, seen = GrowingText(), ""
+    for number in range(5000):
+        text.append(f"{number} and some more text, ")
+        if number % 7 == 0:
+            seen += text.after(len(seen))
+    assert seen + text.after(len(seen)) == str(text)
+
+
+def test_pieces_without_text_do_not_pile_up():
+    text = GrowingText()
+    for _ in range(10_000):
+        text.append("")
+    assert not text._tail
+
+
+@given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000), st.integers(0, 200_000))
+def test_a_part_is_right_across_blocks(sizes: list[int], start: int, length: int):
+    text, whole = GrowingText(), ""
+    for number, size in enumerate(sizes):
+        piece = chr(ord("a") + number) * size
+        text.append(piece)
+        whole += piece
+    assert text.between(start, start + length) == whole[start : start + length]

@@ -1,0 +1,325 @@
+"""Who may call the mock agent, and what it signs: judged by the inspector's own eyes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import aiohttp
+import pytest
+from inspector.sample_agents.authentication import KINDS, SECRET, USER, Guard
+from inspector.sample_agents.oauth import DEVICE_GRANT
+from inspector.sample_agents.profile import ALL, Profile
+from inspector.sample_agents.server import MockAgent
+from inspector.sample_agents.signing import ALGORITHMS, ISSUER, Signer
+from mock_peer import Webhook, eventually, peer_for
+
+from inspector.findings.finding import Severity
+from inspector.findings.lint import lint
+from inspector.findings.signatures.keyset import read_keys
+from inspector.findings.signatures.verify import Outcome, verify
+from inspector.protocol.errors import FaultCode
+from inspector.protocol.model import AuthenticationInfo, ExtendedCardRequest, Message, SendConfiguration
+from inspector.protocol.operations import Operation
+from inspector.session.compose.draft import text_draft
+from inspector.session.session import Session
+from inspector.session.settings import Settings
+from inspector.wire.receiver.jwt import judge, judge_body, read
+from inspector.wire.receiver.registration import Demand
+
+CARD = "/.well-known/agent-card.json"
+BASIC = base64.b64encode(f"{USER}:{SECRET}".encode()).decode()
+WAYS_IN: dict[str, dict[str, Any]] = {
+    "bearer": {"headers": {"Authorization": f"Bearer {SECRET}"}},
+    "basic": {"headers": {"Authorization": f"Basic {BASIC}"}},
+    "api-key:header": {"api_key": SECRET},
+    "api-key:query": {"api_key": SECRET},
+    "api-key:cookie": {"api_key": SECRET},
+}
+
+
+@asynccontextmanager
+async def served(**members: Any) -> AsyncIterator[MockAgent]:
+    agent = MockAgent(Profile(generations=("1.0", "0.3"), capabilities=ALL), pace=0, push_pause=0, **members)
+    await agent.start()
+    try:
+        yield agent
+    finally:
+        await agent.stop()
+
+
+@asynccontextmanager
+async def connected(tmp_path: Path, agent: MockAgent, **settings: Any) -> AsyncIterator[Session]:
+    session = Session(tmp_path / "guard.a2acap", Settings(**settings))
+    try:
+        await session.connect(agent.url)
+        yield session
+    finally:
+        await session.close()
+
+
+async def said(session: Session) -> Any:
+    turn = session.send(text_draft("echo hi"), stream=False)
+    await turn.finish()
+    return turn
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON"])
+async def test_who_brings_nothing_is_told_how_to_come_in(tmp_path: Path, kind: str, transport: str):
+    async with served(guard=Guard(kind)) as agent, connected(tmp_path, agent, transports=(transport,)) as session:
+        turn = await said(session)
+        assert turn.fault.code == FaultCode.CREDENTIALS_MISSING
+        assert 'realm="a2a-mock"' in turn.fault.seen
+
+
+@pytest.mark.parametrize("kind", WAYS_IN)
+@pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON"])
+async def test_who_brings_what_the_card_asks_for_comes_in(tmp_path: Path, kind: str, transport: str):
+    settings = WAYS_IN[kind] | {"transports": (transport,)}
+    async with served(guard=Guard(kind)) as agent, connected(tmp_path, agent, **settings) as session:
+        turn = await said(session)
+        assert turn.fault is None
+        assert isinstance(turn.exchange.answer, Message)
+
+
+@pytest.mark.parametrize("kind", WAYS_IN)
+async def test_another_secret_opens_nothing(tmp_path: Path, kind: str):
+    async with served(guard=Guard(kind, "other")) as agent, connected(tmp_path, agent, **WAYS_IN[kind]) as session:
+        assert (await said(session)).fault.code == FaultCode.CREDENTIALS_MISSING
+
+
+@pytest.mark.parametrize("given", ["", "Basic", "Basic !!!", "Basic /w==", "bearer", "Bearer", "Bearer é"])
+async def test_what_is_no_credential_is_refused(session: aiohttp.ClientSession, given: str):
+    for kind in ("basic", "bearer", "oauth2"):
+        async with served(guard=Guard(kind)) as agent:
+            headers = {"Authorization": given, "Content-Type": "application/json"}
+            async with session.post(agent.url, data=b"{}", headers=headers) as answer:
+                assert answer.status == 401
+
+
+async def test_over_grpc_the_call_is_unauthenticated_or_answered(session: aiohttp.ClientSession):
+    async with served(guard=Guard("bearer")) as agent:
+        peer = peer_for(session, agent, "1.0", "GRPC")
+        assert (await peer.send("echo hi")).name == "UNAUTHENTICATED"
+        peer.headers["Authorization"] = f"Bearer {SECRET}"
+        assert isinstance(await peer.send("echo hi"), Message)
+
+
+async def test_the_extended_card_stands_behind_the_guard(session: aiohttp.ClientSession):
+    async with served(guard=Guard("bearer")) as agent:
+        peer = peer_for(session, agent, "1.0")
+        headers = {"A2A-Version": "1.0"}
+        async with session.get(f"{agent.url}/extendedCard", headers=headers) as refused:
+            assert refused.status == 401
+        async with session.get(f"{agent.url}{CARD}") as public:
+            skills = len((await public.json())["skills"])
+        peer.headers["Authorization"] = f"Bearer {SECRET}"
+        extended: Any = await peer.call(Operation.EXTENDED_CARD, ExtendedCardRequest())
+        assert len(extended.skills) > skills
+
+
+@pytest.mark.parametrize("path", [CARD, f"/v0.3{CARD}"])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_card_of_a_guarded_agent_breaks_no_rule(session: aiohttp.ClientSession, kind: str, path: str):
+    async with served(guard=Guard(kind)) as agent, session.get(f"{agent.url}{path}") as answer:
+        raw = await answer.read()
+        flaws = lint(raw).findings
+    assert [one for one in flaws if one.severity is not Severity.HINT] == []
+
+
+# OAuth 2
+
+
+@dataclass
+class Oauth:
+    """A client of OAuth 2 that finds its way by the card."""
+
+    session: aiohttp.ClientSession
+    agent: MockAgent
+    flows: dict[str, Any] = field(default_factory=dict)
+
+    async def learn(self) -> None:
+        async with self.session.get(f"{self.agent.url}{CARD}") as card:
+            for scheme in (await card.json())["securitySchemes"].values():
+                self.flows |= scheme["oauth2SecurityScheme"]["flows"]
+
+    async def post(self, url: str, **form: str) -> tuple[int, Any]:
+        async with self.session.post(url, data=form) as answer:
+            assert answer.headers["Cache-Control"] == "no-store"
+            return answer.status, await answer.json()
+
+    async def token(self, **form: str) -> tuple[int, Any]:
+        return await self.post(self.flows["clientCredentials"]["tokenUrl"], **form)
+
+    async def authorize(self, **query: str) -> tuple[int, dict[str, str]]:
+        """Go where the user's browser is sent, and return what it brings back."""
+        url = self.flows["authorizationCode"]["authorizationUrl"]
+        async with self.session.get(url, params=query, allow_redirects=False) as answer:
+            place = answer.headers.get("Location", "")
+            assert not place or place.startswith(BACK)
+            return answer.status, dict(parse_qsl(urlsplit(place).query))
+
+    async def comes_in_with(self, given: dict[str, Any]) -> bool:
+        peer = peer_for(self.session, self.agent, "1.0")
+        peer.headers["Authorization"] = f"Bearer {given['access_token']}"
+        return isinstance(await peer.send("echo hi"), Message)
+
+
+BACK = "http://127.0.0.1:9/back"
+VERIFIER = "a-verifier-that-nobody-can-guess-because-it-is-long"
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+ASKED = {
+    "response_type": "code",
+    "client_id": USER,
+    "redirect_uri": BACK,
+    "state": "s",
+    "code_challenge": CHALLENGE,
+    "code_challenge_method": "S256",
+}
+
+
+@pytest.fixture
+async def oauth(session: aiohttp.ClientSession) -> AsyncIterator[Oauth]:
+    async with served(guard=Guard("oauth2")) as agent:
+        client = Oauth(session, agent)
+        await client.learn()
+        yield client
+
+
+async def test_a_client_gets_a_token_for_its_credentials_and_comes_in_with_it(oauth: Oauth):
+    status, given = await oauth.token(grant_type="client_credentials", client_id=USER, client_secret=SECRET)
+    assert (status, given["token_type"], given["expires_in"]) == (200, "Bearer", 3600)
+    assert await oauth.comes_in_with(given)
+
+
+async def test_credentials_may_stand_in_the_header(oauth: Oauth):
+    url, headers = oauth.flows["clientCredentials"]["tokenUrl"], {"Authorization": f"Basic {BASIC}"}
+    async with oauth.session.post(url, data={"grant_type": "client_credentials"}, headers=headers) as answer:
+        assert await oauth.comes_in_with(await answer.json())
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "error"),
+    [
+        ({"client_id": USER, "client_secret": "wrong", "grant_type": "client_credentials"}, 401, "invalid_client"),
+        ({"grant_type": "client_credentials"}, 401, "invalid_client"),
+        ({"client_id": USER, "client_secret": SECRET, "grant_type": "password"}, 400, "unsupported_grant_type"),
+        ({}, 400, "unsupported_grant_type"),
+        ({"grant_type": "authorization_code", "code": "x"}, 400, "invalid_grant"),
+        ({"grant_type": DEVICE_GRANT, "device_code": "x"}, 400, "expired_token"),
+    ],
+)
+async def test_who_asks_for_a_token_wrongly_gets_none(oauth: Oauth, form: dict[str, str], status: int, error: str):
+    assert await oauth.token(**form) == (status, {"error": error})
+
+
+async def test_a_code_is_redeemed_once_by_who_knows_the_verifier(oauth: Oauth):
+    status, back = await oauth.authorize(**ASKED)
+    assert (status, back["state"]) == (302, "s")
+    redeem = {"grant_type": "authorization_code", "code": back["code"], "redirect_uri": BACK, "code_verifier": VERIFIER}
+    status, given = await oauth.token(**redeem)
+    assert status == 200
+    assert await oauth.comes_in_with(given)
+    assert await oauth.token(**redeem) == (400, {"error": "invalid_grant"})
+
+
+@pytest.mark.parametrize("change", [{"code_verifier": "another"}, {"redirect_uri": "http://127.0.0.1:9/other"}])
+async def test_a_code_is_nothing_to_somebody_else(oauth: Oauth, change: dict[str, str]):
+    _, back = await oauth.authorize(**ASKED)
+    redeem = {"grant_type": "authorization_code", "code": back["code"], "redirect_uri": BACK, "code_verifier": VERIFIER}
+    assert await oauth.token(**redeem | change) == (400, {"error": "invalid_grant"})
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"code_challenge": ""}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+    ],
+)
+async def test_what_is_asked_wrongly_is_told_to_the_client(oauth: Oauth, change: dict[str, str], error: str):
+    status, back = await oauth.authorize(**ASKED | change)
+    assert (status, back["error"], "code" in back) == (302, error, False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"client_id": "x"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": "http://["}, {"redirect_uri": ""}],
+)
+async def test_nobody_is_sent_away_from_this_machine(oauth: Oauth, change: dict[str, str]):
+    assert await oauth.authorize(**ASKED | change) == (400, {})
+
+
+async def test_a_device_waits_until_its_user_allows_it(oauth: Oauth):
+    status, device = await oauth.post(oauth.flows["deviceCode"]["deviceAuthorizationUrl"], client_id=USER)
+    assert status == 200
+    poll = {"grant_type": DEVICE_GRANT, "device_code": device["device_code"]}
+    assert await oauth.token(**poll) == (400, {"error": "authorization_pending"})
+    async with oauth.session.get(device["verification_uri"], params={"user_code": "x"}) as wrong:
+        assert wrong.status == 400
+    async with oauth.session.get(device["verification_uri_complete"]) as allowed:
+        assert allowed.status == 200
+    _, given = await oauth.token(**poll)
+    assert await oauth.comes_in_with(given)
+    assert await oauth.token(**poll) == (400, {"error": "expired_token"})
+
+
+async def test_a_device_of_nobody_gets_no_code(oauth: Oauth):
+    asked = await oauth.post(oauth.flows["deviceCode"]["deviceAuthorizationUrl"])
+    assert asked == (400, {"error": "invalid_client"})
+
+
+# Signatures
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("path", [CARD, f"/v0.3{CARD}"])
+async def test_a_signed_card_holds_by_the_published_key(session: aiohttp.ClientSession, algorithm: str, path: str):
+    async with served(signer=Signer(algorithm), guard=Guard("oauth2")) as agent:
+        async with session.get(f"{agent.url}{path}") as answer:
+            card = await answer.json()
+        async with session.get(f"{agent.url}/.well-known/jwks.json") as answer:
+            published = await answer.json()
+    assert not any("d" in key for key in published["keys"])
+    generation = "0.3" if "v0.3" in path else "1.0"
+    [verdict] = verify(card, read_keys(published), generation)
+    assert (verdict.outcome, verdict.algorithm, verdict.uncovered) == (Outcome.VALID, algorithm.upper(), ())
+    [changed] = verify(card | {"name": "Somebody Else"}, read_keys(published), generation)
+    assert changed.outcome is Outcome.WRONG
+
+
+async def test_a_push_that_asks_for_nothing_else_carries_a_jwt(session: aiohttp.ClientSession, webhook: Webhook):
+    signer = Signer("es256")
+    async with served(signer=signer) as agent:
+        peer = peer_for(session, agent, "1.0")
+        task = await peer.send("ask", configuration=SendConfiguration(task_push_notification_config=webhook.config()))
+        await eventually(lambda: len(webhook.headers) >= 3)
+    tokens = [read(headers["Authorization"].removeprefix("Bearer ")) for headers in webhook.headers]
+    demand = Demand(keys=read_keys(json.loads(signer.keys)), issuer=ISSUER, audience=webhook.url)
+    used: set[str] = set()
+    for number, one in enumerate(tokens):
+        assert not isinstance(one, str)
+        checks = (*judge(one, demand, float(one.claims["iat"]), used), judge_body(one, webhook.raw[number]))
+        assert all(check.good for check in checks), checks
+        assert one.claims["sub"] == task.id
+        used.add(one.identity)
+
+
+async def test_a_push_with_credentials_of_its_own_carries_those(session: aiohttp.ClientSession, webhook: Webhook):
+    async with served(signer=Signer("es256")) as agent:
+        peer = peer_for(session, agent, "1.0")
+        own = AuthenticationInfo(scheme="Bearer", credentials="mine")
+        await peer.send(
+            "reject", configuration=SendConfiguration(task_push_notification_config=webhook.config(authentication=own))
+        )
+        await eventually(lambda: len(webhook.headers) == 2)
+    assert {headers["Authorization"] for headers in webhook.headers} == {"Bearer mine"}

@@ -1,0 +1,106 @@
+"""The bounds of what the agent remembers."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from inspector.sample_agents.errors import CallError
+from inspector.sample_agents.task_context import status_update
+from inspector.sample_agents.task_store import MAX_BEHIND, Store, Subscription, TaskRecord
+
+from inspector.protocol.lifecycle import State
+from inspector.protocol.model import Artifact, Message, Part, TaskArtifactUpdateEvent
+
+
+def finish(record: TaskRecord, state: State = State.COMPLETED) -> TaskRecord:
+    record.publish(status_update(record, state))
+    return record
+
+
+def chunk(record: TaskRecord, text: str, *, append: bool, artifact_id: str = "a") -> TaskArtifactUpdateEvent:
+    artifact = Artifact(artifact_id=artifact_id, parts=[Part(text=text)])
+    return TaskArtifactUpdateEvent(
+        task_id=record.task_id, context_id=record.context_id, artifact=artifact, append=append
+    )
+
+
+async def test_the_oldest_task_that_is_over_makes_room() -> None:
+    store = Store(max_tasks=3)
+    working, done, later = (store.create("c", "s") for _ in range(3))
+    finish(done)
+    finish(later)
+    newest = store.create("c", "s")
+    assert list(store) == [working, later, newest]
+    with pytest.raises(CallError, match=done.task_id):
+        store.find(done.task_id)
+
+
+async def test_a_waiting_task_makes_room_where_none_is_over_and_lets_its_readers_go() -> None:
+    store = Store(max_tasks=2)
+    waiting, working = finish(store.create("c", "s"), State.INPUT_REQUIRED), store.create("c", "s")
+    reader = Subscription()
+    waiting.subscribe(reader)
+    newest = store.create("c", "s")
+    assert list(store) == [working, newest]
+    assert len(await reader.take()) == 1
+    assert await reader.take() == []
+
+
+async def test_a_store_full_of_work_refuses_more() -> None:
+    store = Store(max_tasks=1)
+    store.create("c", "s")
+    with pytest.raises(CallError, match="Too many tasks"):
+        store.create("c", "s")
+
+
+async def test_large_tasks_make_room_before_there_are_many() -> None:
+    store = Store(max_characters=1000)
+    large = store.create("c", "s")
+    large.hear(Message(parts=[Part(text="x" * 900)]))
+    large.publish(chunk(large, "x" * 900, append=False))
+    finish(large)
+    small = store.create("c", "s")
+    another = store.create("c", "s")
+    assert list(store) == [small, another]
+
+
+async def test_a_snapshot_stays_as_it_was_while_the_task_goes_on() -> None:
+    record = Store().create("c", "s")
+    record.hear(Message(message_id="1", parts=[Part(text="one")]))
+    record.publish(chunk(record, "a", append=False))
+    record.publish(chunk(record, "b", append=True))
+    before = record.snapshot()
+    record.hear(Message(message_id="2", parts=[Part(text="two")]))
+    record.publish(chunk(record, "c", append=True))
+    record.publish(chunk(record, "new", append=False))
+    record.publish(chunk(record, "other", append=True, artifact_id="b"))
+    finish(record)
+    then, now = before.task(), record.snapshot().task()
+    assert [[part.text for part in one.parts] for one in then.artifacts or ()] == [["a", "b"]]
+    assert [[part.text for part in one.parts] for one in now.artifacts or ()] == [["new"], ["other"]]
+    assert [message.message_id for message in then.history or ()] == ["1"]
+    assert (then.status.state, now.status.state) == ("TASK_STATE_SUBMITTED", "TASK_STATE_COMPLETED")
+
+
+async def test_a_task_that_is_over_cannot_change() -> None:
+    record = finish(Store().create("c", "s"))
+    with pytest.raises(RuntimeError, match="over"):
+        finish(record, State.WORKING)
+
+
+async def test_a_reader_far_behind_asks_the_task_to_wait() -> None:
+    record = Store().create("c", "s")
+    reader = Subscription()
+    record.subscribe(reader)
+    for number in range(MAX_BEHIND):
+        record.publish(chunk(record, str(number), append=True))
+    waiting = asyncio.create_task(reader.room())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    for _ in range(MAX_BEHIND):
+        if waiting.done():
+            break
+        assert await reader.take()
+        await asyncio.sleep(0)
+    await asyncio.wait_for(waiting, 1)

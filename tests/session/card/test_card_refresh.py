@@ -1,0 +1,305 @@
+"""Fetching a card again, what it was before, and what of it was seen to be so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from scripted import (
+    CARD_PATH,
+    Agent,
+    Handle,
+    Heard,
+    OpenSession,
+    answering,
+    card_of,
+    giving,
+    message,
+    records,
+    redirecting,
+    say,
+    status,
+    streaming,
+    task,
+)
+
+from inspector.capture.card_history import SeenCard
+from inspector.capture.records import Kind
+from inspector.protocol.errors import FaultCode, FaultError
+from inspector.protocol.model import PushConfig
+from inspector.session.card.changes import CardHistory, extended_difference, opened
+from inspector.session.card.editing import judge, save
+from inspector.session.card.observed import Observed, calls_in_words, extension_in_words, verdicts
+from inspector.session.session import Session
+from inspector.wire.discovery import FoundCard, read_bytes
+
+
+def tagged(agent: Agent, tag: str, **members: Any) -> None:
+    """Serve a card that is not sent again to whoever has it."""
+    card = card_of(f"{agent.url}/rpc", **members)
+
+    async def handle(_: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        if heard.headers.get("If-None-Match") == tag:
+            return web.Response(status=304, headers={"ETag": tag})
+        return web.json_response(card, headers={"ETag": tag})
+
+    agent.routes[CARD_PATH] = handle
+
+
+# Again
+
+
+async def test_a_card_that_is_unchanged_is_not_sent_again(agent: Agent, open_session: OpenSession):
+    tagged(agent, '"1"')
+    session = await open_session(agent.url)
+    before = session.connection
+    after = await session.refresh()
+    assert agent.heard[-1].headers["If-None-Match"] == '"1"'
+    assert after.found is before.found
+    assert (before.confirmed, after.confirmed > 0) == (0, True)
+    assert records(session, Kind.RESPONSE)[-1].meta["status"] == 304
+    assert records(session, Kind.NOTE)[-1].label == "the card is unchanged"
+
+
+async def test_a_card_that_says_nothing_of_caching_is_compared(agent: Agent, open_session: OpenSession):
+    agent.routes[CARD_PATH] = giving(card_of(f"{agent.url}/rpc"))
+    session = await open_session(agent.url)
+    before = session.connection
+    after = await session.refresh()
+    assert not {"If-None-Match", "If-Modified-Since"} & agent.heard[-1].headers.keys()
+    assert after.found is before.found
+    assert after.confirmed == after.at > before.at
+
+
+async def test_a_card_that_changed_is_taken_and_the_interface_in_use_stays(agent: Agent, open_session: OpenSession):
+    rpc = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    old = rpc | {"protocolVersion": "0.3"}
+    tagged(agent, '"1"', supportedInterfaces=[rpc, old])
+    session = await open_session(agent.url, generation="0.3")
+    assert session.choice.dialect.generation == "0.3"
+    tagged(agent, '"2"', supportedInterfaces=[old | {"url": f"{agent.url}/new"}, old, rpc], name="Another")
+    after = await session.refresh()
+    assert (after.card.name, after.confirmed) == ("Another", 0)
+    assert session.choice.interface is after.card.supported_interfaces[1]
+    tagged(agent, '"3"', supportedInterfaces=[rpc | {"url": f"{agent.url}/new"}])
+    await session.refresh()
+    assert session.choice.interface.url == f"{agent.url}/new"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [giving(b"", status=500), giving(b"", status=304), giving(b"<html>"), giving({}), redirecting("ftp://x")],
+    ids=["error", "304 unasked", "page", "no card", "redirect to nowhere"],
+)
+async def test_a_card_that_is_gone_leaves_the_one_that_was_there(
+    agent: Agent, open_session: OpenSession, answer: Handle
+):
+    agent.routes[CARD_PATH] = giving(card_of(f"{agent.url}/rpc"))
+    session = await open_session(agent.url)
+    before = session.connection
+    agent.routes[CARD_PATH] = answer
+    with pytest.raises(FaultError) as raised:
+        await session.refresh()
+    assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
+    assert session.connection is before
+
+
+async def test_the_conditions_are_for_the_place_of_the_card_alone(agent: Agent, open_session: OpenSession):
+    tagged(agent, '"1"')
+    session = await open_session(agent.url)
+    agent.routes[CARD_PATH] = redirecting("/cards/here")
+    agent.serve_card("/cards/here", name="Moved")
+    after = await session.refresh()
+    assert (after.card.name, after.url) == ("Moved", f"{agent.url}/cards/here")
+    assert ["If-None-Match" in one.headers for one in agent.heard] == [False, True, False]
+
+
+async def test_a_file_is_read_again(open_session: OpenSession, tmp_path: Path):
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(card_of("http://127.0.0.1:1/")))
+    session = await open_session(str(path))
+    path.write_text(json.dumps(card_of("http://127.0.0.1:1/", name="Edited")))
+    assert (await session.refresh()).card.name == "Edited"
+    path.unlink()
+    with pytest.raises(FaultError):
+        await session.refresh()
+    assert session.connection.card.name == "Edited"
+
+
+async def test_without_an_agent_there_is_nothing_to_fetch(open_session: OpenSession):
+    session = await open_session()
+    with pytest.raises(FaultError, match="No agent is connected"):
+        await session.refresh()
+
+
+# In its place
+
+
+async def test_json_in_the_place_of_a_card_is_linted_and_what_is_elsewhere_is_not(
+    agent: Agent, open_session: OpenSession
+):
+    agent.routes[CARD_PATH] = giving(b'{"name": NaN}')
+    agent.routes["/"] = giving({"welcome": "to the api"})
+    session = await open_session()
+    with pytest.raises(FaultError):
+        await session.connect(agent.url)
+    judged = {record.exchange for record in records(session, Kind.BODY) if record.findings}
+    assert [record.meta["url"] for record in records(session, Kind.REQUEST) if record.seq in judged] == [
+        f"{agent.url}{CARD_PATH}"
+    ]
+
+
+async def test_a_page_in_the_place_of_a_card_breaks_no_rule(agent: Agent, open_session: OpenSession):
+    agent.routes[CARD_PATH] = giving(b"<!doctype html>", content_type="text/html")
+    session = await open_session()
+    with pytest.raises(FaultError):
+        await session.connect(agent.url)
+    assert session.journal.found == {}
+
+
+# Before
+
+
+def test_the_history_compares_with_every_version_but_the_one_of_now():
+    history = CardHistory()
+    assert history.earlier() == []
+    history.load([SeenCard(b'{"version": "1"}', 1, 2), SeenCard(b"not JSON", 0, 1)])
+    history.see(b'{"version": "2"}', 5)
+    first, second = history.earlier()
+    assert [one.pointer for one in first.changes] == ["/version"]
+    assert (first.card.last, second.card.raw) == (2, b"not JSON")
+    history.see(b'{"version": "1"}', 7)
+    assert len(history) == 3
+    assert [one.card.raw for one in history.earlier()] == [b'{"version": "2"}', b"not JSON"]
+
+
+def found(**members: Any) -> FoundCard:
+    card = read_bytes(json.dumps(card_of("http://a/", **members)).encode())
+    assert isinstance(card, FoundCard)
+    return card
+
+
+def test_the_extended_card_is_compared_with_the_public_one_as_they_were_served():
+    public = found(unheard="of")
+    extended = card_of("http://a/", skills=[*card_of("")["skills"], {"id": "more"}])
+    assert [one.pointer for one in extended_difference(public, opened({"jsonrpc": "2.0", "result": extended}))] == [
+        "/skills/1",
+        "/unheard",
+    ]
+    assert extended_difference(public, opened(json.loads(public.raw))) == []
+
+
+def test_cards_of_two_generations_are_compared_as_read():
+    old = {"url": "http://a/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
+    members = {name: value for name, value in card_of("").items() if name != "supportedInterfaces"}
+    changed = extended_difference(found(), members | old | {"name": "Extended"})
+    assert "/name" in [one.pointer for one in changed]
+    assert not {"/url", "/preferredTransport"} & {one.pointer for one in changed}
+
+
+# Seen
+
+
+def seen_by(session: Session) -> Observed:
+    observed = Observed()
+    observed.catch_up(session.journal.capture)
+    return observed
+
+
+def said(session: Session) -> dict[str, tuple[str, bool]]:
+    return {one.name: (one.seen, one.odd) for one in verdicts(session.connection.card, seen_by(session))}
+
+
+async def test_before_any_call_nothing_was_seen(agent: Agent, open_session: OpenSession):
+    agent.serve_card()
+    session = await open_session(agent.url)
+    assert set(said(session).values()) == {("", False)}
+    assert calls_in_words(seen_by(session)) == ""
+
+
+async def test_streams_are_counted_with_their_events(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming({"task": task("WORKING")}, status("COMPLETED")))
+    session = await open_session(agent.url)
+    observed = seen_by(session)
+    for _ in range(2):
+        await say(session, "hello")
+    assert observed.catch_up(session.journal.capture) is True
+    assert observed.catch_up(session.journal.capture) is False
+    assert said(session)["streaming"] == ("2 streams with 4 events", False)
+    assert calls_in_words(observed) == "SendStreamingMessage 2 answered"
+
+
+async def test_what_is_declared_and_refused_is_odd(agent: Agent, open_session: OpenSession):
+    agent.routes["/rpc"] = answering(error={"code": -32004, "message": "not here"})
+    agent.serve_card(capabilities={"streaming": True, "pushNotifications": True, "extendedAgentCard": True})
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    await session.set_push(PushConfig(task_id="t", url="http://127.0.0.1:1/")).finish()
+    await session.extended_card().finish()
+    await session.list_tasks().finish()
+    refused = ("refused: -32004 UnsupportedOperationError: not here", True)
+    assert said(session) == {"streaming": refused, "push notifications": refused, "extended card": refused}
+    assert "ListTasks 1 refused: -32004" in calls_in_words(seen_by(session))
+
+
+async def test_what_is_declined_and_works_is_odd(agent: Agent, open_session: OpenSession):
+    agent.routes["/rpc"] = streaming(message("hi"))
+    agent.serve_card(capabilities={"streaming": False})
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    assert said(session)["streaming"] == ("1 stream with 1 event", True)
+
+
+async def test_an_error_as_the_only_event_is_no_stream(agent: Agent, open_session: OpenSession):
+    error = b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"broken"}}\n\n'
+    agent.answer(streaming(error))
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    assert said(session)["streaming"][1] is True
+    assert "broken" in said(session)["streaming"][0]
+
+
+async def test_an_answer_that_is_no_stream_is_said_to_be_so(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("COMPLETED")}))
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    assert said(session)["streaming"] == ("answered, but not with a stream", True)
+
+
+async def test_extensions_are_activated_or_only_asked_for(agent: Agent, open_session: OpenSession):
+    async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        answer = await answering({"task": task("COMPLETED")})(request, heard)
+        answer.headers["A2A-Extensions"] = "urn:one"
+        return answer
+
+    agent.answer(handle)
+    session = await open_session(agent.url, headers={"A2A-Extensions": "urn:one, urn:two"})
+    await say(session, "hello")
+    observed = seen_by(session)
+    assert extension_in_words("urn:one", observed) == ("activated in 1 call", False)
+    assert extension_in_words("urn:two", observed)[1] is True
+    assert extension_in_words("urn:three", observed) == ("", False)
+
+
+# Edited
+
+
+def test_a_text_is_judged_as_a_card():
+    sound = judge(json.dumps(card_of("https://a.example/")))
+    assert (sound.generation, sound.problem) == ("1.0", "")
+    assert "CARD-001" in {one.rule for one in judge(json.dumps(card_of("https://a.example/", name=None))).findings}
+    for text in ("", "{", "[]", '"\ud800"', "{}"):
+        assert judge(text).findings or judge(text).problem, text
+
+
+def test_a_copy_is_saved_and_never_over_another_file_unasked(tmp_path: Path):
+    path = tmp_path / "card.json"
+    save(path, "one\r\n")
+    with pytest.raises(FileExistsError):
+        save(path, "two")
+    assert path.read_bytes() == b"one\r\n"
+    save(path, "two", replace=True)
+    assert path.read_bytes() == b"two"

@@ -1,0 +1,122 @@
+"""A task by stream, by push and by GetTask: what is missing, repeated, in another order, or different."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.sample_agents.server import MockAgent
+from scripted import Agent, Heard, OpenSession, answering, artifact, eventually, say, status, streaming, task
+
+from inspector.protocol.dialects import v1_0
+from inspector.protocol.lifecycle import is_terminal
+from inspector.protocol.model import Unreadable
+from inspector.session.push.comparison import Comparer, Comparison, Verdict, ask_and_compare, compare
+from inspector.session.push.reconcile import Sighting, Way
+
+S, P, G = Way.STREAM, Way.PUSH, Way.GET
+
+
+def folded(*told: tuple[Way, float, Any]) -> Comparison:
+    fold = Comparer("t")
+    for seq, (way, at, value) in enumerate(told, 1):
+        event = v1_0.decode_event(value)
+        assert not isinstance(event, Unreadable)
+        fold.take(Sighting(way, at, seq, event))
+    return fold.result()
+
+
+def verdicts(found: Comparison) -> dict[str, Verdict]:
+    return {one.name: one.verdict for one in found.aspects}
+
+
+def whole(state: str, text: str = "abc") -> dict[str, Any]:
+    return {"task": task(state, {"artifactId": "a", "parts": [{"text": text}]})}
+
+
+CHUNKS = [(S, 1, artifact("a")), (S, 2, artifact("bc", append=True)), (S, 3, status("COMPLETED"))]
+
+
+def test_accounts_that_come_to_the_same_agree():
+    found = folded(*CHUNKS, (P, 4, status("COMPLETED")), (G, 5, whole("COMPLETED")))
+    assert verdicts(found) == {"state": "same", "context": "same", "artifact a": "same"}
+    assert found.agree
+    assert found.ways == (S, P, G)
+
+
+def test_a_text_that_differs_is_told_with_the_lines_that_do():
+    found = folded(*CHUNKS, (G, 5, whole("COMPLETED", "abd")))
+    [one] = [one for one in found.aspects if one.name == "artifact a"]
+    assert (one.verdict, [line.text for line in one.lines], one.between) == (Verdict.DIFFERS, ["abc", "abd"], (S, G))
+    assert not found.agree
+
+
+def test_what_the_agent_has_not_kept_is_missing():
+    found = folded(*CHUNKS, (G, 5, {"task": task("COMPLETED")}))
+    assert verdicts(found)["artifact a"] is Verdict.MISSING
+    assert "artifact a is missing by answer" in found.words
+
+
+def test_an_answer_from_before_the_end_is_early_and_not_wrong():
+    found = folded(CHUNKS[0], (G, 1.5, whole("WORKING", "a")), *CHUNKS[1:])
+    assert verdicts(found) == {"state": Verdict.LATE, "context": "same", "artifact a": Verdict.LATE}
+    assert found.agree
+
+
+def test_only_the_last_answer_counts():
+    found = folded((G, 0, whole("WORKING", "x")), *CHUNKS, (G, 5, whole("COMPLETED")))
+    assert found.agree
+
+
+def test_repeated_and_reordered_updates_are_named():
+    a, b = status("WORKING", "1"), status("WORKING", "2")
+    found = folded((S, 1, a), (S, 2, b), (P, 3, b), (P, 4, a), (P, 5, a))
+    assert 'working "1" was told 2 times by push, 1 by stream' in found.words
+    assert 'working "2" came by push before working "1", by stream after it' in found.words
+
+
+def test_what_the_stream_told_twice_did_not_fail_to_be_pushed():
+    a, b = status("WORKING", "1"), status("WORKING", "2")
+    found = folded((S, 1, a), (S, 2, a), (P, 3, a), (S, 4, b))
+    assert 'working "1" was told 2 times by stream, 1 by push' in found.words
+    assert "1 of 3 updates came by stream and not by push" in found.words
+
+
+def test_pushes_without_artifacts_miss_none():
+    found = folded(*CHUNKS, (P, 4, status("COMPLETED")))
+    assert verdicts(found)["artifact a"] is Verdict.SAME
+
+
+def test_ways_that_disagree_about_the_state_differ():
+    found = folded((S, 1, status("COMPLETED")), (G, 2, {"task": task("FAILED")}))
+    assert verdicts(found)["state"] is Verdict.DIFFERS
+
+
+def test_nothing_recorded_is_no_comparison():
+    assert folded().ways == ()
+
+
+async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: OpenSession, generation: str):
+    session = await open_session(mock.url, generation=generation)
+    await session.push.turn_on()
+    turn = await say(session, "report 5")
+    task_id = turn.exchange.task_id
+    await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
+    found, why = await ask_and_compare(session, task_id)
+    assert why == ""
+    assert found.ways == (S, P, G)
+    assert found.agree
+
+
+async def test_an_agent_that_does_not_answer_is_said_and_the_rest_compared(agent: Agent, open_session: OpenSession):
+    async def answer(request: Any, heard: Heard) -> Any:
+        if heard.json["method"] == "GetTask":
+            return await answering(error={"code": -32001, "message": "no such task"})(request, heard)
+        return await streaming({"task": task("WORKING")}, status("COMPLETED"))(request, heard)
+
+    agent.answer(answer)
+    session = await open_session(agent.url)
+    await say(session)
+    found, why = await ask_and_compare(session, "t")
+    assert "no such task" in why
+    assert found.ways == (S,)
+    assert (await compare(session, "nobody")).ways == ()

@@ -1,0 +1,288 @@
+"""The push doctor: each cause by its evidence, and the way from "nothing came" to the cause with real agents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspector.sample_agents.server import MockAgent
+from scripted import Agent, OpenSession, answering, drive, eventually, say, scripted, task
+
+from inspector.capture.records import Kind, Record
+from inspector.protocol.lifecycle import State
+from inspector.session.push.diagnose import Evidence, Likely, causes, examine
+from inspector.session.push.reachability import reachable
+from inspector.session.push.webhook_registration import Hook
+from inspector.wire.receiver.registration import Registration
+from inspector.wire.receiver.response_override import read_dial
+
+NOW = 1_800_000_000.0
+
+
+def hook(**members: Any) -> Hook:
+    return Hook(Registration(1, "/push/p", "token", "http://127.0.0.1:9/push/p", NOW), "t", **members)
+
+
+def delivery(**meta: Any) -> Record:
+    usual = {"taken": True, "challenge": False, "refused": "", "dialled": "", "status": 204, "registration": 1}
+    return Record(1, NOW, Kind.DELIVERY, meta=usual | meta)
+
+
+SOUND = Evidence(
+    agent="http://10.0.0.5:80/rpc",
+    advertised="https://abc.example.org",
+    declared=True,
+    hooks=(hook(),),
+    listed=1,
+    asked="ListTaskPushNotificationConfigs",
+    state=State.COMPLETED,
+    ended=NOW + 5,
+    now=NOW + 60,
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "likely"),
+    [
+        ({"hooks": ()}, "not registered", Likely.CERTAIN),
+        (
+            {"hooks": (hook(failed="Push to loopback addresses is refused."),)},
+            "the agent refuses the address",
+            Likely.CERTAIN,
+        ),
+        ({"gone": "Nothing listens at 127.0.0.1:9."}, "the agent cannot be reached", Likely.CERTAIN),
+        (
+            {
+                "hooks": (),
+                "configs": ("http://127.0.0.1:9/x",),
+                "advertised": "http://127.0.0.1:9/x",
+                "silent": "nobody",
+            },
+            "the agent cannot reach the receiver",
+            Likely.CERTAIN,
+        ),
+        ({"hooks": (hook(failed="Internal error."),)}, "the agent refused the registration", Likely.CERTAIN),
+        ({"declared": False}, "the agent does not do push", Likely.LIKELY),
+        ({"declared": None}, "the agent does not do push", Likely.POSSIBLE),
+        ({"listed": 0}, "the agent did not keep the registration", Likely.CERTAIN),
+        ({"listed": None}, "the agent did not keep the registration", Likely.POSSIBLE),
+        ({"hooks": (hook(deleted=True),)}, "the webhook was deleted", Likely.CERTAIN),
+        ({"ended": NOW - 5}, "the task ended before the registration", Likely.CERTAIN),
+        (
+            {"advertised": "http://127.0.0.1:9", "agent": "https://agent.example.org"},
+            "the agent cannot reach the receiver",
+            Likely.LIKELY,
+        ),
+        ({"advertised": "http://0.0.0.0:9"}, "the agent cannot reach the receiver", Likely.LIKELY),
+        (
+            {"advertised": "http://127.0.0.1:9", "agent": "http://127.0.0.1:8"},
+            "the agent refuses the address",
+            Likely.LIKELY,
+        ),
+        (
+            {"deliveries": (delivery(taken=False, status=401, refused="No token came."),)},
+            "we answered with an error, and it gave up",
+            Likely.CERTAIN,
+        ),
+        (
+            {"deliveries": (delivery(taken=False, status=500, dialled="500"),)},
+            "we answered with an error, and it gave up",
+            Likely.CERTAIN,
+        ),
+        (
+            {"advertised": "https://abc.example.org", "unshaken": ("the sender does not trust our certificate",)},
+            "the agent does not trust our certificate",
+            Likely.LIKELY,
+        ),
+        ({"strays": 3}, "it posts to another path", Likely.LIKELY),
+        ({"ended": None, "state": State.WORKING}, "the agent pushes only at the end", Likely.POSSIBLE),
+    ],
+)
+def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str, likely: Likely):
+    found = causes(replace(SOUND, **changed))
+    assert found[0].likely is likely
+    cause = next(one for one in found if one.name == name)
+    assert cause.likely is likely
+    assert cause.evidence
+    assert cause.remedy.endswith((".", "?"))
+
+
+def test_who_connected_and_left_is_neither_shy_nor_far():
+    known = replace(SOUND, advertised="https://127.0.0.1:9", agent="http://127.0.0.1:8", unshaken=("no trust",))
+    found = causes(known)
+    likely = {cause.name: cause.likely for cause in found}
+    assert found[0].name == "the agent does not trust our certificate"
+    assert likely["the agent refuses the address"] is Likely.RULED_OUT
+    assert likely["the agent cannot reach the receiver"] is Likely.RULED_OUT
+
+
+def test_an_agent_on_this_machine_may_be_in_a_container_until_something_came():
+    known = replace(SOUND, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8")
+    far = next(one for one in causes(known) if one.name == "the agent cannot reach the receiver")
+    assert (far.likely, "container" in far.evidence) == (Likely.POSSIBLE, True)
+    came = causes(replace(known, deliveries=(delivery(),)))
+    far = next(one for one in came if one.name == "the agent cannot reach the receiver")
+    assert far.likely is Likely.RULED_OUT
+
+
+def test_nothing_is_blamed_where_nothing_speaks_for_it():
+    found = {cause.name: cause.likely for cause in causes(SOUND)}
+    assert found.pop("the agent cannot reach the receiver") is Likely.POSSIBLE  # a tunnel is known by what it brings
+    assert set(found.values()) == {Likely.RULED_OUT}
+
+
+def test_an_error_that_good_deliveries_followed_is_only_possible():
+    known = replace(SOUND, deliveries=(delivery(taken=False, status=500, dialled="500"), delivery()))
+    found = {cause.name: cause.likely for cause in causes(known)}
+    assert found["we answered with an error, and it gave up"] is Likely.POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("advertised", "agent", "came", "good"),
+    [
+        ("http://127.0.0.1:9", "http://127.0.0.1:8", False, True),
+        ("http://127.0.0.1:9", "http://localhost:8", False, True),
+        ("http://127.0.0.1:9", "https://agent.example.org", False, False),
+        ("http://127.0.0.1:9", "http://10.0.0.5", False, False),
+        ("http://127.0.0.1:9", "https://agent.example.org", True, True),
+        ("http://127.0.0.1:9", "", False, None),
+        ("http://10.0.0.4:9", "http://10.0.0.5", False, None),
+        ("http://10.0.0.4:9", "http://agent.example.org", False, False),
+        ("http://0.0.0.0:9", "http://127.0.0.1", False, False),
+        ("https://abc.example.org", "http://agent.example.org", False, None),
+        ("", "http://127.0.0.1:8", False, False),
+    ],
+)
+def test_two_addresses_tell_whether_one_reaches_the_other(advertised: str, agent: str, came: bool, good: bool | None):
+    found = reachable(advertised, agent, came=came)
+    assert found.good is good
+    assert found.words
+
+
+async def test_an_agent_that_pushes_is_sound(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    turn = await say(session, "push")
+    await eventually(lambda: session.push.hooks[0].accepted >= 3)
+    found = await examine(session, turn.exchange.task_id)
+    assert found.good >= 3
+    assert {cause.likely for cause in found.causes} == {Likely.RULED_OUT}
+
+
+async def test_a_task_without_a_webhook_is_told_so(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    turn = await say(session, "push")
+    found = await examine(session, turn.exchange.task_id)
+    assert [(one.name, one.likely) for one in found.causes] == [("not registered", Likely.CERTAIN)]
+
+
+async def test_a_webhook_that_came_after_the_end_is_told_so(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    turn = await say(session, "push")
+    task_id = turn.exchange.task_id
+    await session.push.receiver.start()
+    made = session.push.register(task_id)
+    await drive(session.set_push(made.config.model_copy(update={"task_id": task_id})))
+    found = await examine(session, task_id)
+    assert (found.good, found.causes[0].name) == (0, "the task ended before the registration")
+
+
+async def test_an_agent_that_keeps_no_webhook_is_told_so(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("WORKING")}))
+    session = await open_session(agent.url)
+    await session.push.turn_on()
+    await say(session, stream=False)
+    agent.answer(answering({"configs": []}))
+    found = await examine(session, "t")
+    assert (found.causes[0].name, found.causes[0].likely) == (
+        "the agent did not keep the registration",
+        Likely.CERTAIN,
+    )
+
+
+async def test_an_agent_that_gave_up_after_our_errors_is_told_so(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    session.push.receiver.dials.add(read_dial("500"))
+    turn = await say(session, "push")
+    await eventually(lambda: mock.push_counts.given_up >= 2)
+    found = await examine(session, turn.exchange.task_id)
+    assert (found.good, found.causes[0].name) == (0, "we answered with an error, and it gave up")
+    assert "500" in found.causes[0].evidence
+
+
+async def test_an_agent_that_cannot_be_asked_leaves_the_question_open(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("WORKING")}))
+    session = await open_session(agent.url)
+    await session.push.turn_on()
+    await say(session, stream=False)
+    agent.answer(answering(error={"code": -32603, "message": "broken"}))
+    found = {cause.name: cause for cause in (await examine(session, "t")).causes}
+    kept = found["the agent did not keep the registration"]
+    assert (kept.likely, "broken" in kept.evidence) == (Likely.POSSIBLE, True)
+
+
+async def test_what_came_to_another_run_is_looked_up_in_its_capture(
+    mock: MockAgent, open_session: OpenSession, tmp_path: Path
+):
+    before = await open_session(mock.url)
+    await before.push.turn_on()
+    turn = await say(before, "push")
+    task_id = turn.exchange.task_id
+    await eventually(lambda: before.push.hooks[0].accepted >= 3)
+    await before.close()
+    path, accepted = before.journal.capture.path, before.push.hooks[0].accepted  # more may have come meanwhile
+    broken = tmp_path / "broken.a2a"
+    broken.write_bytes(b"no capture")
+    session = await open_session(mock.url)
+    found = await examine(session, task_id, [broken, path])
+    assert found.good == accepted
+    likely = {cause.name: cause.likely for cause in found.causes}
+    assert likely["the agent refuses the address"] is Likely.RULED_OUT
+    assert likely["we answered with an error, and it gave up"] is Likely.RULED_OUT
+    assert "it posts to another path" not in likely
+    assert f"1 recorded session (1 could not be read) tell of {accepted} deliveries" in found.unseen[0]
+
+
+async def test_a_run_without_the_webhook_says_what_it_cannot_see(mock: MockAgent, open_session: OpenSession):
+    before = await open_session(mock.url)
+    await before.push.turn_on()
+    turn = await say(before, "push")
+    session = await open_session(mock.url)
+    found = await examine(session, turn.exchange.task_id)
+    assert found.unseen[0].endswith("no recorded session was looked at.")
+    assert "before the task ended" in found.unseen[1]
+    assert (await examine(before, turn.exchange.task_id)).unseen == []
+
+
+async def test_nobody_is_sure_of_no_webhook_where_the_agent_does_not_tell(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("WORKING")}))
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    agent.answer(answering(error={"code": -32603, "message": "broken"}))
+    found = {cause.name: cause.likely for cause in (await examine(session, "t")).causes}
+    assert found["not registered"] is Likely.POSSIBLE
+
+
+async def test_a_url_of_this_machine_where_nothing_listens_is_told_so(mock: MockAgent, open_session: OpenSession):
+    before = await open_session(mock.url)
+    await before.push.turn_on()
+    turn = await say(before, "push")
+    session = await open_session(mock.url)
+    likely = {cause.name: cause for cause in (await examine(session, turn.exchange.task_id)).causes}
+    assert likely["the agent cannot reach the receiver"].likely is not Likely.CERTAIN
+    await before.close()
+    first = (await examine(session, turn.exchange.task_id)).causes[0]
+    assert (first.name, first.likely) == ("the agent cannot reach the receiver", Likely.CERTAIN)
+    assert first.evidence.endswith("nothing listens there")
+
+
+async def test_an_agent_that_is_gone_is_told_so_first(open_session: OpenSession):
+    async with scripted() as agent:
+        agent.answer(answering({"task": task("WORKING")}))
+        session = await open_session(agent.url)
+        await say(session, stream=False)
+    first = (await examine(session, "t")).causes[0]
+    assert (first.name, first.likely) == ("the agent cannot be reached", Likely.CERTAIN)

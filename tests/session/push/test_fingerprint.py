@@ -1,0 +1,157 @@
+"""A push is judged again unless it differs from a sound one in nothing that a rule about objects sees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.findings.payload.judge import OBJECT_RULES, of_push
+from inspector.protocol.jsonvalue import dump, parse
+from inspector.session.push.fingerprint import Skeleton, Sound
+
+SHAPES = ("1.0", "0.3", "0.2", "0.1", "opvs")
+TIME, OTHER_TIME = "2026-01-01T12:00:00Z", "2026-01-01T12:00:01Z"
+STATUS = {
+    "taskId": "t-1",
+    "contextId": "c-1",
+    "status": {
+        "state": "TASK_STATE_WORKING",
+        "timestamp": "2026-01-01T12:00:00.5Z",
+        "message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "step 1"}]},
+    },
+}
+
+
+def body(*, indent: int | None = None, **status: Any) -> bytes:
+    return json.dumps({"statusUpdate": {**STATUS, "status": {**STATUS["status"], **status}}}, indent=indent).encode()
+
+
+def said(text: Any, message_id: Any = "m-1") -> dict[str, Any]:
+    return {"messageId": message_id, "role": "ROLE_AGENT", "parts": [{"text": text}]}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        body(timestamp="2031-12-28T23:59:59Z"),
+        body(timestamp="2026-01-01T12:00:00.123456Z"),
+        body(message=said('something else, with "quotes", \\ and a\nnew line')),
+        body(message=said("Grüße 👋")),
+        body(message=said("step 1", "5f0c7e0e-2f9c-4a53-8a3e-1c2d3e4f5a6b")),
+    ],
+)
+def test_another_time_another_text_and_another_message_id_are_the_same_push(other):
+    sound = Sound()
+    sound.learn(Skeleton.of(body()), "1.0")
+    assert sound.holds(Skeleton.of(other), "1.0")
+    assert of_push(parse(other), "1.0") == ()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        body(timestamp="2026-02-30T12:00:00Z"),
+        body(timestamp="2026-01-01T12:00:00"),
+        body(timestamp="2026-01-01T12:00:00+01:00"),
+        body(timestamp="yesterday"),
+        body(timestamp=""),
+        body(message=said("")),
+        body(message=said("  \t ")),
+        body(message=said("\u3000")),
+        body(message=said(7)),
+        body(message=said("step 1", "")),
+        body(message=said("step 1", None)),
+        body(message={**said("step 1"), "taskId": "t-2"}),
+        body(message={**said("step 1"), "role": "ROLE_USER"}),
+        body(state="TASK_STATE_PONDERING"),
+        body(state="TASK_STATE_COMPLETED"),
+        body(mood="cheerful"),
+        body().replace(b'"t-1"', b'"t-2"'),
+    ],
+)
+def test_anything_else_is_judged_again(other):
+    sound = Sound()
+    sound.learn(Skeleton.of(body()), "1.0")
+    assert not sound.holds(Skeleton.of(other), "1.0")
+
+
+def test_what_was_sound_in_one_generation_is_judged_again_in_another():
+    sound = Sound()
+    sound.learn(Skeleton.of(body()), "1.0")
+    assert not sound.holds(Skeleton.of(body()), "0.3")
+
+
+def test_a_member_that_only_looks_like_a_time_is_the_same_member_still():
+    inside = {"timestamp": '"timestamp":"2026-01-01T12:00:00Z"', '"text': "a"}
+    changed = {"timestamp": '"timestamp":"2026-01-01T12:00:01Z"', '"text': "b"}
+    bare = json.dumps(inside).encode().replace(b'"a"', b"").replace(b'"text": ', b'"te')
+    assert Skeleton.of(json.dumps(inside).encode()) == (bare, (b'"text": "a"',))
+    assert Skeleton.of(json.dumps(inside).encode()).bones != Skeleton.of(json.dumps(changed).encode()).bones
+
+
+def test_a_text_where_a_timestamp_was_is_not_the_same():
+    sound = Sound()
+    sound.learn(Skeleton.of(body()), "1.0")
+    assert not sound.holds(Skeleton.of(body().replace(b'"timestamp": "2026-01-01T12:00:00.5Z"', b'"text": "x"')), "1.0")
+
+
+def test_what_may_differ_is_told_by_name():
+    told = Skeleton.of(body(message=said('a "b" \u00e9\n', "m-2"))).members()
+    assert told == {"timestamp": "2026-01-01T12:00:00.5Z", "messageId": "m-2", "text": 'a "b" é\n'}
+
+
+@pytest.mark.parametrize(
+    "other", [b'{"text": "a", "text": "b"}', b'{"text": "a\nb"}', b'{"text": "a\\x"}', b'{"text": "\xff!"}']
+)
+def test_what_is_there_twice_or_no_json_is_not_told(other):
+    assert Skeleton.of(other).members() is None
+
+
+@pytest.mark.parametrize("filling", [b"a", b" ", b"a \\u00e9", b'\\"', b'a","text":"'], ids=repr)
+def test_a_text_without_an_end_is_read_once(filling):
+    body = b'{"text":"' + filling * (65_000 // len(filling))
+    assert len(Skeleton.of(body).varying) == body.count(b'"text":"') - 1  # it took two minutes when it went back
+
+
+def test_long_bodies_and_long_skeletons_are_not_kept():
+    sound = Sound()
+    for other in (body(message=said("x" * 100_000)), body(state="x" * 3000)):
+        sound.learn(Skeleton.of(other), "1.0")
+        assert not sound.holds(Skeleton.of(other), "1.0")
+
+
+def test_only_the_last_few_hundred_are_remembered():
+    sound = Sound()
+    every = [body().replace(b'"t-1"', b'"task-%d"' % number) for number in range(600)]
+    for one in every:
+        sound.learn(Skeleton.of(one), "1.0")
+    assert not sound.holds(Skeleton.of(every[0]), "1.0")
+    assert sound.holds(Skeleton.of(every[-1]), "1.0")
+
+
+EXAMPLES = [example for one in OBJECT_RULES for example in (one.rule.failing, one.rule.passing)]
+
+
+_TIMES = st.sampled_from(["2026-01-31T12:00:00.123Z", "2026-01-31T12:00:00", "yesterday", "", 5, None])
+_WORDS = st.one_of(st.text(max_size=8), st.sampled_from(["", " ", "x", 1, None]))
+
+
+@given(st.sampled_from(EXAMPLES), st.sampled_from(SHAPES), st.data())
+def test_two_bodies_with_the_same_skeleton_are_both_sound_or_neither(example, shape, data):
+    one, other = (_with(example, data.draw(_TIMES), data.draw(_WORDS)) for _ in range(2))
+    alike = Skeleton.of(dump(one)).bones == Skeleton.of(dump(other)).bones
+    assert not alike or bool(of_push(one, shape)) == bool(of_push(other, shape))
+
+
+def _with(value: Any, time: Any, word: Any) -> Any:
+    """Return a value with another time, another text and another message id wherever there is one."""
+    if isinstance(value, list):
+        return [_with(item, time, word) for item in value]
+    if not isinstance(value, dict):
+        return value
+    new = {"timestamp": time, "text": word, "messageId": word}
+    return {name: new[name] if name in new else _with(item, time, word) for name, item in value.items()}

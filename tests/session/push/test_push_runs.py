@@ -1,0 +1,269 @@
+"""Runs of pushes: cheap to take in, and told from reading every delivery in full by nothing else."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.capture.records import Record
+from inspector.capture.redaction import Redactor
+from inspector.capture.store import Capture
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Json
+from inspector.session.journal import Journal
+from inspector.session.push import service
+from inspector.session.push.service import PushDesk
+from inspector.session.push.webhook_registration import Hook
+from inspector.session.tasks import Tasks
+from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.delivery import Delivery
+from inspector.wire.receiver.registration import Registration
+
+HEADERS = (("Host", "127.0.0.1:1"), ("Authorization", "Bearer the-token"), ("Content-Type", "application/json"))
+CHECKS = (
+    Check("path", True, "registration 1"),
+    Check("authorization", True, "Bearer"),
+    Check("content-type", True, "application/json"),
+)
+
+
+class Desk:
+    """A push desk on a capture of its own, with two registrations, to which deliveries are handed."""
+
+    def __init__(self, capture: Capture, *, in_full: bool) -> None:
+        self.journal = Journal(capture, Redactor())
+        self.tasks = Tasks()
+        self.desk = PushDesk(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
+        self.hooks = [
+            Hook(Registration(number, f"/{number}", "the-token", f"http://x/{number}", 0.0), "t", "1.0")
+            for number in (1, 2)
+        ]
+        self.desk.hooks.extend(self.hooks)
+        self.in_full = in_full
+        self.at = 1_767_268_800.0
+
+    def post(self, body: Json | bytes, number: int = 0, **members: Any) -> None:
+        """Take in a delivery; read in full, it has a head like no other before it."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
+        self.at += 2.0
+        delivery = Delivery(
+            at=self.at,
+            registration=self.hooks[number].registration,
+            peer=f"127.0.0.1:{len(self.journal.capture) % 3}",
+            method="POST",
+            target="/1",
+            headers=HEADERS[:1] + HEADERS[1:] if self.in_full else HEADERS,
+            body=raw,
+            value=parse(raw),
+            checks=checks,
+            refused="",
+            status=204,
+            seconds=0.001,
+            taken=True,
+        )
+        self.desk.take(replace(delivery, **members))
+
+    def records(self) -> list[Record]:
+        return self.journal.capture.slice(1, 10_000)
+
+    def told(self) -> list[Any]:
+        """Return all that came of it."""
+        told: list[Any] = [self.records(), self.journal.found, [astuple(hook)[1:] for hook in self.hooks]]
+        for tracked in self.tasks.all():
+            account = tracked.pushed
+            artifacts = [(*astuple(replace(one, text=str(one.text))),) for one in account.artifacts.values()]  # type: ignore[arg-type]
+            told += [artifacts, astuple(replace(account, artifacts={}))]
+        return told
+
+
+@contextmanager
+def desk(*, in_full: bool = False) -> Iterator[Desk]:
+    with tempfile.TemporaryDirectory() as folder, Capture.create(Path(folder) / "capture") as capture:
+        yield Desk(capture, in_full=in_full)
+
+
+@contextmanager
+def reads() -> Iterator[list[int]]:
+    """Count the deliveries that are read in full."""
+    counted: list[int] = []
+    read = service._read
+    with patch.object(service, "_read", lambda value: counted.append(1) or read(value)):
+        yield counted
+
+
+def status(said: Json = "step", number: int = 0, *, state: str = "WORKING", **members: Any) -> dict[str, Json]:
+    """Return a status update in the shape of 1.0; `about` are more of its status's members."""
+    message: Json = {"messageId": f"m-{number}", "role": "ROLE_AGENT", "parts": [{"text": said}]}
+    stamp = f"2026-01-01T12:00:{number % 60:02}.5Z"
+    about = {"state": f"TASK_STATE_{state}", "timestamp": stamp, "message": message, **members.pop("about", {})}
+    about = {name: value for name, value in about.items() if value is not ...}
+    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": about, **members}}
+
+
+def test_a_run_is_taken_in_without_reading_its_deliveries():
+    with desk() as one, reads() as read:
+        for number in range(50):
+            one.post(status(f'step ü "{number}"', number))
+        assert len(read) == 1
+        [tracked] = one.tasks.all()
+        assert (tracked.pushed.events, one.hooks[0].accepted, len(one.records())) == (50, 50, 50)
+        assert [message.parts[0].text for message in tracked.pushed.messages][-1] == 'step ü "49"'
+        assert tracked.pushed.status.timestamp == "2026-01-01T12:00:49.5Z"
+        last = one.records()[-1]
+        assert (last.label, last.state, last.task, last.event) == ('step ü "49"', "TASK_STATE_WORKING", "t", "status")
+        checks = {name: said for name, _, said in last.meta["checks"]}
+        assert (checks["size"], checks["order"], checks["task"]) == (f"{last.size:,} bytes", "in order", "task known")
+        assert last.meta["latency"] == round(one.at - 1_767_268_849.5, 6)
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        [status(number=number, about={"timestamp": ...}) for number in range(4)],
+        [status(number=number, about={"message": ...}) for number in range(4)],
+        [status("x" * number, number) for number in range(1, 5)],
+    ],
+    ids=["no timestamp", "no message", "other sizes"],
+)
+def test_what_says_less_is_a_run_too(bodies: list[Json]):
+    with desk() as one, reads() as read:
+        for body in bodies:
+            one.post(body)
+        assert len(read) == 1
+        assert one.hooks[0].accepted == 4
+        with desk(in_full=True) as other:
+            for body in bodies:
+                other.post(body)
+            assert one.told() == other.told()
+
+
+def test_the_same_bytes_again_are_no_run():
+    with desk() as one:
+        for number in (1, 2, 2, 3):
+            one.post(status(number=number))
+        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in one.records()]
+        assert said == ["in order", "in order", "the same bytes came as #2", "in order"]
+
+
+def test_a_task_that_moved_on_ends_its_run():
+    with desk() as one:
+        for number, state in enumerate(("WORKING", "WORKING", "COMPLETED", "WORKING", "WORKING")):
+            one.post(status(number=number, state=state))
+        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in one.records()]
+        assert said == ["in order"] * 3 + ["late: the task had ended", "in order"]
+
+
+@pytest.mark.parametrize("between", ["INPUT_REQUIRED", "SUBMITTED", "COMPLETED", "ODD"])
+def test_a_task_that_comes_back_to_a_state_is_told_as_ever(between: str):
+    states = ("WORKING", "WORKING", between, "WORKING", "WORKING", between, "COMPLETED")
+    with desk() as one, desk(in_full=True) as other:
+        for each in (one, other):
+            for number, state in enumerate(states):
+                each.post(status(number=number, state=state))
+        assert one.told() == other.told()
+
+
+def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
+    with desk() as one:
+        for number in range(3):
+            one.post(status("open-sesame", number, contextId="open-sesame"))
+        one.journal.redactor.add("open-sesame")
+        one.post(status("open-sesame", 3, contextId="open-sesame"))
+        assert [(record.label, record.context) for record in one.records()[2:]] == [
+            ("open-sesame", "open-sesame"),
+            ("****", "****"),
+        ]
+        assert b"sesame" not in one.records()[-1].raw
+
+
+def test_a_webhook_that_is_now_for_another_task_is_told():
+    with desk() as one:
+        for number in range(3):
+            one.post(status(number=number))
+        one.hooks[0].task_id = "u"
+        one.post(status(number=3))
+        assert one.journal.found == {"PUSH-002": [4]}
+
+
+def test_what_is_answered_otherwise_is_not_folded():
+    with desk() as one:
+        for number in range(3):
+            one.post(status(f"{number}", number))
+        one.post(status("3", 3), taken=False, dialled="500", status=500)
+        [tracked] = one.tasks.all()
+        assert (tracked.pushed.events, one.hooks[0].failing) == (3, 1)
+        assert one.records()[-1].meta["status"] == 500
+
+
+TEXTS = st.sampled_from(["a", "step 1", 'q"\\', "\n", "ü", "\U0001f44b", "t", "c", "m-1", "s3cr3t", "", " ", 7, None])
+TEMPLATES: Sequence[dict[str, Any]] = (
+    {},
+    {},
+    {},
+    {"state": "SUBMITTED"},
+    {"state": "INPUT_REQUIRED"},
+    {"state": "COMPLETED"},
+    {"state": "ODD"},
+    {"about": {"timestamp": ...}},
+    {"about": {"timestamp": "yesterday"}},
+    {"about": {"message": ...}},
+    {"about": {"mood": "cheerful"}},
+    {"metadata": {"text": "a"}},
+    {"metadata": {"timestamp": "2026-01-01T12:00:00Z"}},
+    {"metadata": {"messageId": "m-1"}},
+    {"contextId": "d"},
+    {"taskId": "u"},
+    {"taskId": "s3cr3t"},
+)
+Step = tuple[str, Any, int]
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[Step]:
+    """Make deliveries that are mostly runs: a template, some texts for it, and what may come between."""
+    made: list[Step] = []
+    for _ in range(draw(st.integers(1, 5))):
+        members = draw(st.sampled_from(TEMPLATES))
+        spelling = draw(st.sampled_from([{}, {"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 1}]))
+        for text in draw(st.lists(TEXTS, min_size=1, max_size=5)):
+            value = status(text, draw(st.integers(0, 9)), **members)
+            raw = json.dumps(value, **spelling).encode()
+            made.append((draw(st.sampled_from(["post"] * 6 + ["dialled", "damaged"])), raw, draw(st.integers(0, 1))))
+        made += draw(st.sampled_from([[], [], [("learn", "s3cr3t", 0)], [("other", "u", 0)], [("told", "0.3", 0)]]))
+    return made
+
+
+def told(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
+    with desk(in_full=in_full) as one:
+        for step, value, number in plan:
+            match step:
+                case "learn":
+                    one.journal.redactor.add(value)
+                case "other":
+                    one.hooks[number].task_id = value
+                case "told":
+                    one.hooks[number].generation = value
+                case "dialled":
+                    one.post(value, number, dialled="202", status=202)
+                case "damaged":
+                    one.post(value.replace(b"T12:", b"T99:").replace(b'"parts"', b'"part"'), number)
+                case _:
+                    one.post(value, number)
+        return one.told()
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps())
+def test_whatever_comes_is_recorded_judged_and_folded_as_if_every_delivery_were_read_in_full(plan: list[Step]):
+    assert told(plan, in_full=False) == told(plan, in_full=True)

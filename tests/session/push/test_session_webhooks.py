@@ -1,0 +1,372 @@
+"""The webhook lab: retries told from duplicates, what becomes of registrations, deliveries handed on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from inspector.sample_agents.server import MockAgent
+from joserfc.jwk import ECKey, KeySet
+from scripted import (
+    Agent,
+    Heard,
+    OpenSession,
+    answering,
+    artifact,
+    drive,
+    eventually,
+    giving,
+    records,
+    say,
+    scripted,
+    status,
+    task,
+)
+
+from inspector.capture.records import Kind, Record
+from inspector.protocol.errors import FaultError
+from inspector.protocol.lifecycle import is_terminal
+from inspector.session.card.signing import given_keys
+from inspector.session.compose.draft import text_draft
+from inspector.session.push.attempts import chains, held_up
+from inspector.session.push.webhook_registration import Hook
+from inspector.session.session import Session
+from inspector.wire.receiver.registration import Demand, Proof
+from inspector.wire.receiver.response_override import read_dial
+
+
+async def post(hook: Hook, body: Any, **headers: str) -> int:
+    """Deliver a body as an agent does, and return the status of the answer, 0 for none."""
+    sent = {"Content-Type": "application/json", "Authorization": f"Bearer {hook.registration.token}"} | headers
+    async with aiohttp.ClientSession() as client:
+        try:
+            async with client.post(
+                hook.registration.url, data=json.dumps(body).encode(), headers=sent, allow_redirects=False
+            ) as response:
+                return response.status
+        except aiohttp.ClientError:
+            return 0
+
+
+def deliveries(session: Session) -> list[Record]:
+    return records(session, Kind.DELIVERY)
+
+
+def checks(record: Record) -> dict[str, tuple[bool | None, str]]:
+    return {name: (good, said) for name, good, said in record.meta["checks"]}
+
+
+def dial(session: Session, *texts: str) -> None:
+    for text in texts:
+        session.push.receiver.dials.add(read_dial(text))
+
+
+@pytest.fixture
+async def hook(open_session: OpenSession) -> tuple[Session, Hook]:
+    session = await open_session()
+    await session.push.receiver.start()
+    return session, session.push.register("t", generation="1.0")
+
+
+# Answers dialled in, and what comes after them
+
+
+async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hook: tuple[Session, Hook]):
+    session, one = hook
+    dial(session, "500:1", "429/3:1", "reset:1")
+    chunk = artifact("once")
+    assert [await post(one, chunk) for _ in range(4)] == [500, 429, 0, 204]
+    assert str(session.tasks.get("t").pushed.artifacts["a"].text) == "once"
+    assert (one.accepted, one.failing, one.refused) == (1, 3, 0)
+    first = deliveries(session)[0].seq
+    assert [(one.meta["attempt"], one.meta["first"]) for one in deliveries(session)] == [
+        (1, 0),
+        (2, first),
+        (3, first),
+        (4, first),
+    ]
+    assert checks(deliveries(session)[1])["order"][1].startswith(f"attempt 2 at #{first}, ")
+    [chain] = chains(deliveries(session))
+    assert ([one.answer for one in chain.tries], chain.settled) == (
+        ["500", "429, retry after 3 s", "reset", "204"],
+        True,
+    )
+    said = "tried again 3 times, after 0.0 s, 0.0 s, 0.0 s, though asked to wait 3 s: accepted"
+    assert chain.words(0).startswith(said)
+
+
+async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[Session, Hook]):
+    session, one = hook
+    for _ in range(3):
+        await post(one, status("WORKING"))
+    first, *again = deliveries(session)
+    assert checks(first)["order"] == (True, "in order")
+    assert [checks(one)["order"] for one in again] == [(None, f"the same bytes came as #{first.seq}")] * 2
+    assert chains(deliveries(session)) == []
+
+
+async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(hook: tuple[Session, Hook]):
+    session, one = hook
+    base = one.registration.url.rpartition("/push/")[0]
+    async with aiohttp.ClientSession() as client:
+        for path in ("/", "/favicon.ico", "/wp-login.php"):
+            assert (await client.get(base + path)).status == 404
+        assert (await client.put(one.registration.url)).status == 405
+        assert (await client.post(one.registration.url)).status == 401
+    assert [record.meta["attempt"] for record in deliveries(session)] == [1] * 5
+    assert session.journal.found == {"PUSH-001": [4, 5]}
+
+
+async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_state(hook: tuple[Session, Hook]):
+    session, one = hook
+    for said in ("one", "two", "three"):
+        await post(one, status("WORKING", said))
+    assert [record.meta["latency"] for record in deliveries(session)] == [None] * 3
+
+
+@pytest.mark.parametrize(("told", "found"), [("0.3", True), ("0.2", True), ("1.0", False), ("", False)])
+async def test_a_shape_of_another_generation_is_named_whichever_is_the_newer(
+    open_session: OpenSession, told: str, found: bool
+):
+    session = await open_session()
+    await session.push.receiver.start()
+    await post(session.push.register("t", generation=told), status("WORKING"))
+    assert ("PUSH-006" in session.journal.found) is found
+
+
+async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tuple[Session, Hook]):
+    session, one = hook
+    other = session.push.register("t")
+    dial(session, "500:1")
+    assert [await post(each, status("WORKING")) for each in (one, other)] == [500, 204]
+    assert deliveries(session)[1].meta["attempt"] == 1
+    [chain] = chains(deliveries(session))
+    assert (chain.settled, chain.gaps) == (False, ())
+    assert chain.words(chain.tries[0].at + 42) == "not tried again for 42 s"
+
+
+async def test_a_delivery_that_comes_late_is_marked(hook: tuple[Session, Hook]):
+    session, one = hook
+    for body in (status("WORKING"), status("COMPLETED"), status("WORKING", "old")):
+        await post(one, body)
+    assert [checks(one)["order"] for one in deliveries(session)] == [
+        (True, "in order"),
+        (True, "in order"),
+        (None, "late: the task had ended"),
+    ]
+
+
+async def test_an_agent_that_tries_again_is_measured(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    dial(session, "503:2")
+    turn = await say(session, "push")
+    tracked = session.tasks.get(turn.exchange.task_id)
+    await eventually(lambda: is_terminal(tracked.pushed.state))
+    [chain] = chains(deliveries(session))
+    assert ([one.answer for one in chain.tries], chain.settled) == (
+        ["503, retry after 1 s", "503, retry after 1 s", "204"],
+        True,
+    )
+
+
+async def test_an_agent_that_gives_up_is_seen_to(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    dial(session, "500")
+    await say(session, "push")
+    await eventually(lambda: mock.push_counts.given_up)
+    assert all(not chain.settled for chain in chains(deliveries(session)))
+    assert len(chains(deliveries(session))[0].tries) == 3
+
+
+async def test_an_answer_that_is_held_back_shows_whether_the_task_waits(
+    slow_mock: MockAgent, open_session: OpenSession
+):
+    session = await open_session(slow_mock.url)
+    await session.push.turn_on()
+    dial(session, "500@0.4:1")
+    turn = await say(session, "push")
+    await eventually(lambda: chains(deliveries(session)))
+    [chain] = chains(deliveries(session))
+    heard = [one for one in records(session, Kind.FRAME) if one.task == turn.exchange.task_id]
+    assert held_up(chain, heard) is False
+    assert held_up(chain, []) is None
+    late = [heard[0]._replace(at=chain.tries[0].at + 1000)]
+    assert held_up(chain, late) is True
+
+
+# Registrations
+
+
+async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: tuple[Session, Hook]):
+    session, one = hook
+    dial(session, "500:1")
+    url = f"{one.registration.url}?validationToken=abc"
+    async with aiohttp.ClientSession() as client, client.get(url) as answer:
+        assert (answer.status, await answer.text()) == (200, "abc")
+    [record] = deliveries(session)
+    assert (record.event, record.meta["challenge"], record.findings) == ("challenge", True, ())
+    assert (one.accepted, one.refused, one.failing) == (0, 0, 0)
+    assert "shape" not in checks(record)
+
+
+@pytest.mark.parametrize(
+    ("demand", "authentication"),
+    [
+        (Demand(Proof.TOKEN), None),
+        (Demand(), {"scheme": "Bearer", "credentials": "T"}),
+        (Demand(scheme="Basic", credentials="C-C-C"), {"scheme": "Basic", "credentials": "C-C-C"}),
+        (Demand.of_key("C-C-C"), {"scheme": "ApiKey", "credentials": "C-C-C"}),
+        (Demand.of_hmac("C-C-C"), {"scheme": "HMAC-SHA256", "credentials": "C-C-C"}),
+        (Demand(Proof.JWT), {"scheme": "Bearer"}),
+    ],
+    ids=lambda value: value.proof if isinstance(value, Demand) else "",
+)
+async def test_the_agent_is_told_what_was_picked(open_session: OpenSession, demand: Demand, authentication: Any):
+    session = await open_session()
+    await session.push.receiver.start()
+    made = session.push.register("t", demand=demand, token="T")
+    assert made.config.to_json() == {"url": made.registration.url, "token": "T"} | (
+        {"authentication": authentication} if authentication else {}
+    )
+    assert "C-C-C" not in f"{made!r} {made.registration.demand.words}"
+
+
+async def test_several_webhooks_of_a_task_are_told_apart_and_deleted_one_by_one(
+    mock: MockAgent, open_session: OpenSession
+):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    turn = await say(session, "push")
+    task_id = turn.exchange.task_id
+    [inline] = session.push.hooks
+    second = session.push.register(task_id)
+    config = second.config.model_copy(update={"task_id": task_id, "id": "second"})
+    await drive(session.set_push(config))
+    assert (second.stored, second.config_id) == (True, "second")
+    await drive(session.list_push(task_id))
+    assert (inline.stored, second.stored) == (True, True)
+    assert inline.config_id
+    await drive(session.delete_push(task_id, "second"))
+    assert (inline.deleted, second.deleted, second.standing) == (False, True, "deleted")
+    await drive(session.list_push(task_id))
+    assert (inline.live, second.stored) == (True, False)
+
+
+async def test_a_webhook_that_went_with_a_message_which_failed_is_marked(agent: Agent, open_session: OpenSession):
+    agent.answer(answering(error={"code": -32003, "message": "no"}))
+    session = await open_session(agent.url)
+    await session.push.turn_on()
+    turn = session.send(text_draft("hello"), stream=False)
+    assert await turn.finish() is not None
+    [one] = session.push.hooks
+    assert (one.live, one.standing) == (False, "never registered")
+    assert one.failed
+
+
+async def test_a_webhook_that_the_agent_lost_gives_way_to_another(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("WORKING")}))
+    session = await open_session(agent.url)
+    await session.push.turn_on()
+    await say(session, stream=False)
+    agent.answer(answering({"configs": []}))
+    await drive(session.list_push("t"))
+    [one] = session.push.hooks
+    assert (one.stored, one.standing) == (False, "not stored")
+    another = session.push.plan("m", "t")
+    assert another is not None
+    assert session.push.plan("m", "t") is another, "planned is not registered yet"
+    session.push.keep(another)
+    assert session.push.plan("m", "t") is None
+
+
+async def test_the_keys_of_a_jwt_may_be_at_a_url_which_is_asked_on_the_record(agent: Agent, open_session: OpenSession):
+    session = await open_session()
+    key = ECKey.generate_key("P-256", {"kid": "k"})
+    agent.routes["/jwks"] = giving(KeySet([key]).as_dict(private=False))
+    found = await given_keys(session, f"{agent.url}/jwks")
+    assert [one.kid for one in found.keys] == ["k"]
+    assert records(session, Kind.REQUEST)[0].operation == "GetKeys"
+    agent.routes["/empty"] = giving({"keys": []})
+    for path in ("/empty", "/nowhere"):
+        with pytest.raises(FaultError) as raised:
+            await given_keys(session, agent.url + path)
+        assert "No key came from" in raised.value.fault.seen
+
+
+# Handing on
+
+
+@pytest.fixture
+async def handler() -> AsyncIterator[Agent]:
+    """A handler of the user's own."""
+    async with scripted() as one:
+        yield one
+
+
+async def taking(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+    return web.Response(status=202)
+
+
+async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(hook: tuple[Session, Hook], handler: Agent):
+    session, one = hook
+    handler.routes["/mine?secret=1"] = handler.routes["/mine"] = taking
+    await post(one, status("WORKING"), **{"X-Trace": "a b", "x-trace-2": "é"})
+    [record] = deliveries(session)
+    done = await session.push.relay.resend(record.seq, f"{handler.url}/mine")
+    [heard] = [one for one in handler.heard if one.path == "/mine"]
+    assert (done.status, heard.method, heard.json) == (202, "POST", status("WORKING"))
+    assert heard.headers["Authorization"] == f"Bearer {one.registration.token}"
+    assert (heard.headers["X-Trace"], heard.headers["Host"]) == ("a b", handler.url.removeprefix("http://"))
+    note = records(session, Kind.NOTE)[-1]
+    assert (note.event, note.task, note.meta["status"]) == ("forward", "t", 202)
+    assert note.label.startswith(f"#{record.seq} sent again to {handler.url}/mine: 202 after ")
+
+
+async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
+    hook: tuple[Session, Hook], handler: Agent
+):
+    session, one = hook
+    handler.routes["/mine"] = taking
+    session.push.relay.forward_to(f"{handler.url}/mine")
+    dial(session, "500:1")
+    for said in ("refused by us", "1", "2", "3"):
+        await post(one, status("WORKING", said))
+    await post(one, status("WORKING"), Authorization="Bearer guessed")
+    await eventually(lambda: not session.push.relay.waiting)
+    said = [one.json["statusUpdate"]["status"]["message"]["parts"][0]["text"] for one in handler.heard]
+    assert said == ["1", "2", "3"]
+    session.push.relay.forward_to("")
+    await post(one, status("WORKING", "4"))
+    assert len(handler.heard) == 3
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nobody.invalid/"])
+async def test_a_handler_that_cannot_be_reached_is_told_and_no_error(hook: tuple[Session, Hook], url: str):
+    session, one = hook
+    await post(one, status("WORKING"))
+    done = await session.push.relay.resend(deliveries(session)[0].seq, url)
+    assert (done.status, bool(done.said)) == (0, True)
+
+
+async def test_a_redirect_of_the_handler_is_told_and_not_followed(hook: tuple[Session, Hook], handler: Agent):
+    async def away(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        return web.Response(status=307, headers={"Location": "/mine"})
+
+    session, one = hook
+    handler.routes |= {"/away": away, "/mine": taking}
+    await post(one, status("WORKING"))
+    assert (await session.push.relay.resend(deliveries(session)[0].seq, f"{handler.url}/away")).status == 307
+    assert [one.path for one in handler.heard] == ["/away"]
+
+
+async def test_what_is_no_delivery_cannot_be_sent_again(hook: tuple[Session, Hook]):
+    session, _ = hook
+    with pytest.raises(FaultError) as raised:
+        await session.push.relay.resend(999, "http://127.0.0.1:1/")
+    assert raised.value.fault.hint

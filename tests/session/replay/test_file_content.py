@@ -1,0 +1,114 @@
+"""What the bytes of a part are, as far as their head tells. Cases 25 and 26 of the hostile ones."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.protocol.model import Part
+from inspector.session.replay.file_content import decode, dimensions, facts_of, facts_of_bytes, look
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height) + b"\x08\x02\0\0\0"
+
+
+def jpeg(width: int, height: int) -> bytes:
+    app = b"\xff\xe0\0\x04ab"
+    return b"\xff\xd8" + app + b"\xff\xc0\0\x11\x08" + struct.pack(">HH", height, width) + b"\0" * 8
+
+
+IMAGES = {
+    "image/png": png(30_000, 20_000),
+    "image/jpeg": jpeg(640, 480),
+    "image/gif": b"GIF89a" + struct.pack("<HH", 7, 9),
+    "image/bmp": b"BM" + b"\0" * 16 + struct.pack("<ii", 5, -6),
+    "image/webp": b"RIFF\0\0\0\0WEBPVP8X" + b"\0" * 8 + (99).to_bytes(3, "little") + (49).to_bytes(3, "little"),
+}
+SIZES = {
+    "image/png": (30_000, 20_000),
+    "image/jpeg": (640, 480),
+    "image/gif": (7, 9),
+    "image/bmp": (5, 6),
+    "image/webp": (100, 50),
+}
+
+
+@pytest.mark.parametrize("media_type", IMAGES)
+def test_case_26_the_pixels_of_an_image_are_read_from_its_head(media_type: str):
+    facts = facts_of_bytes(IMAGES[media_type], media_type)
+    assert (facts.looks_like, (facts.width, facts.height)) == (media_type, SIZES[media_type])
+    assert facts.odd == ()
+
+
+@pytest.mark.parametrize("media_type", IMAGES)
+def test_a_head_that_is_cut_names_no_pixels_and_breaks_nothing(media_type: str):
+    for length in range(len(IMAGES[media_type])):
+        assert dimensions(IMAGES[media_type][:length], media_type) in ((0, 0), SIZES[media_type])
+
+
+@given(st.binary(max_size=200), st.sampled_from(sorted(IMAGES)))
+def test_any_bytes_behind_a_signature_are_read(content: bytes, media_type: str):
+    width, height = dimensions(IMAGES[media_type][:12] + content, media_type)
+    assert width >= 0
+    assert height >= 0
+
+
+def test_a_size_and_a_hash_are_those_of_the_decoded_bytes():
+    content = bytes(range(256)) * 3
+    facts = facts_of(Part(raw=base64.b64encode(content).decode()))
+    assert facts is not None
+    assert (facts.size, facts.sha256) == (768, hashlib.sha256(content).hexdigest())
+
+
+def test_case_25_a_false_type_is_said():
+    facts = facts_of(Part(raw=base64.b64encode(b"%PDF-1.7").decode(), media_type="image/png"))
+    assert facts is not None
+    assert facts.odd == ("declared as image/png, the bytes are those of application/pdf",)
+    program = facts_of_bytes(b"MZ\x90", "text/plain")
+    assert "portable-executable" in program.odd[0]
+
+
+@pytest.mark.parametrize(
+    ("declared", "content"),
+    [
+        ("image/jpg", jpeg(1, 1)),
+        ("application/octet-stream", png(1, 1)),
+        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK\x03\x04"),
+        ("", b"GIF89a"),
+        ("text/plain", b"just text"),
+    ],
+)
+def test_a_type_that_fits_is_not_doubted(declared: str, content: bytes):
+    assert facts_of_bytes(content, declared).odd == ()
+
+
+def test_case_25_base64_within_base64_is_said():
+    once = base64.b64encode(png(1, 1) * 4)
+    facts = facts_of_bytes(once, "image/png")
+    assert "the bytes are base64 once more, of image/png" in facts.odd
+
+
+@pytest.mark.parametrize("encoded", ["!", "a", "aé==", "AA==AA", "A" * 5, "=" * 4, "AAAA\x00"])
+def test_case_25_bad_base64_is_no_file(encoded: str):
+    assert decode(encoded) is None
+    assert facts_of(Part(raw=encoded)) is None
+
+
+def test_a_part_without_bytes_has_no_facts():
+    assert facts_of(Part(text="x")) is None
+
+
+@pytest.mark.parametrize("text", [b'<?xml version="1.0"?><svg/>', b"\xef\xbb\xbf <SVG>"])
+def test_case_26_an_svg_is_known_and_has_no_pixels(text: bytes):
+    facts = facts_of_bytes(text, "image/svg+xml")
+    assert (facts.looks_like, facts.width) == ("image/svg+xml", 0)
+
+
+def test_text_is_no_file_of_a_known_type():
+    assert look(b"Hello") == ""

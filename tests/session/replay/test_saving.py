@@ -1,0 +1,221 @@
+"""Artifacts as files: hostile names, exact bytes, nothing overwritten. Case 25 of the hostile ones, among others."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.model import Artifact, Message, Part, Task, TaskArtifactUpdateEvent
+from inspector.session.replay.saving import (
+    LONGEST,
+    Item,
+    SaveError,
+    clashes,
+    clean_name,
+    default_folder,
+    items_of_answer,
+    save,
+    save_answer,
+)
+
+DEVICES = ("CON", "con.txt", "NUL", "nul.tar.gz", "COM1", "lpt9.log", "COM¹", "AUX", "CLOCK$", "CONIN$")
+
+HOSTILE = {
+    "../../x": "x",
+    "..\\..\\x.txt": "x.txt",
+    "/etc/passwd": "passwd",
+    "C:\\Windows\\win.ini": "win.ini",
+    "C:autoexec.bat": "C_autoexec.bat",
+    "file.txt:stream": "file.txt_stream",
+    "a/b/": "b",
+    "": "fallback",
+    ".": "fallback",
+    "..": "fallback",
+    "../..": "fallback",
+    "...": "fallback",
+    "   ": "fallback",
+    "\x00": "fallback",
+    "a\x00b": "ab",
+    "x\x1b]52;c;aGk=\x07.md": "x]52;c;aGk=.md",
+    "evil\u202egnp.exe": "evilgnp.exe",
+    "a\u200bb\ufeffc": "abc",
+    "a\u2028b": "ab",
+    ".bashrc": "bashrc",
+    ".ssh/authorized_keys": "authorized_keys",
+    "-rf": "_-rf",
+    "~root": "_~root",
+    'a<b>c:d"e|f?g*h': "a_b_c_d_e_f_g_h",
+    "ends with dots...": "ends with dots",
+    "two\nlines\tand  spaces": "two lines and spaces",
+    "Übersicht – 報告.md": "Übersicht – 報告.md",
+    "e\u0301.txt": "é.txt",
+    "report.md": "report.md",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+def test_case_25_a_hostile_name_becomes_that_of_a_plain_file(name: str):
+    assert clean_name(name, "fallback") == HOSTILE[name]
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_case_25_the_name_of_a_device_is_changed(name: str):
+    assert clean_name(name) == f"_{name}"
+
+
+def test_a_long_name_is_cut_before_its_suffix():
+    assert clean_name("x" * 100_000 + ".md") == "x" * (LONGEST - 3) + ".md"
+    assert clean_name("報" * 1000 + ".json") == "報" * ((LONGEST - 5) // 3) + ".json"
+    assert len(clean_name("a." + "b" * 1000).encode()) <= LONGEST
+
+
+@given(st.text(max_size=300) | st.text(alphabet="./\\:~-\x00\u202eCON ", max_size=40))
+def test_whatever_a_name_is_it_names_a_file_in_the_folder(name: str):
+    cleaned = clean_name(name)
+    assert cleaned
+    assert len(cleaned.encode()) <= LONGEST + 1
+    assert Path("/folder", cleaned).parent == Path("/folder")
+    assert not set(cleaned) & set('<>:"/\\|?*')
+    assert not any(unicodedata.category(letter).startswith("C") for letter in cleaned)
+    assert cleaned[0] not in ".-~ "
+    assert cleaned[-1] not in " ."
+    assert clean_name(cleaned) == cleaned
+
+
+def task_of(*artifacts: dict[str, Any]) -> Task:
+    return Task.model_validate({"id": "t", "artifacts": list(artifacts)})
+
+
+def files(answer: Any) -> dict[str, bytes]:
+    return {item.name: item.content for item in items_of_answer(answer)}
+
+
+def test_each_kind_of_part_is_a_file_with_its_bytes_exact():
+    raw = bytes(range(256))
+    text = "Zeile\r\n\ttab \x1b[2J end, no newline"
+    answer = task_of(
+        {"artifactId": "a", "name": "report.md", "parts": [{"text": text}]},
+        {"artifactId": "b", "name": "table", "parts": [{"data": {"ü": [1, None]}}]},
+        {"artifactId": "c", "parts": [{"raw": base64.b64encode(raw).decode(), "mediaType": "image/png"}]},
+        {"artifactId": "d", "name": "link", "parts": [{"url": "file:///etc/passwd\n[InternetShortcut]"}]},
+        {"artifactId": "e", "parts": [{"text": "# hi", "mediaType": "text/markdown; charset=utf-8"}]},
+        {"artifactId": "f", "parts": [{"raw": "!!!", "filename": "f.png"}]},
+        {"artifactId": "g", "parts": [{"thing": 1}]},
+        {"artifactId": "h", "parts": []},
+    )
+    assert files(answer) == {
+        "report.md": text.encode(),
+        "table.json": '{\n  "ü": [\n    1,\n    null\n  ]\n}\n'.encode(),
+        "c.png": raw,
+        "link.url": b"file:///etc/passwd%0A[InternetShortcut]\n",
+        "e.md": b"# hi",
+        "f.png.base64": b"!!!",
+        "g.json": b'{\n  "thing": 1\n}\n',
+    }
+
+
+def test_base64_is_decoded_once_and_read_in_its_other_spellings():
+    twice = base64.b64encode(base64.b64encode(b"x" * 90))
+    broken = base64.encodebytes(b"y" * 100).decode()
+    answer = task_of(
+        {"artifactId": "twice", "parts": [{"raw": twice.decode()}]},
+        {"artifactId": "broken", "parts": [{"raw": broken}]},
+        {"artifactId": "urls", "parts": [{"raw": "-_8"}]},
+    )
+    items = items_of_answer(answer)
+    assert [item.content for item in items] == [base64.b64encode(b"x" * 90), b"y" * 100, b"\xfb\xff"]
+    assert [bool(item.note) for item in items] == [False, True, True]
+
+
+def test_several_parts_and_equal_names_each_have_a_file():
+    parts = [{"text": "one"}, {"data": 1}, {"text": "two"}, {"raw": "AAAA", "filename": "../A.bin"}]
+    answer = task_of(
+        {"artifactId": "a", "name": "mix.md", "parts": parts},
+        {"artifactId": "b", "name": "MIX-1.md", "parts": [{"text": "three"}]},
+        {"artifactId": "c", "name": "x", "parts": [{"raw": "AAAA", "filename": "a.BIN"}]},
+    )
+    assert files(answer) == {
+        "mix-1.md": b"one",
+        "mix-2.md.json": b"1\n",
+        "mix-3.md": b"two",
+        "A.bin": b"\0\0\0",
+        "MIX-1-2.md": b"three",
+        "a-2.BIN": b"\0\0\0",
+    }
+
+
+def test_a_streamed_text_is_one_file_whatever_its_chunks_say_besides():
+    account = AssembledTask("t")
+    for number, text in enumerate(("# Re", "port\n", "", "é\U0001f600")):
+        part = Part.model_validate({"text": text, "metadata": {"n": number}} if number % 2 else {"text": text})
+        artifact = Artifact(artifact_id="a", name="r.md", parts=[part])
+        account.apply(TaskArtifactUpdateEvent(task_id="t", artifact=artifact, append=number > 0), float(number))
+    assert files(account) == {"r.md": "# Report\né\U0001f600".encode()}
+
+
+def test_a_message_in_place_of_a_task_is_saved_too():
+    assert files(Message(message_id="m", parts=[Part(text="hi")])) == {"message.txt": b"hi"}
+
+
+def test_ten_thousand_artifacts_of_one_name_are_told_apart():
+    many = [{"artifactId": "a", "name": "x.md", "parts": [{"text": str(number)}]} for number in range(10_000)]
+    assert len(files(task_of(*many))) == 10_000
+
+
+# On the disk
+
+
+def test_files_are_private_and_nothing_is_overwritten(tmp_path: Path):
+    folder = tmp_path / "new" / "folder"
+    (first,) = save([Item("x.md", b"one")], folder)
+    assert clashes([Item("x.md", b""), Item("y.md", b"")], folder) == ["x.md"]
+    (second,) = save([Item("x.md", b"two")], folder)
+    assert (first.read_bytes(), second.name, second.read_bytes()) == (b"one", "x-2.md", b"two")
+    assert stat.S_IMODE(first.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    (third,) = save([Item("x.md", b"three")], folder, over=True)
+    assert third == first
+    assert first.read_bytes() == b"three"
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_link_that_lies_in_wait_is_not_followed(tmp_path: Path, over: bool):
+    target, folder = tmp_path / "target", tmp_path / "folder"
+    target.write_bytes(b"mine")
+    folder.mkdir()
+    (folder / "x").symlink_to(target)
+    save([Item("x", b"evil")], folder, over=over)
+    assert target.read_bytes() == b"mine"
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(SaveError, match="Cannot make the folder"):
+        save([Item("x", b"")], tmp_path / "file" / "below")
+    (tmp_path / "x").mkdir()
+    with pytest.raises(SaveError, match="Cannot save x in"):
+        save([Item("x", b"")], tmp_path, over=True)
+
+
+def test_case_25_a_hundred_megabytes_are_saved_byte_for_byte(tmp_path: Path):
+    content = os.urandom(1024) * 100 * 1024
+    part = {"raw": base64.b64encode(content).decode(), "filename": "../../big.bin"}
+    [(path, note)] = save_answer(task_of({"artifactId": "a", "parts": [part]}), tmp_path)
+    assert path == tmp_path / "big.bin"
+    assert not note
+    assert path.read_bytes() == content
+
+
+def test_the_folder_that_is_proposed_is_below_the_current_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    assert default_folder("../../../x") == tmp_path / "artifacts" / "task"
+    assert default_folder("59f8f6bc-f766") == tmp_path / "artifacts" / "59f8f6bc"

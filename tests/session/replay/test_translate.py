@@ -1,0 +1,86 @@
+"""The lens over recorded exchanges: every record that carries something can be read in every dialect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from inspector.sample_agents.server import MockAgent
+
+from inspector.capture.records import Kind, Record
+from inspector.protocol.dialects.registry import ALL
+from inspector.protocol.errors import FaultError
+from inspector.protocol.model import SendRequest, TaskArtifactUpdateEvent
+from inspector.session.compose.draft import text_draft
+from inspector.session.replay.translate import canonical, name_of, sent, spellings
+from inspector.session.session import Session
+from inspector.session.settings import Settings
+
+
+async def recorded(tmp_path: Path, generation: str) -> tuple[Session, list[Record]]:
+    agent = MockAgent(pace=0)
+    url = await agent.start()
+    session = Session(tmp_path / "lens.a2a", Settings(generation=generation))
+    await session.connect(url)
+    await session.push.turn_on()
+    turn = session.send(text_draft("report 3"), stream=True)
+    assert await turn.finish() is None
+    await agent.stop()
+    return session, session.journal.capture.select()
+
+
+@pytest.mark.parametrize("generation", ["1.0", "0.3"])
+async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_first(tmp_path: Path, generation: str):
+    session, records = await recorded(tmp_path, generation)
+    seen = [
+        record for record in records if record.kind in (Kind.FRAME, Kind.REQUEST) and record.operation != "GetAgentCard"
+    ]
+    assert len(seen) >= 6
+    for record in seen:
+        spelled = spellings(record, session.request_of(record))
+        assert len(spelled) == len(ALL)
+        assert spelled[0].name.startswith(generation)
+        assert spelled[0].losses == ()
+    await session.close()
+
+
+async def test_a_chunk_is_the_same_object_whatever_it_came_in(tmp_path: Path):
+    session, records = await recorded(tmp_path, "0.3")
+    chunk = next(record for record in records if record.event == "artifact" and record.kind is Kind.FRAME)
+    value = canonical(chunk, session.request_of(chunk))
+    assert isinstance(value, TaskArtifactUpdateEvent)
+    ours = {one.name: one.value for one in spellings(chunk, session.request_of(chunk))}
+    assert ours["0.3 JSON-RPC"]["kind"] == "artifact-update"
+    assert ours["1.0"]["artifactUpdate"]["artifact"]["name"] == "report.md"
+    await session.close()
+
+
+async def test_heads_and_ends_have_nothing_to_spell(tmp_path: Path):
+    session, records = await recorded(tmp_path, "1.0")
+    for record in records:
+        if record.kind in (Kind.RESPONSE, Kind.END, Kind.NOTE):
+            assert spellings(record, session.request_of(record)) == []
+    await session.close()
+
+
+async def test_a_message_is_sent_again_without_the_webhook_whose_token_is_masked(tmp_path: Path):
+    session, records = await recorded(tmp_path, "1.0")
+    request = next(record for record in records if record.operation == "SendStreamingMessage")
+    again = sent(request)
+    assert isinstance(again, SendRequest)
+    assert again.message.parts[0].text == "report 3"
+    assert again.configuration is not None
+    assert again.configuration.task_push_notification_config is None
+    await session.close()
+
+
+async def test_what_carries_no_message_is_not_sent_again(tmp_path: Path):
+    session, records = await recorded(tmp_path, "1.0")
+    card = next(record for record in records if record.operation == "GetAgentCard")
+    with pytest.raises(FaultError, match="carries no message"):
+        session.send_again(card.seq, session.choice)
+    await session.close()
+
+
+def test_dialects_have_names_of_their_own():
+    assert len({name_of(dialect) for dialect in ALL}) == len(ALL)

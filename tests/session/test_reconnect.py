@@ -1,0 +1,119 @@
+"""A stream that was lost while its task went on: noticed, picked up again, and what was missed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scripted import Agent, Handle, Heard, OpenSession, answering, artifact, drive, say, status, streaming, task
+
+from inspector.session.reconnect import DELAYS, Drop, Next, drop_of, heard_again, missed, next_step
+from inspector.session.session import Session
+
+
+def by_method(**handles: Handle) -> Handle:
+    async def handle(request: Any, heard: Heard) -> Any:
+        return await handles[heard.json["method"]](request, heard)
+
+    return handle
+
+
+def dropped(session: Session) -> Drop:
+    found = last_drop(session)
+    assert found is not None
+    return found
+
+
+def last_drop(session: Session) -> Drop | None:
+    tracked = session.tasks.get("t")
+    assert tracked is not None
+    return drop_of(tracked, session.journal.exchanges.stream_of("t"))
+
+
+BEGUN = [{"task": task("WORKING")}, artifact("one\n"), artifact("two\n", append=True)]
+
+
+async def test_a_connection_that_breaks_is_a_drop(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(*BEGUN, cut=True))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    assert (drop.broken, drop.events, drop.task_id) == (True, 3, "t")
+    assert next_step(session, drop, 0) is Next.SUBSCRIBE
+    assert next_step(session, drop, len(DELAYS)) is Next.NOTHING
+    assert not heard_again(session, drop)
+    assert missed(session, drop) is None
+
+
+async def test_a_stream_that_ends_before_its_task_is_a_drop_too(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(*BEGUN))
+    session = await open_session(agent.url)
+    await say(session)
+    assert not dropped(session).broken
+
+
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED", "INPUT_REQUIRED", "AUTH_REQUIRED"])
+async def test_a_stream_that_ends_with_its_task_or_for_an_answer_is_none(
+    agent: Agent, open_session: OpenSession, state: str
+):
+    agent.answer(streaming(*BEGUN, status(state)))
+    session = await open_session(agent.url)
+    await say(session)
+    assert last_drop(session) is None
+
+
+async def test_what_was_missed_is_told_by_the_snapshot(agent: Agent, open_session: OpenSession):
+    whole = {"artifactId": "a", "parts": [{"text": "one\ntwo\nthree\n"}]}
+    file = {"artifactId": "f", "name": "plan.pdf", "parts": [{"url": "https://example.com/plan.pdf"}]}
+    again = streaming({"task": task("COMPLETED", whole, file)})
+    agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=again))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    await drive(session.subscribe("t"))
+    found = missed(session, drop)
+    assert heard_again(session, drop)
+    assert found is not None
+    assert found.words == ("state went from working to completed, artifact a has 6 B more, artifact plan.pdf is new")
+    assert [line.text for line in found.artifacts[0].lines][-1] == "three"
+    assert str(session.tasks.get("t").now.artifacts["a"].text) == "one\ntwo\nthree\n"
+
+
+async def test_a_snapshot_that_says_the_same_missed_nothing(agent: Agent, open_session: OpenSession):
+    whole = {"artifactId": "a", "parts": [{"text": "one\ntwo\n"}]}
+    again = streaming({"task": task("WORKING", whole)}, artifact("three", append=True))
+    agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=again))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    await drive(session.subscribe("t"))
+    found = missed(session, drop)
+    assert found is not None
+    assert found.nothing, "what came after the snapshot was not missed"
+
+
+async def test_without_a_snapshot_nobody_knows_what_was_missed(agent: Agent, open_session: OpenSession):
+    again = streaming(status("WORKING", "still"), then=None)
+    agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=again))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    await drive(session.subscribe("t"))
+    assert heard_again(session, drop)
+    assert missed(session, drop) is None
+
+
+async def test_an_agent_that_refuses_is_asked_once_for_the_task(agent: Agent, open_session: OpenSession):
+    refuse = answering(error={"code": -32004, "message": "not now"})
+    asked = answering(task("COMPLETED"))
+    agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=refuse, GetTask=asked))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    await drive(session.subscribe("t"))
+    assert next_step(session, drop, 1) is Next.ASK
+    await drive(session.get("t"))
+    assert next_step(session, drop, 2) is Next.NOTHING
+    found = missed(session, drop)
+    assert found is not None
+    assert found.after == "TASK_STATE_COMPLETED"

@@ -1,0 +1,216 @@
+"""Agent: the card as read and as served, its examples, and the ways to this agent, to another one, and back."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+from aiohttp import web
+from driving import Open
+from inspector.sample_agents.server import MockAgent
+from players import playing
+from puppets import Call, task
+
+from inspector.capture.private_files import CaptureError
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+from inspector.tui.screens.connect import ConnectScreen
+from inspector.tui.widgets.card_view import CardView
+from inspector.tui.widgets.json_view import JsonView
+
+
+async def test_the_card_is_shown_as_a_person_reads_it_and_as_it_was_served(open_app: Open, mock: str):
+    async with open_app(mock, (120, 60)) as driver:
+        await driver.connected()
+        screen = driver.screen
+        for words in (
+            "Mock Agent  1.0.0   by a2a-inspect",
+            "✓ sound",
+            "A small agent for trying things out.",
+            f"● 1.0 · JSONRPC    {mock}/   in use, first on the card",
+            "nothing is demanded",
+            "✓ streaming             declared      not tried yet",
+            "✕ extended card         declined      not tried yet",
+            "urn:a2a-inspect:extension:numbered-events:1",
+            f"{mock}/.well-known/agent-card.json",
+            "▸ Ask back",
+        ):
+            assert words in screen, words
+        assert "Mock Agent   1.0 · JSONRPC" in driver.lines[0]
+        await driver.press("r")
+        assert isinstance(driver.app.focused, JsonView)
+        assert '"supportedInterfaces": [' in driver.screen
+        await driver.press("r")
+        assert isinstance(driver.app.focused, CardView)
+
+
+async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open):
+    async def finish(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("COMPLETED")})
+
+    skills = [
+        {"id": name, "name": name, "description": "Does it", "tags": ["any"], "examples": [f"{name} 1", f"{name} 2"]}
+        for name in ("echo", "report")
+    ]
+    async with playing(finish, card={"skills": skills}) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.press("tab", "tab", "shift+tab")
+        assert driver.line("enter try the example")
+        await driver.press("enter")
+        assert driver.workbench.place == "talk"
+        assert driver.composer.text == "echo 1"
+        await driver.press("enter")
+        await driver.done(1)
+        assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo 1"}]
+        await driver.go(1)
+        await driver.click("▾ report", times=2)
+        assert driver.workbench.place == "agent"
+        assert "→ report 2" not in driver.screen, "the skill is folded"
+        await driver.click("▸ report", times=2)
+        await driver.click("→ report 2", times=2)
+        assert driver.composer.text == "report 2"
+
+
+async def test_what_the_card_lacks_stands_on_it(open_app: Open):
+    lacking = {"version": None, "skills": [{"id": "x", "name": "X", "description": "d"}]}
+    async with playing(card=lacking) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        assert "! CARD-001" in driver.screen
+        assert "error" in driver.lines[4]
+
+
+async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talked_to(open_app: Open):
+    pigeon = [{"url": "http://127.0.0.1:1", "protocolBinding": "PIGEON", "protocolVersion": "1.0"}]
+    async with (
+        playing(card={"supportedInterfaces": pigeon}) as agent,
+        open_app(agent.url, run={"notifications": True}) as driver,
+    ):
+        await driver.connected()
+        assert "no interface" in driver.lines[0]
+        await driver.say("hello?")
+        await driver.until("The card offers no interface that we can use")
+        assert driver.sent() == []
+        assert driver.composer.text == "hello?"
+
+
+async def test_another_connection_is_a_session_of_its_own(open_app: Open, tmp_path):
+    agent = MockAgent(pace=0)
+    url = await agent.start()
+    try:
+        async with open_app(url) as driver:
+            await driver.connected()
+            await driver.ask("report 3")
+            first = driver.session
+            await driver.go(1)
+            await driver.press("o")
+            await driver.type(url)
+            await driver.press("enter")
+            await driver.until(lambda: driver.app.session is not first)
+            await driver.connected()
+            with pytest.raises(CaptureError):
+                first.note("this session is over")
+            assert driver.sent() == []
+            await driver.go(2)
+            assert "report.md" not in driver.screen
+            await driver.ask("echo again")
+            assert len(driver.sent()) == 1
+        captures = sorted((tmp_path / "home" / "captures").glob("*.a2a"))
+        assert len(captures) == 2
+        for path in captures:
+            with Capture.open(path) as capture:
+                assert capture.select(kinds=(Kind.REQUEST,))
+    finally:
+        await agent.stop()
+
+
+async def test_a_running_stream_ends_when_another_agent_is_chosen(open_app: Open, slow_mock: str, mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.say("long 30")
+        await driver.until("0 of 30 seconds done")
+        first = driver.session
+        await driver.go(1)
+        await driver.press("o")
+        assert isinstance(driver.app.screen, ConnectScreen)
+        await driver.press("escape")
+        assert driver.app.session is first
+        assert driver.workbench.place == "agent"
+        await driver.press("o")
+        await driver.type(mock)
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.session is not first)
+        await driver.connected()
+        assert not driver.session.journal.exchanges.open
+        await driver.ask("report 1")
+        assert driver.session.connection is not None
+        assert driver.session.connection.url.startswith(mock)
+
+
+async def test_the_connect_screen_offers_the_demo_and_recent_agents(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+    async with open_app(None) as driver:
+        await driver.until("the built-in mock agent")
+        assert mock in driver.line("Mock Agent")
+        await driver.press("down", "down", "enter")
+        await driver.connected()
+        assert driver.session.connection is not None
+        assert driver.session.connection.reference == mock
+    async with open_app(None) as driver:
+        await driver.until("the built-in mock agent")
+        await driver.press("enter")
+        await driver.connected()
+        assert "Mock Agent" in driver.lines[0]
+    async with open_app(None) as driver:
+        await driver.until("the built-in mock agent")
+        assert "a minute ago" not in driver.screen
+        assert sum("Mock Agent" in line for line in driver.lines) == 1, "the demo is offered already"
+
+
+async def test_an_agent_that_is_not_there_yet_is_found_when_it_is_tried_again(open_app: Open):
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+    async with open_app(f"127.0.0.1:{port}") as driver:
+        await driver.until("Nothing listens at")
+        assert "up to     the agent" in driver.screen
+        assert "Is the agent running, and on this port?" in driver.screen
+        assert "no agent" in driver.lines[0]
+        assert driver.enabled("r") is False
+        agent = MockAgent(pace=0)
+        await agent.start(port=port)
+        try:
+            await driver.press("R")
+            await driver.connected()
+            assert "✓ sound" in driver.screen
+        finally:
+            await agent.stop()
+
+
+async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
+    page = web.Response(text="<html>Welcome</html>", content_type="text/html")
+    async with playing(card=page) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.until("to do")
+        assert driver.session.connection is None
+        assert f"{agent.url}/.well-known/agent-card.json   200" in driver.screen
+        assert "   404" in driver.screen
+        await driver.go(5)
+        assert "text/html" in driver.screen
+        await driver.press("home", "enter", "end")
+        await driver.settled()
+        assert driver.records(Kind.BODY)[0].raw == b"<html>Welcome</html>"
+
+
+async def test_a_card_file_is_opened(open_app: Open, mock: str, tmp_path):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        assert driver.session.connection is not None
+        raw = driver.session.connection.found.raw
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(json.loads(raw) | {"name": "From a file"}))
+    async with open_app(str(path)) as driver:
+        await driver.connected()
+        assert "From a file" in driver.lines[0]
+        await driver.ask("report 1")
+        assert driver.records(Kind.FRAME)

@@ -1,0 +1,438 @@
+"""Talk: writing a message, watching what comes back, answering, canceling, and what the selected thing holds."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import tomllib
+
+from driving import Driver, Open
+from inspector.sample_agents.scenario.catalog import SHIPPED
+from players import begin, deliver, eventually, playing, reporting, webhook_of
+from puppets import Call, chunk, status, task
+
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
+from inspector.tui.widgets.detail_pane import DetailPane
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.feed import Feed
+from inspector.tui.widgets.json_view import JsonView
+
+_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+REPORT = next(step["text"] for step in _STEPS if "text" in step)
+
+
+def artifact_text(driver: Driver) -> str:
+    return driver.widget("#artifact-text", Document).text
+
+
+# Sending
+
+
+async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 20")
+        assert driver.sent()[0]["method"] == "SendStreamingMessage"
+        assert driver.composer.text == ""
+        rows = [line.split("│")[0] for line in driver.lines if "  ←  " in line]
+        assert [row.split("←")[1].split()[0] for row in rows] == ["task", "status", "artifact", "status"]
+        assert "+20 ▸" in rows[2]
+        assert "● completed" in rows[3]
+        assert "● completed" in driver.line("TIMELINE")
+        assert "20 chunks" in driver.line("ARTIFACT")
+        assert artifact_text(driver) == REPORT
+        folded = driver.timeline.line_count
+        await driver.press("escape", "f")
+        assert driver.timeline.line_count == folded + 19
+        await driver.press("f")
+        assert driver.timeline.line_count == folded
+        driver.widget("#artifact-text", Document).focus()
+        await driver.press("home", "backslash")
+        assert "How a task travels" in driver.screen
+        assert "TIMELINE" not in driver.screen
+        assert "ARTIFACT" in driver.screen  # the pane with its title
+        assert "\\ all of it" in driver.screen
+        await driver.press("backslash")
+        assert "TIMELINE" in driver.screen
+
+
+async def test_folding_stays_at_its_record_and_holds_for_filters_and_for_what_comes(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 20")
+        detail = driver.widget("#detail", DetailPane)
+        await driver.press("escape", "home", *["down"] * 3)
+        await driver.until(lambda: detail.record is not None and detail.record.event == "status")
+        before = detail.record
+        for _ in range(2):
+            await driver.press("f")
+            assert detail.record == before
+        await driver.press("f", "slash")
+        await driver.type("kind:artifact")
+        await driver.until(lambda: driver.timeline.line_count == 20)
+        await driver.press("enter", "f")
+        await driver.until(lambda: driver.timeline.line_count == 1)
+        await driver.press("f")
+        await driver.until(lambda: driver.timeline.line_count == 20)
+        await driver.press("escape", "end")
+        await driver.until(lambda: driver.timeline.following)
+        count = driver.timeline.line_count
+        await driver.ask("report 20")
+        assert driver.timeline.line_count > count + 20
+
+
+async def test_a_message_is_sent_as_it_was_written_and_answered_as_was_asked_for(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("space", "enter")
+        assert "write something first" in driver.screen
+        assert driver.sent() == []
+        await driver.press("backspace")
+        await driver.type("echo a")
+        await driver.press("ctrl+j")
+        await driver.type("b [/]")
+        await driver.press("ctrl+s")
+        await driver.done(1)
+        assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo a\nb [/]"}]
+        assert "a␊b [/]" in driver.line("message  "), "an answer without a task is shown too"
+        await driver.press("ctrl+t")
+        assert "blocking" in driver.screen
+        await driver.ask("report 3")
+        assert driver.sent()[1]["method"] == "SendMessage"
+        assert [record.event for record in driver.records(Kind.BODY)] == ["card", "task"]
+        assert artifact_text(driver) == REPORT
+        await driver.press("ctrl+t")
+        assert "streamed" in driver.screen
+
+
+async def test_an_artifact_grows_while_it_comes(open_app: Open):
+    steps = [asyncio.Event() for _ in range(4)]
+
+    async def answer(call: Call):
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        for number, step in enumerate(steps):
+            await step.wait()
+            more = chunk(f"chunk {number}.\n", append=number > 0, lastChunk=number == len(steps) - 1)
+            await response.write(call.frame(more))
+        await response.write(call.frame(status("COMPLETED")))
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.say("grow")
+        for number, step in enumerate(steps):
+            step.set()
+            await driver.until(f"chunk {number}.")
+            assert artifact_text(driver) == "".join(f"chunk {one}.\n" for one in range(number + 1))
+        await driver.until("● completed")
+
+
+async def test_three_streams_at_once_are_told_apart(open_app: Open):
+    going = asyncio.Event()
+
+    async def answer(call: Call):
+        name = call.rpc["params"]["message"]["parts"][0]["text"]
+        ids = {"taskId": name, "contextId": "context-1"}
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING", id=name)}))
+        await going.wait()
+        await response.write(call.frame({"artifactUpdate": chunk(f"from {name}")["artifactUpdate"] | ids}))
+        await response.write(call.frame({"statusUpdate": status("COMPLETED")["statusUpdate"] | ids}))
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        for name in ("task-a", "task-b", "task-c"):
+            await driver.say(name)
+            await driver.until(lambda name=name: driver.session.tasks.get(name))
+        assert driver.session.journal.exchanges.open == 3
+        going.set()
+        await driver.done(3)
+        for name in ("task-a", "task-b", "task-c"):
+            tracked = driver.session.tasks.get(name)
+            assert tracked is not None
+            assert tracked.now.state == "TASK_STATE_COMPLETED"
+            assert [str(one.text) for one in tracked.now.artifacts.values()] == [f"from {name}"]
+        assert driver.records(Kind.END)[-1].findings == ()
+
+
+async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_app: Open, mock: str, tmp_path):
+    path = tmp_path / "firehose.a2a"
+    chunks = 20_000
+    async with open_app(mock, (80, 24), capture=path) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.composer.fill("report 20000")
+        driver.app.simulate_key("enter")  # unlike the pilot's `press`, it does not wait until nothing happens any more
+        for number, place in ((1, "agent"), (5, "traffic"), (2, "talk")):
+            await eventually(lambda: driver.records(Kind.FRAME))
+            driver.app.simulate_key(f"alt+{number}")
+            await eventually(lambda place=place: driver.workbench.place == place)
+            assert driver.session.journal.exchanges.open, f"the stream was over before {place} was shown"
+        await eventually(lambda: not driver.session.journal.exchanges.open)
+        await driver.settled()
+        assert "● completed" in driver.lines[driver.place("▌")[1]]
+        assert driver.timeline.cursor == driver.timeline.line_count - 1
+        assert f"+{chunks:,} ▸" in driver.screen
+        await driver.press("escape", "f", "end")
+        assert driver.timeline.line_count > chunks
+        seen = len(driver.session.journal.capture)
+    with Capture.open(path) as capture:
+        assert len(capture) >= seen
+        assert sum(record.event == "artifact" for record in capture.select(kinds=(Kind.FRAME,))) == chunks
+
+
+# Answering, canceling
+
+
+async def test_a_question_aims_the_composer_until_it_is_answered_or_left(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        question = driver.session.tasks.all()[0].now
+        assert "the agent asks  There is one at 18:00" in driver.screen
+        assert f"to task {question.id[:8]}" in driver.screen
+        await driver.ask("the early one")
+        message = driver.sent()[1]["params"]["message"]
+        assert (message["taskId"], message["contextId"]) == (question.id, question.context_id)
+        assert artifact_text(driver) == "One table for two. You said: the early one"
+        assert "the agent asks" not in driver.screen
+        assert f"new task in context {question.context_id[:8]}" in driver.screen
+        await driver.ask("ask")
+        message = driver.sent()[2]["params"]["message"]
+        assert "taskId" not in message
+        assert message["contextId"] == question.context_id
+        assert "the agent asks" in driver.screen
+        await driver.press("ctrl+r")
+        assert "the agent asks" not in driver.screen
+        await driver.ask("echo fresh")
+        assert {"taskId", "contextId"}.isdisjoint(driver.sent()[3]["params"]["message"])
+
+
+async def test_a_task_is_left_taken_up_again_and_canceled_and_its_keys_are_grey_when_they_can_do_nothing(
+    open_app: Open, slow_mock: str
+):
+    def keys() -> list[bool | None]:
+        return [driver.enabled(key) for key in ("ctrl+k", "s")]
+
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.press("2", "escape")
+        assert keys() == [False, False]
+        await driver.say("long 30")
+        await driver.until("0 of 30 seconds done")
+        driver.app.workers.cancel_group(driver.app.screen, "turns")
+        await driver.until(lambda: not driver.session.journal.exchanges.open)
+        await driver.press("escape")
+        assert keys() == [True, True]
+        await driver.press("s")
+        await driver.until(lambda: [record.event for record in driver.records(Kind.FRAME)].count("task") == 2)
+        assert driver.sent()[1]["method"] == "SubscribeToTask"
+        await driver.press("ctrl+k")
+        await driver.done(3)
+        assert driver.sent()[2]["method"] == "CancelTask"
+        assert driver.sent()[2]["params"]["id"] == driver.session.tasks.all()[0].id
+        assert "⊘ canceled" in driver.line("TIMELINE")
+        assert keys() == [False, False]
+        await driver.press("ctrl+k")
+        assert len(driver.sent()) == 3
+
+
+async def test_an_error_is_told_above_the_text_and_on_the_timeline(open_app: Open):
+    async def answer(call: Call):
+        return call.error(-32602, "no such colour")
+
+    async with playing(answer) as agent, open_app(agent.url, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("paint it")
+        assert "no such col" in driver.line("error")
+        assert "InvalidParamsError: no such colour" in driver.line("problem:")
+        assert driver.app.is_running
+
+
+async def test_a_stream_that_breaks_off_says_so_and_keeps_what_came(open_app: Open):
+    async def answer(call: Call):
+        return await call.stream({"task": task("WORKING")}, chunk("half a "), breaks_off=True)
+
+    async with playing(answer) as agent, open_app(agent.url, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert artifact_text(driver) == "half a "
+        assert [one.rule for one in driver.records(Kind.END)[-1].findings] == ["STREAM-008"]
+        assert "problem:" in driver.screen
+        assert "STREAM-008" in driver.screen
+
+
+# Push
+
+
+async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_push_is_off(open_app: Open):
+    drivers: list[Driver] = []
+    numbers = itertools.count(1)
+
+    async def gate() -> None:
+        wanted = next(numbers)
+        await eventually(lambda: len(drivers[0].records(Kind.FRAME)) == wanted)
+
+    card = {"capabilities": {"streaming": True, "pushNotifications": True}}
+    async with playing(reporting(gate), card) as agent, open_app(agent.url) as driver:
+        drivers.append(driver)
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        await driver.ask("report")
+        assert "push on" in driver.screen
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
+        await driver.settled()
+        pushes = [line for line in driver.lines if "⇐  push" in line]
+        assert ["✓" in line for line in pushes] == [True, True, True, False]
+        assert "refused" in pushes[3]
+        assert "token ✕" in pushes[3]
+        recorded = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
+        sent = agent.calls[1].rpc["params"]["configuration"]["taskPushNotificationConfig"]
+        assert sent["url"].startswith("http://127.0.0.1:")
+        assert sent["token"] != recorded["token"], "the token is masked in what is recorded"
+        await driver.press("escape", "p")
+        await driver.until("push off")
+        await driver.ask("report")
+        assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
+        assert len(driver.records(Kind.DELIVERY)) == 4
+
+
+async def test_a_question_that_comes_by_push_alone_aims_the_composer_too(open_app: Open):
+    webhooks = []
+
+    async def answer(call: Call):
+        webhooks.append(webhook_of(call))
+        return await call.stream({"task": task("WORKING")}, breaks_off=True)
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        await driver.ask("go")
+        assert "new task in context" in driver.screen
+        await deliver(webhooks[0], status("INPUT_REQUIRED", "Which one?"))
+        await driver.until("the agent asks  Which one?")
+        assert "to task task-1" in driver.screen
+        await deliver(webhooks[0], status("WORKING", "Never mind."))
+        await driver.until("new task in context")
+        assert "the agent asks" not in driver.screen
+
+
+async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mock: str):
+    taken = int(mock.rpartition(":")[2])
+    async with open_app(mock, receiver_port=taken, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(str(taken))
+        assert not driver.session.push.on
+        assert "push off" in driver.screen
+
+
+# Rows and what they hold
+
+
+async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(open_app: Open, mock: str):
+    async with open_app(mock, (150, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.press("escape", "home", "down", "down", "down", "down")
+        record = driver.records(Kind.FRAME)[2]
+        assert record.event == "artifact"
+        assert f"#{record.seq} artifact" in driver.line("DETAIL")
+        assert '"artifactUpdate": {' in driver.screen
+        await driver.press("enter")
+        view = driver.widget("#talk #decoded", JsonView)
+        assert view.has_focus
+        whole = view.line_count
+        await driver.press("left")
+        assert view.line_count == 1
+        await driver.press("right")
+        assert view.line_count == whole
+        await driver.press("v")
+        assert "data: {" in driver.screen
+        await driver.press("v")
+        assert "0000  64 61 74 61" in driver.screen
+        await driver.press("v")
+        assert f"#{record.seq} frame" in driver.line("record  ")
+        assert driver.line("exchange  ").split()[-1] == f"#{record.exchange}"
+        await driver.press("escape", "down")
+        after = driver.records(Kind.FRAME)[3]
+        assert f"#{after.seq} frame" in driver.line("record  "), "the view that was chosen stays"
+        await driver.press("enter", "v", "escape", "home", "down")
+        request = driver.records(Kind.REQUEST)[1]
+        assert f"#{request.seq} request" in driver.line("DETAIL")
+        assert '"text": "report 1"' in driver.screen
+
+
+async def test_on_a_narrow_screen_the_detail_is_a_second_page(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        assert "DETAIL" not in driver.screen
+        await driver.press("escape")
+        assert driver.enabled("escape") is not True
+        await driver.press("enter")
+        assert "DETAIL" in driver.screen
+        assert "TIMELINE" not in driver.screen
+        await driver.press("escape")
+        assert "TIMELINE" in driver.screen
+        assert "DETAIL" not in driver.screen
+
+
+async def test_what_is_selected_is_copied_by_the_clipboard_or_else_by_the_terminal(
+    open_app: Open, mock: str, monkeypatch
+):
+    import pyperclip
+
+    copied: list[str] = []
+
+    def refuse(text: str) -> None:
+        raise pyperclip.PyperclipException("no clipboard here")
+
+    monkeypatch.setattr(pyperclip, "copy", copied.append)
+    async with open_app(mock, run={"notifications": True}) as driver:
+        monkeypatch.setattr(driver.app, "copy_to_clipboard", copied.append)
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "y")
+        assert json.loads(copied[-1])["result"]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+        assert f"Copied {len(copied[-1]):,} characters to the clipboard" in driver.screen
+        await driver.press("enter", "down", "y")
+        assert copied[-1] == "2.0"
+        monkeypatch.setattr(pyperclip, "copy", refuse)
+        driver.widget("#artifact-text", Document).focus()
+        await driver.press("y")
+        assert copied[-1] == REPORT
+        assert f"Copied {len(REPORT):,} characters by the terminal" in driver.screen
+
+
+async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.click("task        ○ submitted")
+        assert driver.widget("#detail", DetailPane).record == driver.records(Kind.FRAME)[0]
+        await driver.click("task        ○ submitted")
+        assert isinstance(driver.app.focused, JsonView)
+        await driver.click(" raw ", aside=1)
+        assert "data: {" in driver.screen
+
+
+async def test_the_column_of_tasks_on_a_wide_screen_leads_back_to_a_task(open_app: Open, mock: str):
+    async with open_app(mock, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("file")
+        first = driver.session.tasks.all()[-1]
+        driver.widget("#task-column", Feed).focus()
+        await driver.press("end", "enter")
+        assert first.id[:8] in driver.line("TIMELINE")
+        assert artifact_text(driver) == REPORT

@@ -1,0 +1,160 @@
+"""Generations on the screen: the menu of interfaces, the lens, sending again, the doctor, and what an agent lacks."""
+
+from __future__ import annotations
+
+from driving import Open
+from textual.widgets import OptionList
+
+from inspector.capture.records import Kind
+from inspector.tui.screens.doctor import DoctorScreen
+from inspector.tui.screens.interfaces import InterfacesScreen
+from inspector.tui.screens.translate import LensScreen
+from inspector.tui.widgets.footer import KeyLine
+
+
+async def test_the_menu_changes_the_interface_in_mid_session(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("echo one")
+        await driver.press("escape", "m")
+        await driver.until(lambda: isinstance(driver.app.screen, InterfacesScreen))
+        assert "1.0 · JSONRPC" in driver.line("in use")
+        assert "declared" in driver.line("0.3 · JSONRPC")
+        await driver.press("down", "enter")
+        await driver.until("0.3 · JSONRPC")
+        await driver.ask("echo two")
+        assert [call["method"] for call in driver.sent()] == ["SendStreamingMessage", "message/stream"]
+
+
+async def test_the_menu_closes_without_changing_anything(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.click("1.0 · JSONRPC")
+        await driver.until(lambda: isinstance(driver.app.screen, InterfacesScreen))
+        assert driver.app.screen.query_one(OptionList).option_count > 2
+        await driver.press("escape")
+        assert driver.session.choice.dialect.generation == "1.0"
+
+
+async def test_the_lens_shows_a_record_in_other_generations_side_by_side(open_app: Open, mock: str):
+    async with open_app(mock, size=(140, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "up", "x")
+        await driver.until(lambda: isinstance(driver.app.screen, LensScreen))
+        assert "AS IT CAME  1.0" in driver.screen
+        assert "IN 0.3 JSON-RPC" in driver.screen
+        assert '"kind": "artifact-update"' in driver.screen
+        assert "Nothing is lost." in driver.screen
+        seen = {driver.line("IN ").split("IN ")[1].split("  ")[0].strip()}
+        for _ in range(5):
+            await driver.press("x")
+            seen.add(driver.line("IN ").split("IN ")[1].split("  ")[0].strip())
+        assert len(seen) == 6
+        await driver.press("escape")
+        assert driver.workbench.place == "talk"
+
+
+async def test_a_note_has_nothing_for_the_lens(open_app: Open, mock: str):
+    async with open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("escape", "home", "x")
+        await driver.until("This record carries")
+
+
+async def test_a_message_is_sent_again_in_another_generation(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.press("escape", "e")
+        await driver.until("SEND AGAIN TO")
+        await driver.press("down", "enter")
+        await driver.done(2)
+        first, second = driver.sent()
+        assert (first["method"], second["method"]) == ("SendStreamingMessage", "message/stream")
+        assert second["params"]["message"]["parts"] == [{"kind": "text", "text": "report 1"}]
+        assert first["params"]["message"]["messageId"] != second["params"]["message"]["messageId"]
+        assert driver.session.choice.dialect.generation == "1.0"
+
+
+async def test_the_doctor_finds_the_mock_agent_sound(open_app: Open, mock: str):
+    async with open_app(mock, size=(140, 40)) as driver:
+        await driver.connected()
+        await driver.press("d")
+        await driver.until(lambda: isinstance(driver.app.screen, DoctorScreen))
+        await driver.until("sound")
+        assert "answered that there is no such task" in driver.line("interface 1 as 1.0 over JSONRPC")
+        assert "declared  /  observed" in driver.screen
+        assert driver.enabled("r") is False
+        await driver.press("y")
+        await driver.press("escape")
+        assert driver.workbench.place == "agent"
+        await driver.go(2)
+        assert not [row for row in driver.lines if "doctor" in row and "d doctor" not in row]
+
+
+async def test_the_doctor_can_be_asked_where_nothing_answers(open_app: Open):
+    async with open_app("http://127.0.0.1:1", size=(120, 36)) as driver:
+        await driver.until("Nothing listens at")
+        await driver.press("d")
+        await driver.until("something is wrong")
+        assert "the connection was refused" in driver.screen
+
+
+async def test_the_agent_is_asked_for_its_tasks_and_those_join_the_table(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        (known,) = driver.session.tasks.all()
+        await driver.press("escape")
+        await driver.press("o")
+        await driver.press("escape")
+        await driver.go(3)
+        await driver.press("l")
+        await driver.until(lambda: any(call["method"] == "ListTasks" for call in driver.sent()))
+        await driver.done(2)
+        assert driver.session.tasks.get(known.id) is not None
+        assert len(driver.session.tasks) >= 1
+
+
+async def test_what_a_generation_lacks_is_grey_and_says_why(open_app: Open, mock: str):
+    async with open_app(mock, a2a_version="0.3", run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.go(3)
+        keys = driver.app.screen.query_one(KeyLine).render()
+        start = keys.plain.index("l list")
+        styles = [str(span.style) for span in keys.spans if span.start <= start < span.end]
+        assert styles == ["$wire-quiet"]
+        await driver.press("l")
+        await driver.until("0.3 over JSONRPC has no ListTasks")
+        assert driver.sent() == []
+
+
+async def test_webhooks_of_a_task_are_registered_listed_and_deleted(open_app: Open, slow_mock: str):
+    async with open_app(slow_mock, size=(140, 40), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.say("long 20")
+        await driver.until(lambda: len(driver.session.tasks) == 1)
+        await driver.press("escape")
+        await driver.go(4)
+        await driver.press("s", "enter")
+        await driver.until(lambda: driver.records(Kind.BODY) and "PushConfig" in driver.screen)
+        assert '"token": "****"' in driver.screen
+        await driver.go(4)
+        await driver.until(lambda: driver.records(Kind.DELIVERY))
+        await driver.press("l")
+        await driver.until("PushConfigList")
+        await driver.go(4)
+        await driver.press("D")
+        await driver.until(lambda: any(one["method"] == "DeleteTaskPushNotificationConfig" for one in driver.sent()))
+        await driver.go(2)
+        await driver.press("escape", "ctrl+k")
+        await driver.until(lambda: not driver.session.journal.exchanges.open)
+
+
+async def test_an_extended_card_that_is_not_there_is_said_to_be_so(open_app: Open, mock: str):
+    async with open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.press("e")
+        await driver.until("The agent does not do this")

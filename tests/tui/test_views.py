@@ -1,0 +1,205 @@
+"""Tasks, Webhooks, Traffic and Findings: each a view of the same records, each leading to the others."""
+
+from __future__ import annotations
+
+import aiohttp
+from driving import Driver, Open
+from players import deliver, misbehave, playing
+from puppets import task
+
+from inspector.capture.records import Kind
+from inspector.tui.widgets.detail_pane import DetailPane
+from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.feed import Feed
+
+
+async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and_opened(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(3)
+        assert "No task yet" in driver.screen
+        assert [driver.enabled(key) for key in "ucs"] == [False, False, False]
+        await driver.ask("report 2")
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        asked, reported = driver.session.tasks.all()
+        await driver.go(3)
+        await driver.settled()
+        assert asked.id[:8] in driver.line("◔ input-required")
+        assert reported.id[:8] in driver.line("● completed")
+        assert f"task     {asked.id}" in driver.screen
+        assert driver.line("states   ").count("→") == 2
+        assert [driver.enabled(key) for key in "ucs"] == [True, True, True]
+        await driver.press("down")
+        assert f"task     {reported.id}" in driver.screen
+        assert "● completed" in driver.line("states   ")
+        assert [driver.enabled(key) for key in "ucs"] == [True, False, False]
+        await driver.press("u")
+        await driver.done(3)
+        assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
+        await driver.press("enter")
+        assert driver.workbench.place == "talk"
+        assert reported.id[:8] in driver.line("TIMELINE")
+        assert f"to task {asked.id[:8]}" not in driver.screen
+        await driver.go(3)
+        await driver.press("up", "enter")
+        assert f"to task {asked.id[:8]}" in driver.screen
+        await driver.ask("at eight")
+        assert driver.sent()[3]["params"]["message"]["taskId"] == asked.id
+        assert asked.now.state == "TASK_STATE_COMPLETED"
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        await driver.go(3)
+        await driver.press("home", "c")
+        await driver.done(6)
+        assert driver.sent()[5]["method"] == "CancelTask"
+        assert driver.sent()[5]["params"]["id"] == driver.session.tasks.all()[0].id
+        assert "⊘ canceled" in driver.screen
+
+
+async def pushed(driver: Driver) -> dict[str, str]:
+    """Turn push on, send a message, and return the webhook that went with it, with its token."""
+    await driver.press("p")
+    await driver.until(lambda: driver.session.push.on)
+    await driver.say("anything")
+    [hook] = await driver.until(lambda: driver.session.push.hooks)
+    return {"url": hook.registration.url, "token": hook.registration.token}
+
+
+async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_the_reason(open_app: Open):
+    async with playing(misbehave) as agent, open_app(agent.url, (140, 40)) as driver:
+        await driver.connected()
+        await driver.go(4)
+        assert "not listening" in driver.screen
+        assert "No delivery yet. Press p to turn push on" in driver.screen
+        webhook = await pushed(driver)
+        await driver.go(4)
+        assert "push on: every message registers a webhook" in driver.screen
+        assert f"bound       {webhook['url'].split('/')[2]}" in driver.screen
+        assert await deliver(webhook, {"task": task("WORKING")}) in (200, 202, 204)
+        assert await deliver(webhook | {"token": "guessed"}, {"task": task("WORKING")}) == 401
+        assert await deliver(webhook, {"task": task("WORKING", id="another-task")}) in (200, 202, 204)
+        assert await deliver(webhook, "no event at all") in (200, 202, 204)
+        async with aiohttp.ClientSession() as session:
+            for method, url in (("GET", webhook["url"]), ("POST", webhook["url"].replace("/push/", "/elsewhere/"))):
+                async with session.request(method, url) as answer:
+                    assert answer.status in (404, 405)
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 6)
+        await driver.settled()
+        assert "DELIVERIES   6" in driver.screen
+        assert "3 accepted   2 refused   for task task-1" in driver.screen
+        found = [[finding.rule for finding in record.findings] for record in driver.records(Kind.DELIVERY)]
+        assert found == [[], ["PUSH-001"], ["PUSH-002"], ["PUSH-003"], ["PUSH-001"], ["PUSH-001"]]
+        await driver.press("home", "down")
+        assert "! PUSH-001  A push notification" in driver.screen
+        assert "✕ token: X-A2A-Notification-Token" in driver.screen
+        assert driver.line("▌").split("│")[0].split()[-3:] == ["✕✕··✓", "401", "!"]
+        await driver.press("down")
+        assert "✕ task: unknown task" in driver.screen
+        await driver.press("enter")
+        assert "another-task" in driver.screen
+        assert driver.widget("#delivery-detail", DetailPane).has_focus_within
+        await driver.press("escape")
+        assert driver.widget("#webhooks Feed", Feed).has_focus
+
+
+async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.go(5)
+        assert "TRAFFIC   2 exchanges" in driver.screen
+        assert "200" in driver.line("GetAgentCard")
+        assert "text/event-stream" in driver.line("SendStreamingMessage")
+        await driver.press("home")
+        assert '"skills": [' in driver.screen or "complete" in driver.screen
+        await driver.press("down", "enter", "home")
+        assert driver.widget("#records", Feed).has_focus
+        request = driver.records(Kind.REQUEST)[1]
+        assert f"#{request.seq} request" in driver.line("DETAIL")
+        assert driver.widget("#records", Feed).line_count == len(driver.records()) - driver.records(Kind.NOTE)[0].seq
+        await driver.press("enter")
+        assert driver.widget("#traffic-detail", DetailPane).has_focus_within
+        await driver.press("v", "v", "v")
+        assert "POST" in driver.line("method ")
+        assert f"{mock}/" in driver.line("url ")
+        assert "content-type" in driver.screen.lower()
+        await driver.press("escape")
+        assert driver.widget("#exchanges", Feed).has_focus or driver.widget("#records", Feed).has_focus
+
+
+async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
+    async with playing(misbehave) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.ask("misbehave")
+        for number in (6, 5, 3):
+            await driver.go(number)
+            await driver.settled()
+        card = tmp_path / "card.json"
+        assert driver.session.connection is not None
+        card.write_bytes(driver.session.connection.found.raw)
+        first = driver.session
+        driver.app.open(str(card))
+        await driver.until(lambda: driver.app.session not in (None, first))
+        await driver.connected()
+        for number, sign in (
+            (2, "connected to Puppet"),
+            (3, "No task yet"),
+            (5, "Select an exchange above"),
+            (6, "Nothing is"),
+        ):
+            await driver.go(number)
+            await driver.settled()
+            assert sign in driver.screen
+            assert "misbehave" not in driver.screen
+            assert "RPC-001" not in driver.screen
+            assert "artifact  " not in driver.screen
+
+
+async def test_findings_are_filtered_and_each_place_of_a_rule_is_reached(open_app: Open):
+    async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("misbehave")
+        await driver.ask("misbehave")
+        await driver.go(6)
+        found = driver.session.journal.found
+        await driver.press("slash", *"rpc-001")
+        await driver.until(f"1 of {len(found)} rules")
+        await driver.press("enter")
+        await driver.until("filter: rpc-001")
+        first, second = found["RPC-001"]
+        assert f"▌ #{first}" in driver.widget("#finding-text", Document).text
+        await driver.press("n")
+        assert f"▌ #{second}" in driver.widget("#finding-text", Document).text
+        await driver.press("n", "N")
+        await driver.press("enter")
+        assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(second)
+        await driver.go(6)
+        await driver.press("slash", "escape")
+        await driver.until(lambda: "filter:" not in driver.screen)
+        await driver.press("slash", *"no such rule")
+        await driver.until(f"0 of {len(found)} rules")
+
+
+async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open):
+    async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(6)
+        assert "Nothing is wrong so far." in driver.screen
+        await driver.ask("misbehave")
+        await driver.go(6)
+        found = driver.session.journal.found
+        rules = [line.split()[1] for line in driver.lines if line[2:5] in ("!  ", "~  ", "i  ")]
+        assert set(rules) == set(found)
+        assert {"STREAM-002", "STREAM-003", "STREAM-004", "STREAM-005", "RPC-001"} <= set(rules)
+        await driver.press(*["down"] * rules.index("STREAM-004"))
+        text = driver.widget("#finding-text", Document).text
+        assert "Send the first chunk without append." in text
+        assert "(1.0 §4.2.2)" in text
+        [seq] = found["STREAM-004"]
+        assert f"#{seq}  " in text
+        await driver.press("enter")
+        assert driver.workbench.place == "traffic"
+        assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(seq)
+        assert "from nowhere" in driver.screen
+        assert driver.widget("#records", Feed).has_focus

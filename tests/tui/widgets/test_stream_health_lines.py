@@ -1,0 +1,95 @@
+"""The stream in a line and in full: one that was lost never looks like one that is done."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.session.exchanges import ExchangeSummary
+from inspector.session.stream_health import Health, Pulse, health
+from inspector.tui.render.glyphs import ASCII, UNICODE
+from inspector.tui.render.health import health_in_full, health_line, rate, sparkline
+
+
+def stream(*beats: float, how: str = "complete", seconds: float | None = 10.0) -> Health:
+    pulse = Pulse(1000.0)
+    for at in beats:
+        pulse.beat(1000 + at)
+    summary = ExchangeSummary(1, 1000.0, "SendStreamingMessage", "POST", "http://a", pulse=pulse, headed=1000.1)
+    summary.events, summary.how, summary.seconds, summary.received = len(beats), how, seconds, 31_000
+    found = health(summary, 1010.0)
+    assert found is not None
+    return found
+
+
+def line(found: Health, **members: bool) -> str:
+    return "".join(text for text, _ in health_line(found, UNICODE, **members))
+
+
+def full(found: Health) -> str:
+    return "\n".join(f"{one.head[0]}{one.text}" for one in health_in_full(found, UNICODE))
+
+
+def test_a_sparkline_is_as_high_as_what_came_and_empty_where_nothing_did():
+    assert sparkline([0, 1, 4, 8], UNICODE, 10) == "·▁▄█"
+    assert sparkline([0, 1, 4, 8], ASCII, 10) == " .=#"
+    assert sparkline(range(64), UNICODE, 16)[-1] == "█"
+    assert len(sparkline(range(64), UNICODE, 16)) == 16
+    assert sparkline([], UNICODE, 10) == ""
+    assert sparkline([0, 0], UNICODE, 10) == "··"
+    assert sparkline([1], UNICODE, 0) == ""
+
+
+def test_every_sign_of_a_sparkline_is_one_cell():
+    assert len(UNICODE.levels) == len(ASCII.levels) == 9
+    assert ASCII.levels.isascii()
+
+
+def test_a_stream_that_is_done_says_so():
+    said = line(stream(1, 2, 6))
+    assert said.startswith("✓ stream ended, 3 events")
+    assert "first 1.000" in said
+    assert "gap 4.000" in said
+    assert "31 kB" in said
+    assert "✓" not in line(stream(1, 2, 6), well=False)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("broken", "✕ broken off after 3 events"),
+        ("limit", "✕ cut off at a limit of ours after 3 events"),
+        ("stopped", "✕ stopped by us after 3 events"),
+    ],
+)
+def test_a_stream_that_was_lost_does_not(how: str, words: str):
+    found = stream(1, 2, 6, how=how)
+    assert line(found).startswith(words)
+    assert "ended" not in line(found)
+    assert "✓" not in line(found)
+    assert "ended" not in full(found).splitlines()[0]
+
+
+def test_a_stream_under_way_says_how_long_nothing_came():
+    found = stream(1, 2, 6, seconds=None)
+    assert "idle 4.000 s" in line(found)
+    assert "so far" in full(found)
+
+
+def test_what_was_held_back_is_said_first():
+    assert "perhaps buffered" in line(stream(9.9, 9.91, 9.92))
+    assert "X-Accel-Buffering" in full(stream(9.9, 9.91, 9.92))
+
+
+def test_everything_is_told_in_full():
+    said = full(stream(1, 2, 6))
+    for words in ("first byte", "0.100 s", "first event", "1.000 s", "longest gap", "4.000 s, up to 6.000 s", "31 kB"):
+        assert words in said
+
+
+def test_a_stream_without_an_event_is_told_too():
+    assert "not yet" in full(stream(seconds=None))
+    assert line(stream()).startswith("✓ stream ended, 0 events")
+
+
+def test_rates_are_as_people_say_them():
+    assert [rate(one) for one in (0.25, 9.4, 52.3, 12_345)] == ["0.2/s", "9.4/s", "52/s", "12,345/s"]

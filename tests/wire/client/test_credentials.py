@@ -1,0 +1,139 @@
+"""Credentials belong to an origin and go nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.protocol.bindings.base import GrpcRequest, HttpRequest
+from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
+
+HOME = "https://home.example:443"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://home.example/a?b#c", HOME),
+        ("https://HOME.example:443", HOME),
+        ("HTTPS://home.example", HOME),
+        ("https://user:pw@home.example", HOME),
+        ("http://home.example", "http://home.example:80"),
+        ("https://home.example:8443", "https://home.example:8443"),
+        ("http://[::1]:9000/x", "http://::1:9000"),
+        ("/path", ""),
+        ("home.example", ""),
+        ("", ""),
+        ("http://[", ""),
+        ("http://h:port", ""),
+        ("http://h:99999", ""),
+        ("mailto:a@b", ""),
+    ],
+)
+def test_an_origin_is_scheme_host_and_port(url: str, expected: str):
+    assert origin(url) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://home.example/",
+        "https://home.example:444/",
+        "https://home.example.evil.example/",
+        "https://home.example@evil.example/",
+        "https://evil.example/#@home.example",
+        "https://evil.example/?@home.example",
+        "https://evil.example\\@home.example.evil.example/",
+        "https://sub.home.example/",
+        "https://home.example./",
+        "https://home\t.example.evil.example/",
+        "//home.example/",
+        "",
+        "http://[",
+    ],
+)
+def test_credentials_do_not_leave_home(url: str):
+    credentials = Credentials({"Authorization": "Bearer secret"}, frozenset({HOME}), {"key": "secret"})
+    request = HttpRequest("GET", url, {"Accept": "x"})
+    assert not credentials.are_for(url)
+    assert credentials.sign(request) == request
+
+
+def test_credentials_go_home_and_replace_what_is_there():
+    credentials = Credentials({"authorization": "Bearer secret"}, frozenset({HOME}), {"key": "a b"})
+    signed = credentials.sign(
+        HttpRequest("POST", "https://home.example/x?y=1", {"Authorization": "old", "A": "b"}, b"{}")
+    )
+    assert signed == HttpRequest(
+        "POST", "https://home.example/x?y=1&key=a+b", {"A": "b", "authorization": "Bearer secret"}, b"{}"
+    )
+
+
+def test_headers_that_prove_nothing_go_everywhere():
+    credentials = Credentials({"X-Key": "secret"}, frozenset({HOME}), plain={"A2A-Extensions": "u"})
+    assert dict(credentials.sign(HttpRequest("GET", "https://other.example/", {"a2a-extensions": "x"})).headers) == {
+        "A2A-Extensions": "u"
+    }
+    assert dict(credentials.sign(HttpRequest("GET", "https://home.example/", {})).headers) == {
+        "A2A-Extensions": "u",
+        "X-Key": "secret",
+    }
+
+
+def test_an_origin_that_is_none_is_home_to_nobody():
+    assert not Credentials({"A": "b"}, frozenset({""})).are_for("")
+    assert not Credentials({"A": "b"}, frozenset({""})).are_for("http://[")
+
+
+@pytest.mark.parametrize(
+    ("place", "url", "headers"),
+    [
+        (("header", "X-Key"), "https://home.example/", {"X-Key": "k/1"}),
+        (("query", "key"), "https://home.example/?key=k%2F1", {}),
+        (("cookie", "sid"), "https://home.example/", {"Cookie": "sid=k/1"}),
+        (("nowhere", "X-Key"), "https://home.example/", {"X-Key": "k/1"}),
+    ],
+)
+def test_an_api_key_stands_where_it_belongs(place: tuple[str, str], url: str, headers: dict[str, str]):
+    credentials = Credentials(origins=frozenset({HOME})).with_key("k/1", *place)
+    signed = credentials.sign(HttpRequest("GET", "https://home.example/", {}))
+    assert (signed.url, dict(signed.headers)) == (url, headers)
+    assert credentials
+
+
+def test_no_api_key_changes_nothing():
+    assert Credentials().with_key("", "header", "X-Key") == Credentials()
+    assert not Credentials()
+
+
+def test_the_repr_shows_no_secret():
+    shown = repr(Credentials({"Authorization": "Bearer secret"}, frozenset({HOME}), {"key": "secret"}))
+    assert "secret" not in shown
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("https://u:p@h:1/x?y=1", ("https://h:1/x?y=1", "u:p")),
+        ("https://a@b@h/", ("https://h/", "a@b")),
+        ("https://@h/", ("https://h/", "")),
+        ("https://h/a@b", ("https://h/a@b", "")),
+        ("http://[", ("http://[", "")),
+    ],
+)
+def test_userinfo_is_taken_out_of_a_url(url: str, parts: tuple[str, str]):
+    assert split_userinfo(url) == parts
+
+
+def test_userinfo_stands_for_basic_authentication():
+    assert basic("us%20er:p%40ss") == "Basic dXMgZXI6cEBzcw=="
+
+
+def test_a_header_that_was_written_by_hand_stands_above_the_credentials():
+    credentials = Credentials({"Authorization": "Bearer ours", "X-Key": "ours"}, frozenset({HOME}), {"key": "ours"})
+    by_hand = HttpRequest("POST", f"{HOME}/", {"AUTHORIZATION": "theirs"})
+    signed = credentials.sign(by_hand, theirs=True)
+    assert signed.headers == {"AUTHORIZATION": "theirs", "X-Key": "ours"}
+    assert signed.url == f"{HOME}/?key=ours"
+    call = GrpcRequest(HOME.partition("//")[2], "/s/M", {"authorization": "theirs"}, b"", streaming=False, tls=True)
+    assert credentials.sign_call(call, theirs=True).metadata["authorization"] == "theirs"
+    assert credentials.sign_call(call).metadata["authorization"] == "Bearer ours"

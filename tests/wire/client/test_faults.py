@@ -1,0 +1,82 @@
+"""What the network does wrong, in words; `test_http.py` has the same from real servers."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+
+import httpx
+import pytest
+
+from inspector.protocol.errors import FaultCode, Whose
+from inspector.wire.client.faults import explain
+
+URL = "http://user:hunter2@host.example:81/path"
+
+
+def wrapped(outer: Exception, *inner: BaseException) -> Exception:
+    """Return an error that lies over others, as httpx wraps what the system said."""
+    error: BaseException = outer
+    for below in inner:
+        error.__cause__ = below
+        error = below
+    return outer
+
+
+UNREACHABLE = [
+    (httpx.ConnectTimeout("x"), Whose.NETWORK, "did not answer the connection in time"),
+    (httpx.ConnectError("All connection attempts failed"), Whose.NETWORK, "No connection to host.example"),
+    (
+        wrapped(httpx.ConnectError("x"), OSError(errno.EHOSTUNREACH, "No route to host")),
+        Whose.NETWORK,
+        "No route to host",
+    ),
+    (wrapped(httpx.ConnectError("x"), ConnectionRefusedError(111, "refused")), Whose.AGENT, "host.example:81"),
+    (
+        wrapped(httpx.ConnectError("x"), ExceptionGroup("all", [ConnectionRefusedError(111, "refused")])),
+        Whose.AGENT,
+        "the connection was refused",
+    ),
+    (wrapped(httpx.ConnectError("x"), socket.gaierror(-2, "Name or service not known")), Whose.NETWORK, "resolved"),
+    (wrapped(httpx.ConnectError("x"), ssl.SSLError(1, "WRONG_VERSION_NUMBER")), Whose.AGENT, "TLS with host.example"),
+    (
+        wrapped(httpx.ReadError(""), ConnectionResetError(104, "Connection reset by peer")),
+        Whose.NETWORK,
+        "reset by peer",
+    ),
+    (httpx.RemoteProtocolError("peer closed connection"), Whose.AGENT, "peer closed connection"),
+    (httpx.WriteError(""), Whose.NETWORK, "broke"),
+]
+
+
+@pytest.mark.parametrize(("error", "whose", "said"), UNREACHABLE)
+def test_an_agent_that_cannot_be_reached_is_explained(error: Exception, whose: Whose, said: str):
+    fault = explain(error, URL)
+    assert (fault.whose, fault.code) == (whose, FaultCode.UNREACHABLE)
+    assert said in fault.seen
+    assert fault.hint
+    assert "hunter2" not in fault.seen + fault.hint
+
+
+@pytest.mark.parametrize("error", [httpx.ReadTimeout("x"), httpx.WriteTimeout("x"), httpx.PoolTimeout("x")])
+def test_silence_is_a_timeout(error: Exception):
+    assert explain(error, URL).code == FaultCode.TIMEOUT
+
+
+@pytest.mark.parametrize("error", [httpx.LocalProtocolError("Illegal header"), UnicodeError("label too long")])
+def test_what_cannot_be_written_is_the_fault_of_the_command(error: Exception):
+    fault = explain(error, URL)
+    assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.USAGE)
+
+
+def test_what_nobody_foresaw_is_ours():
+    fault = explain(ValueError("surprise"), URL)
+    assert (fault.whose, fault.code) == (Whose.OURS, FaultCode.INTERNAL)
+    assert "surprise" in fault.seen
+
+
+@pytest.mark.parametrize("url", ["http://[", "", "not a url", "http://[::1"])
+def test_a_url_that_is_none_does_not_get_in_the_way(url: str):
+    assert explain(httpx.InvalidURL("x"), url).code == FaultCode.USAGE
+    assert url in explain(wrapped(httpx.ConnectError("x"), ConnectionRefusedError()), url).seen

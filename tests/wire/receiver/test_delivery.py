@@ -1,0 +1,303 @@
+"""The verdict on a delivery, as a function of its head and body."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.protocol.errors import FaultError, Whose
+from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.delivery import Arrival, Delivery, Intake, Outcome, RequestHead, read_head
+from inspector.wire.receiver.listen_address import Place
+from inspector.wire.receiver.registration import Registration
+from inspector.wire.receiver.verdict import examine, refusal, weigh
+
+TOKEN = "kX4v-9f_Tz0aQmB7"
+HOOK = Registration(3, "/push/secret-path", TOKEN, "http://127.0.0.1:9000/push/secret-path", 0.0)
+PLACE = Place.at("127.0.0.1", 9000)
+GOOD = (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), ("X-A2A-Notification-Token", TOKEN))
+
+
+def checked(name: str, *headers: tuple[str, str], method: str = "POST", place: Place = PLACE, hook=HOOK) -> Check:
+    head = RequestHead(method, HOOK.path, headers)
+    return next(check for check in examine(head, hook, place).checks if check.name == name)
+
+
+@pytest.mark.parametrize("name", ["X-A2A-Notification-Token", "x-a2a-notification-token", "X-OPVS-Notification-Token"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_token_is_good_in_the_header_of_either_protocol(name, times):
+    assert checked("token", *[(name, TOKEN)] * times).good is True
+
+
+@pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer  {TOKEN}", f"BEARER {TOKEN} "])
+def test_the_credentials_are_good_under_the_scheme_that_was_asked_for(value):
+    assert checked("authorization", ("Authorization", value)).good is True
+    assert checked("token", ("Authorization", value)).good is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        TOKEN[:-1],
+        TOKEN + "x",
+        TOKEN.lower(),
+        "",
+        "é" + TOKEN,
+        "тоkен",
+        "\udcff".encode("utf-8", "surrogatepass").decode("latin-1"),
+    ],
+)
+@pytest.mark.parametrize("place", ["X-A2A-Notification-Token", "X-OPVS-Notification-Token", "Authorization"])
+def test_another_token_is_bad_and_the_place_is_named(place, given):
+    bearer = place == "Authorization"
+    check = checked("authorization" if bearer else "token", (place, f"Bearer {given}" if bearer else given))
+    assert check.good is False
+    assert place in check.said
+    assert TOKEN not in check.said
+
+
+def test_a_right_token_does_not_excuse_a_wrong_one():
+    both = (("X-A2A-Notification-Token", TOKEN), ("X-OPVS-Notification-Token", "other"))
+    assert checked("token", *both).said == (
+        "X-OPVS-Notification-Token does not carry the token of registration 3, while X-A2A-Notification-Token did"
+    )
+    wrong = (("X-A2A-Notification-Token", TOKEN), ("Authorization", "Bearer secret"))
+    assert refusal(examine(RequestHead("POST", HOOK.path, (*GOOD[:2], *wrong)), HOOK, PLACE).checks) == (
+        401,
+        "Authorization does not carry the credentials of registration 3",
+    )
+
+
+@pytest.mark.parametrize("value", [TOKEN, f"Basic {TOKEN}", f"Bearer{TOKEN}", f"{TOKEN} Bearer"])
+def test_the_right_credentials_under_another_scheme_or_none_are_bad_and_not_repeated(value):
+    check = checked("authorization", ("Authorization", value))
+    assert check.good is False
+    assert TOKEN not in check.said
+
+
+def test_a_repeated_token_with_differing_values_is_bad_even_if_one_is_right():
+    check = checked("token", ("X-A2A-Notification-Token", TOKEN), ("X-A2A-Notification-Token", "other"))
+    assert check.good is False
+    assert check.said == "X-A2A-Notification-Token came 2 times with differing values"
+
+
+def test_an_absent_token_is_bad_and_says_where_it_was_looked_for():
+    check = checked("token")
+    assert check.good is False
+    assert "X-A2A-Notification-Token, X-OPVS-Notification-Token, Authorization" in check.said
+
+
+def test_without_a_registration_there_is_nothing_to_compare():
+    assert checked("token", ("X-A2A-Notification-Token", TOKEN), hook=None).good is None
+    assert checked("path", hook=None).good is False
+
+
+@pytest.mark.parametrize(
+    ("value", "good"),
+    [
+        ("application/json", True),
+        ("Application/JSON; charset=utf-8", True),
+        ("application/a2a+json", True),
+        ("application/jsonp", False),
+        ("text/plain", False),
+        ("", False),
+    ],
+)
+def test_the_content_type_has_to_be_json_or_that_of_a2a(value, good):
+    assert checked("content-type", ("Content-Type", value)).good is good
+
+
+def test_a_content_type_that_did_not_come_is_bad():
+    assert checked("content-type").good is False
+
+
+@pytest.mark.parametrize(
+    ("public_url", "host", "good"),
+    [
+        (None, "127.0.0.1:9000", True),
+        (None, "127.0.0.1", False),
+        (None, "127.0.0.1:9001", False),
+        (None, "localhost:9000", False),
+        (None, "evil.example:9000", False),
+        (None, "127.0.0.1.evil.example:9000", False),
+        ("https://abc.example.org/x/", "abc.example.org", True),
+        ("https://abc.example.org/x/", "ABC.example.org:443", True),
+        ("https://abc.example.org/x/", "127.0.0.1:9000", True),
+        ("https://abc.example.org/x/", "abc.example.org:9000", False),
+        ("https://abc.example.org/x/", "www.abc.example.org", False),
+        ("http://host.example:9000", "host.example:9000", True),
+        ("http://host.example:9000", "host.example", False),
+        ("http://[2001:db8::1]:9000", "[2001:db8::1]:9000", True),
+    ],
+)
+def test_host_has_to_be_the_bound_address_or_the_public_name(public_url, host, good):
+    assert checked("host", ("Host", host), place=Place.at("127.0.0.1", 9000, public_url)).good is good
+
+
+@pytest.mark.parametrize(
+    ("bound", "host", "good"),
+    [
+        ("0.0.0.0", "192.0.2.7:9000", True),
+        ("0.0.0.0", "[2001:db8::1]:9000", True),
+        ("0.0.0.0", "192.0.2.7:9001", False),
+        ("0.0.0.0", "evil.example:9000", False),
+        ("0.0.0.0", "192.0.2.7", False),
+        ("::", "[::1]:9000", True),
+        ("192.0.2.7", "192.0.2.8:9000", False),
+        ("192.0.2.7", "192.0.2.7:9000", True),
+        ("::1", "[::1]:9000", True),
+    ],
+)
+def test_bound_to_every_address_any_of_them_is_a_good_host_but_no_name_is(bound, host, good):
+    assert checked("host", ("Host", host), place=Place.at(bound, 9000)).good is good
+
+
+def test_a_repeated_host_is_bad():
+    assert checked("host", ("Host", "127.0.0.1:9000"), ("Host", "127.0.0.1:9000")).good is False
+
+
+def test_the_default_port_may_be_left_out_of_host():
+    assert checked("host", ("Host", "127.0.0.1"), place=Place.at("127.0.0.1", 80)).good is True
+
+
+def test_what_agents_are_told_is_an_address_that_can_be_reached():
+    assert Place.at("127.0.0.1", 9000).base_url == "http://127.0.0.1:9000"
+    assert Place.at("0.0.0.0", 9000).base_url == "http://127.0.0.1:9000"
+    assert Place.at("::", 9000).base_url == "http://[::1]:9000"
+    assert Place.at("127.0.0.1", 9000, "https://abc.example.org/x/").base_url == "https://abc.example.org/x"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "abc.example.org",
+        "ftp://abc.example.org",
+        "http://",
+        "http://x:99999",
+        "http://[::1",
+        "http://u:pw@x",
+        "http://x/?q",
+        "http://x/#f",
+    ],
+)
+def test_a_public_url_that_nobody_can_post_to_is_the_fault_of_the_command(url):
+    with pytest.raises(FaultError) as raised:
+        Place.at("127.0.0.1", 9000, url)
+    assert raised.value.fault.whose is Whose.YOURS
+    assert "public url" in raised.value.fault.seen
+    assert raised.value.fault.hint
+    assert "pw" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "good"),
+    [
+        ("Content-Encoding", "identity", True),
+        ("Transfer-Encoding", "chunked", True),
+        ("Content-Encoding", "gzip", False),
+        ("Content-Encoding", "identity, br", False),
+        ("Transfer-Encoding", "gzip, chunked", False),
+    ],
+)
+def test_an_encoded_body_is_bad(header, value, good):
+    assert checked("encoding", (header, value)).good is good
+
+
+def test_an_origin_is_bad_even_if_it_is_null():
+    assert checked("origin", ("Origin", "null")).good is False
+    assert checked("origin").good is True
+
+
+@pytest.mark.parametrize(("method", "echo"), [("GET", "abc"), ("POST", ""), ("HEAD", "")])
+def test_the_challenge_of_the_first_generation_is_recognised(method, echo):
+    head = RequestHead(method, f"{HOOK.path}?a=b&validationToken=abc", GOOD)
+    assert examine(head, HOOK, PLACE).echo == echo
+
+
+def test_a_get_without_a_challenge_is_no_delivery():
+    assert refusal(examine(RequestHead("GET", f"{HOOK.path}?validationtoken=abc", GOOD), HOOK, PLACE).checks)[0] == 405
+
+
+def test_the_strangest_thing_about_a_delivery_is_what_refuses_it():
+    def status(*drop: str, hook=HOOK, method="POST", more=()):
+        headers = tuple(pair for pair in GOOD if pair[0] not in drop)
+        return refusal(examine(RequestHead(method, HOOK.path, headers + more), hook, PLACE).checks)[0]
+
+    assert status() == 204
+    assert status("Content-Type") == 204
+    assert status("X-A2A-Notification-Token") == 401
+    assert status("X-A2A-Notification-Token", more=(("Content-Encoding", "gzip"),)) == 415
+    assert status("X-A2A-Notification-Token", method="PUT") == 405
+    assert status(hook=None, method="PUT") == 404
+    assert status(hook=None, more=(("Origin", "http://x"),)) == 403
+    assert status("Host", hook=None, more=(("Origin", "http://x"),)) == 421
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"<html>", b'{"a": NaN}', "{}".encode("utf-16"), b"\xff", b"[" * 200_000, b"1" * 5_000]
+)
+def test_a_body_that_is_no_json_is_bad_and_never_an_exception(body):
+    size, json = weigh(Intake(body, Outcome.WHOLE), refused=False)
+    assert (size.name, size.good) == ("size", True)
+    assert (json.name, json.good) == ("json", False)
+
+
+def test_a_body_that_did_not_come_whole_is_not_judged_as_json():
+    size, json = weigh(Intake(b"{}", Outcome.SLOW, "slow"), refused=False)
+    assert (size.good, size.said, json.good) == (False, "slow", None)
+    size, _ = weigh(Intake(b"{}", Outcome.CUT, "cut"), refused=True)
+    assert size.good is None
+
+
+def test_a_long_header_is_quoted_by_its_beginning_only():
+    assert len(checked("origin", ("Origin", "x" * 5_000)).said) < 200
+
+
+def test_no_repr_shows_a_secret():
+    head = RequestHead("POST", HOOK.path, GOOD)
+    delivery: Delivery = Arrival("127.0.0.1:1").delivery(
+        head,
+        Intake(TOKEN.encode(), Outcome.WHOLE),
+        status=204,
+        refused="",
+        registration=HOOK,
+        checks=examine(head, HOOK, PLACE).checks,
+    )
+    assert TOKEN not in repr(delivery)
+    assert "secret-path" not in repr(delivery)
+
+
+def test_a_broken_head_is_read_as_far_as_it_goes():
+    head, rest = read_head(b"POST /push/x?a=b c HTTP/1.1\r\nHost: a\r\nno colon\r\nX: b\x01\xff \r\n\r\n{}")
+    assert (head.method, head.target) == ("POST", "/push/x?a=b c")
+    assert head.headers == (("Host", "a"), ("no colon", ""), ("X", "b\x01ÿ"))
+    assert rest == b"{}"
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_can_be_read_as_a_head_and_written_to_disk(seen):
+    head, rest = read_head(seen)
+    for value in (head.method, head.target, *(part for pair in head.headers for part in pair)):
+        value.encode("utf-8")
+    assert seen.endswith(rest)
+
+
+_names = st.sampled_from(
+    ["Host", "Origin", "Authorization", "X-A2A-Notification-Token", "Content-Type", "Content-Encoding"]
+)
+
+
+@given(st.lists(st.tuples(_names, st.text(st.characters(exclude_categories=["Cs"]), max_size=40))))
+def test_any_head_gets_a_verdict(headers):
+    checks = examine(RequestHead("POST", "/", tuple(headers)), HOOK, PLACE).checks
+    assert [check.name for check in checks] == [
+        "path",
+        "token",
+        "authorization",
+        "method",
+        "host",
+        "origin",
+        "encoding",
+        "content-type",
+    ]
+    assert all(check.said for check in checks if check.name != "content-type")
+    assert refusal(checks)[0] in {401, 403, 415, 421}

@@ -1,0 +1,126 @@
+"""The receiver over TLS, with a certificate that the user gives."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+import trustme
+from receiving import BODY, QUICK, opened
+
+from inspector.protocol.errors import FaultError, Whose
+from inspector.wire.receiver.listen_address import Place, tls_context
+
+
+@pytest.fixture
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def written(folder: Path, cert: trustme.LeafCert) -> tuple[Path, Path]:
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    chain.write_bytes(b"".join(one.bytes() for one in cert.cert_chain_pems))
+    key.write_bytes(cert.private_key_pem.bytes())
+    return chain, key
+
+
+async def test_a_receiver_with_a_certificate_speaks_https(authority: trustme.CA, tmp_path: Path):
+    chain, key = written(tmp_path, authority.issue_cert("127.0.0.1"))
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    async with opened(tls=tls_context(chain, key)) as desk, httpx.AsyncClient(verify=trusting) as client:
+        assert desk.hook.url.startswith("https://127.0.0.1:")
+        headers = {"X-A2A-Notification-Token": desk.hook.token, "Content-Type": "application/json"}
+        answer = await client.post(desk.hook.url, content=BODY, headers=headers)
+        assert answer.status_code == 204
+        assert (await desk.inbox.one()).body == BODY
+
+
+async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authority: trustme.CA, tmp_path: Path):
+    def distrust(address: tuple[str, int]) -> None:
+        context = ssl.create_default_context()
+        with socket.create_connection(address) as plain, pytest.raises(ssl.SSLCertVerificationError):
+            context.wrap_socket(plain, server_hostname=address[0])
+
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
+        await asyncio.to_thread(distrust, desk.receiver.address)
+        delivery = await desk.inbox.one()
+        assert (delivery.method, delivery.status, delivery.registration) == ("TLS", 0, None)
+        assert delivery.refused.startswith("The sender does not trust our certificate (")
+        assert delivery.peer.startswith("127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (b"POST / HTTP/1.1\r\n\r\n", "Plain http came to a port that speaks TLS."),
+        (b"\x16\x03\x01\x00\x05hello", "TLS could not be agreed on ("),
+        (b"", "The sender left before TLS was agreed on"),
+    ],
+    ids=["plain http", "nonsense", "nothing"],
+)
+async def test_what_is_no_tls_is_reported(authority: trustme.CA, tmp_path: Path, sent: bytes, why: str):
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
+        reader, writer = await desk.connect()
+        writer.write(sent)
+        if not sent:
+            writer.close()
+        with suppress(ConnectionError):
+            await reader.read()
+        assert (await desk.inbox.one()).refused.startswith(why)
+        writer.close()
+
+
+async def test_a_sender_that_says_nothing_does_not_keep_the_receiver_from_stopping(
+    authority: trustme.CA, tmp_path: Path
+):
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
+        _, writer = await desk.connect()
+        await asyncio.sleep(0.05)
+        async with asyncio.timeout(5):
+            await desk.receiver.stop()
+        assert (await desk.inbox.one()).method == "TLS"
+        writer.close()
+
+
+async def test_a_handshake_that_takes_too_long_is_reported(authority: trustme.CA, tmp_path: Path):
+    tls = tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))
+    async with opened(QUICK, tls=tls) as desk:
+        _, writer = await desk.connect()
+        assert (await desk.inbox.one()).method == "TLS"
+        writer.close()
+
+
+def test_certificate_and_key_may_stand_in_one_file(authority: trustme.CA, tmp_path: Path):
+    both = tmp_path / "both.pem"
+    both.write_bytes(authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
+    assert isinstance(tls_context(both), ssl.SSLContext)
+
+
+def test_the_usual_port_of_https_may_be_left_out_of_host():
+    assert "127.0.0.1" in Place.at("127.0.0.1", 443, tls=True).hosts
+    assert "127.0.0.1" not in Place.at("127.0.0.1", 443).hosts
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no certificate"], ids=["absent", "empty", "something else"])
+def test_what_is_no_certificate_is_the_fault_of_the_command(tmp_path: Path, content: bytes | None):
+    path = tmp_path / "cert.pem"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FaultError) as raised:
+        tls_context(path)
+    assert raised.value.fault.whose is Whose.YOURS
+    assert raised.value.fault.hint
+
+
+def test_a_key_of_another_certificate_is_refused(authority: trustme.CA, tmp_path: Path):
+    chain, _ = written(tmp_path, authority.issue_cert("127.0.0.1"))
+    other = tmp_path / "other.pem"
+    other.write_bytes(authority.issue_cert("127.0.0.1").private_key_pem.bytes())
+    with pytest.raises(FaultError):
+        tls_context(chain, other)

@@ -1,0 +1,276 @@
+"""How a delivery proves where it is from: Authorization, API key, HMAC and JWT, each as it was asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from base64 import b64encode, urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joserfc import jwt as jose
+from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
+
+from inspector.findings.signatures.keyset import read_keys
+from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.delivery import RequestHead
+from inspector.wire.receiver.jwt import LEEWAY, read
+from inspector.wire.receiver.listen_address import Place
+from inspector.wire.receiver.registration import Demand, Proof, Registration
+from inspector.wire.receiver.verdict import examine, prove, refusal
+
+DATA = Path(__file__).parents[1] / "data"
+PLACE = Place.at("127.0.0.1", 9000)
+BODY = b'{"task":{"id":"t"}}'
+TOKEN, SECRET = "token-of-the-hook", "secret-of-the-hook"
+NOW = 1_800_000_000.0
+KEY = ECKey.generate_key("P-256", {"kid": "k1", "alg": "ES256"})
+OTHER = ECKey.generate_key("P-256", {"kid": "k2"})
+KEYS = read_keys(KeySet([KEY, OTHER]).as_dict(private=False))
+CLAIMS = {"iss": "agent", "aud": "me", "iat": NOW, "exp": NOW + 60, "jti": "1"}
+
+
+def hook(demand: Demand) -> Registration:
+    return Registration(1, "/push/p", TOKEN, "http://127.0.0.1:9000/push/p", 0.0, demand)
+
+
+def verdict(demand: Demand, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
+    """Judge a delivery that is good but for its proof: the checks by name, and the status with its reason."""
+    head = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), *headers))
+    registration = hook(demand)
+    seen = examine(head, registration, PLACE, now=NOW, used=used or set())
+    checks = seen.checks
+    if refusal(checks)[0] == 204:
+        checks += prove(head, registration, seen, body)
+    assert not any(secret in check.said for check in checks for secret in (TOKEN, SECRET))
+    return {check.name: check for check in checks}, refusal(checks)
+
+
+def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header: Any) -> tuple[str, str]:
+    made = jose.encode({"alg": alg, "kid": key.kid, **header}, claims, key, algorithms=[alg])
+    return "Authorization", f"Bearer {made}"
+
+
+# Authorization and API keys
+
+
+@pytest.mark.parametrize(
+    ("demand", "header"),
+    [
+        (Demand(), ("Authorization", f"Bearer {TOKEN}")),
+        (Demand(credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
+        (Demand(scheme="Basic", credentials=SECRET), ("Authorization", f"Basic {SECRET}")),
+        (Demand.of_key(SECRET), ("X-API-Key", SECRET)),
+        (Demand.of_key(SECRET), ("Authorization", f"ApiKey {SECRET}")),
+    ],
+)
+def test_the_proof_that_was_asked_for_is_enough(demand: Demand, header: tuple[str, str]):
+    checks, (status, _) = verdict(demand, header)
+    assert (status, checks["authorization"].good) == (204, True)
+
+
+@pytest.mark.parametrize(
+    ("demand", "header"),
+    [
+        (Demand(credentials=SECRET), ("Authorization", f"Bearer {TOKEN}")),
+        (Demand(scheme="Basic", credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
+        (Demand.of_key(SECRET), ("X-API-Key", "another")),
+        (Demand.of_key(SECRET), ("X-API-Key", "")),
+        (Demand.of_key(SECRET), ("X-Other-Key", SECRET)),
+        (Demand(Proof.TOKEN), ("Authorization", f"Bearer {TOKEN}")),
+        (Demand(), ("X-API-Key", TOKEN)),
+    ],
+)
+def test_another_proof_is_refused(demand: Demand, header: tuple[str, str]):
+    assert verdict(demand, header)[1][0] == 401
+
+
+def test_credentials_that_came_twice_have_to_be_the_same():
+    pair = ("Authorization", f"Bearer {TOKEN}")
+    assert verdict(Demand(), pair, pair)[1][0] == 204
+    assert verdict(Demand(), pair, ("Authorization", "Bearer x"))[1][0] == 401
+    assert verdict(Demand.of_key(SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
+
+
+def test_the_token_alone_is_enough_and_it_is_said_what_did_not_come():
+    checks, (status, _) = verdict(Demand(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
+    assert (status, checks["authorization"]) == (204, Check("authorization", None, "Basic was asked for, none came"))
+
+
+def test_a_jwt_in_place_of_credentials_is_refused_with_what_to_ask_for():
+    status, why = verdict(Demand(), bearer(CLAIMS))[1]
+    assert (status, "ask for a JWT" in why) == (401, True)
+
+
+# HMAC
+
+
+def signatures() -> list[tuple[str, str]]:
+    digest = hmac.new(SECRET.encode(), BODY, hashlib.sha256)
+    return [
+        ("X-Hub-Signature-256", f"sha256={digest.hexdigest()}"),
+        ("X-A2A-Signature", digest.hexdigest().upper()),
+        ("X-Signature", b64encode(digest.digest()).decode()),
+        ("X-Webhook-Signature", f"v1={digest.hexdigest()}"),
+        ("Authorization", f"HMAC-SHA256 {digest.hexdigest()}"),
+    ]
+
+
+@pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
+def test_the_hmac_of_the_body_is_good_wherever_senders_put_it(header: tuple[str, str]):
+    checks, (status, _) = verdict(Demand.of_hmac(SECRET), header)
+    assert (status, checks["signature"].good) == (204, True)
+    assert header[0] in checks["signature"].said
+
+
+@pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
+def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
+    checks, (status, _) = verdict(Demand.of_hmac(SECRET), header, body=BODY + b" ")
+    assert (status, checks["signature"].good) == (401, False)
+
+
+def test_a_secret_that_is_sent_itself_is_told_as_such():
+    checks, (status, _) = verdict(Demand.of_hmac(SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
+    assert status == 401
+    assert checks["signature"].said.startswith("Authorization carries the secret itself")
+
+
+def test_a_right_hmac_does_not_excuse_a_wrong_one():
+    right = signatures()[0]
+    assert verdict(Demand.of_hmac(SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
+
+
+@pytest.mark.parametrize("headers", [[], [("X-A2A-Notification-Token", TOKEN)]])
+def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[str, str]]):
+    checks, (status, why) = verdict(Demand.of_hmac(SECRET), *headers)
+    assert (status, checks["signature"].good) == (401, False)
+    assert "X-Hub-Signature-256" in why
+
+
+# JWT
+
+ASKED = Demand(Proof.JWT, keys=KEYS, issuer="agent", audience="me")
+
+
+def test_a_sound_jwt_is_good_in_every_line():
+    checks, (status, _) = verdict(ASKED, bearer(CLAIMS | {"request_body_sha256": hashlib.sha256(BODY).hexdigest()}))
+    lines = ("authorization", "signature", "issuer", "audience", "dates", "replay", "body-hash")
+    assert (status, [checks[name].good for name in lines]) == (204, [True] * 7)
+
+
+@pytest.mark.parametrize(
+    ("claims", "name"),
+    [
+        ({"iss": "other"}, "issuer"),
+        ({"iss": None}, "issuer"),
+        ({"iss": ["agent"]}, "issuer"),
+        ({"aud": "other"}, "audience"),
+        ({"aud": ["a", "b"]}, "audience"),
+        ({"aud": None}, "audience"),
+        ({"exp": NOW - LEEWAY - 1}, "dates"),
+        ({"nbf": NOW + LEEWAY + 1}, "dates"),
+        ({"iat": NOW + LEEWAY + 1}, "dates"),
+        ({"exp": None, "iat": NOW - 301}, "dates"),
+        ({"exp": None, "iat": None}, "dates"),
+        ({"exp": "soon"}, "dates"),
+        ({"exp": 10**400}, "dates"),
+        ({"exp": True}, "dates"),
+        ({"request_body_sha256": "0" * 64}, "body-hash"),
+        ({"request_body_sha256": 5}, "body-hash"),
+    ],
+)
+def test_a_jwt_with_a_wrong_claim_is_refused_for_that_claim(claims: dict[str, Any], name: str):
+    changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
+    made = _signed(changed)
+    checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
+    assert (status, [one for one in checks if checks[one].good is False]) == (401, [name])
+
+
+def _signed(claims: dict[str, Any], header: dict[str, Any] | None = None) -> str:
+    """Sign claims that the library would not, because they are wrong."""
+    from joserfc import jws
+
+    return jws.serialize_compact({"alg": "ES256", "kid": "k1", **(header or {})}, json.dumps(claims), KEY)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": ["x", "me"]},
+        {"exp": NOW - LEEWAY + 1},
+        {"nbf": NOW + LEEWAY - 1},
+        {"exp": None, "iat": NOW - 299},
+        {"jti": None},
+    ],
+)
+def test_a_jwt_within_its_bounds_is_good(claims: dict[str, Any]):
+    changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
+    assert verdict(ASKED, bearer(changed))[1] == (204, "")
+
+
+def test_what_was_not_asked_for_is_told_and_not_judged():
+    checks, (status, _) = verdict(Demand(Proof.JWT, keys=KEYS), bearer(CLAIMS))
+    assert (status, checks["issuer"].good, checks["audience"].good) == (204, None, None)
+    assert "'agent'" in checks["issuer"].said
+
+
+def test_a_jwt_that_was_accepted_before_is_a_replay():
+    for claims in (CLAIMS, {name: value for name, value in CLAIMS.items() if name != "jti"}):
+        header = bearer(claims)
+        known = read(header[1].removeprefix("Bearer "))
+        assert not isinstance(known, str)
+        checks, (status, _) = verdict(ASKED, header, used={known.identity})
+        assert (status, checks["replay"].good) == (401, False)
+        assert verdict(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
+
+
+def test_a_jwt_by_a_key_that_is_not_in_the_set_is_refused():
+    stranger = ECKey.generate_key("P-256", {"kid": "k1"})
+    checks, (status, why) = verdict(ASKED, bearer(CLAIMS, stranger))
+    assert (status, checks["signature"].good) == (401, False)
+    assert "not by key 'k1'" in why
+
+
+def test_a_shared_secret_no_algorithm_and_an_unknown_extension_are_refused():
+    shared = OctKey.import_key(b"x" * 32)
+    confused = jose.encode({"alg": "HS256", "kid": "k1"}, CLAIMS, shared, algorithms=["HS256"])
+    none = ".".join(
+        (*(urlsafe_b64encode(json.dumps(one).encode()).rstrip(b"=").decode() for one in ({"alg": "none"}, CLAIMS)), "")
+    )
+    for made, why in ((confused, "HS256"), (none, "none"), (_signed(CLAIMS, {"crit": ["b64"], "b64": True}), "crit")):
+        checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
+        assert (status, checks["signature"].good, why in checks["signature"].said) == (401, False, True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "Bearer", "Bearer x", "Bearer a.b", "Bearer ..", "Bearer a.b.c.d", "Basic dXNlcjpw", SECRET, "Bearer !.!.!"],
+)
+def test_what_is_no_jwt_is_refused(value: str):
+    checks, (status, _) = verdict(ASKED, ("Authorization", value))
+    assert (status, checks["authorization"].good) == (401, False)
+
+
+def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
+    raw = (DATA / "push_0_1.http").read_bytes()
+    head, _, body = raw.partition(b"\r\n\r\n")
+    value = head.partition(b"Authorization: ")[2].partition(b"\r\n")[0].decode()
+    keys = read_keys(json.loads((DATA / "jwks_0_1.json").read_bytes()))
+    made = read(value.removeprefix("Bearer "))
+    assert not isinstance(made, str)
+    demand = Demand(Proof.JWT, keys=keys)
+    request = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
+    seen = examine(request, hook(demand), PLACE, now=float(str(made.claims["iat"])) + 1)
+    checks = {one.name: one.good for one in (*seen.checks, *prove(request, hook(demand), seen, body))}
+    assert (checks["signature"], checks["dates"], checks["body-hash"]) == (True, True, True)
+    forged = {one.name: one.good for one in prove(request, hook(demand), seen, body + b" ")}
+    assert forged == {"body-hash": False}
+
+
+def test_rsa_keys_verify_too():
+    key = RSAKey.generate_key(2048, {"kid": "r"})
+    demand = Demand(Proof.JWT, keys=read_keys(KeySet([key]).as_dict(private=False)))
+    assert verdict(demand, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
+    assert verdict(demand, bearer(CLAIMS, key, "PS256"))[1] == (204, "")

@@ -1,0 +1,170 @@
+"""The webhook receiver: starting, stopping, failing."""
+
+import asyncio
+import contextlib
+import errno
+import socket
+from dataclasses import replace
+
+import pytest
+from receiving import BODY, PATIENT, Answer, Desk, Inbox, opened
+
+from inspector.protocol.errors import FaultError, Whose
+from inspector.wire.receiver.server import Receiver
+
+
+async def test_stop_breaks_off_what_is_open_and_leaves_no_task_and_no_socket():
+    before = asyncio.all_tasks()
+    inbox = Inbox()
+    receiver = Receiver(inbox, limits=replace(PATIENT, linger=60))
+    await receiver.start()
+    desk = Desk(receiver, inbox, receiver.register())
+    address = receiver.address
+    pairs = [await desk.connect() for _ in range(5)]
+    pairs[0][1].write(b"POST /x")
+    pairs[1][1].write(desk.head("Content-Length: 77") + BODY[:9])
+    pairs[2][1].write(desk.post())
+    assert (await Answer.read(pairs[2][0])).status == 204
+    pairs[3][1].write(desk.head("Content-Length: 1001"))
+    assert (await Answer.read(pairs[3][0])).status == 413
+    async with asyncio.timeout(10):
+        await receiver.stop()
+    assert asyncio.all_tasks() == before
+    assert not receiver.running
+    for reader, writer in pairs:
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(10):
+                assert await reader.read() == b""
+        writer.close()
+    with pytest.raises(OSError):
+        await asyncio.open_connection(*address)
+    assert {delivery.refused for delivery in inbox.all} == {
+        "",
+        "The receiver was stopped after 7 bytes of the head.",
+        "The receiver was stopped after 9 bytes of the body.",
+        "The head declares 1,001 bytes of body, and at most 1,000 are taken.",
+    }
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_stop_may_come_in_any_turn_of_a_delivery(turns):
+    failures = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context))
+    inbox = Inbox()
+    receiver = Receiver(inbox)
+    await receiver.start()
+    desk = Desk(receiver, inbox, receiver.register())
+    reader, writer = await desk.connect()
+    writer.write(desk.head("Content-Length: 77", "Expect: 100-continue"))
+    assert (await Answer.read(reader)).status == 100
+    writer.write(BODY[:9])
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    await receiver.stop()
+    writer.close()
+    assert (await inbox.one()).refused.startswith("The receiver was stopped after")
+    assert failures == []
+
+
+async def test_a_stopped_receiver_can_be_started_again_and_has_forgotten_its_registrations():
+    inbox = Inbox()
+    receiver = Receiver(inbox)
+    await receiver.stop()
+    await receiver.start()
+    old = receiver.register()
+    await receiver.start()
+    await receiver.stop()
+    await receiver.start()
+    desk = Desk(receiver, inbox, receiver.register())
+    assert desk.hook.number == 2
+    assert (await desk.send(desk.post())).status == 204
+    assert (await desk.send(desk.post(target=old.path, X_A2A_Notification_Token=old.token))).status == 404
+    await receiver.stop()
+
+
+async def test_nothing_can_be_asked_of_a_receiver_that_never_ran():
+    receiver = Receiver(Inbox())
+    for ask in (receiver.register, lambda: receiver.address, lambda: receiver.base_url):
+        with pytest.raises(RuntimeError):
+            ask()
+
+
+async def test_it_listens_on_the_loopback_address_only():
+    async with opened() as desk:
+        assert desk.receiver.address[0] == "127.0.0.1"
+        assert desk.hook.url.startswith("http://127.0.0.1:")
+
+
+async def test_a_port_in_use_is_a_clear_fault_and_nothing_runs(desk):
+    other = Receiver(Inbox(), port=desk.receiver.address[1])
+    with pytest.raises(FaultError) as raised:
+        await other.start()
+    fault = raised.value.fault
+    assert fault.seen == f"Port {desk.receiver.address[1]} of 127.0.0.1 is in use."
+    assert fault.whose is Whose.YOURS
+    assert "another port" in fault.hint
+    assert not other.running
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "seen"),
+    [
+        ("192.0.2.1", 0, "192.0.2.1 is not an address of this machine."),
+        ("localhost", 0, "localhost is not an IP address."),
+        ("127.0.0.1", 70_000, "70000 is not a port."),
+        ("127.0.0.1", -1, "-1 is not a port."),
+    ],
+)
+async def test_a_place_where_nobody_can_listen_is_a_clear_fault(host, port, seen):
+    with pytest.raises(FaultError) as raised:
+        await Receiver(Inbox(), host=host, port=port).start()
+    assert raised.value.fault.seen == seen
+    assert raised.value.fault.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "seen"),
+    [(errno.EACCES, "Listening at 127.0.0.1:80 is not permitted."), (errno.EMFILE, "Too many open files.")],
+)
+async def test_what_the_system_refuses_is_a_clear_fault(monkeypatch, code, seen):
+    def refuse(*_args, **_options):
+        raise OSError(code, "Too many open files")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    with pytest.raises(FaultError) as raised:
+        await Receiver(Inbox(), port=80).start()
+    assert seen in raised.value.fault.seen
+
+
+async def test_a_useless_public_url_is_a_clear_fault_and_leaves_the_port_free(unused_port):
+    with pytest.raises(FaultError):
+        await Receiver(Inbox(), port=unused_port, public_url="abc.example.org").start()
+    async with opened(port=unused_port) as desk:
+        assert desk.receiver.address == ("127.0.0.1", unused_port)
+
+
+@pytest.fixture
+def unused_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+async def test_a_failing_listener_is_answered_for_with_500_and_the_receiver_goes_on(desk):
+    failures = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context["exception"]))
+
+    def fail(delivery):
+        desk.inbox(delivery)
+        raise OSError("disk full")
+
+    receiver = Receiver(fail)
+    await receiver.start()
+    failing = Desk(receiver, desk.inbox, receiver.register())
+    answer = await failing.send(failing.post())
+    assert (await failing.send(b"\x00\r\n\r\n")).status == 500
+    await receiver.stop()
+    asyncio.get_running_loop().set_exception_handler(None)
+    assert (answer.status, answer.headers["connection"]) == (500, "close")
+    assert answer.body == b"the inspector failed on this delivery"
+    assert [str(failure) for failure in failures] == ["disk full"] * 2
+    assert len(desk.inbox.all) == 2

@@ -1,0 +1,171 @@
+"""Answers dialled in: how they are written, for whom, how often, and what of them crosses the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from receiving import Answer, opened
+
+from inspector.wire.receiver import response_override
+from inspector.wire.receiver.connection import ReceiverLimits
+from inspector.wire.receiver.response_override import Dials, Manner, read_dial
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "left"),
+    [
+        ("500", "500", None),
+        ("500:2", "500", 2),
+        ("202", "202", None),
+        ("429", "429, retry after 1 s", None),
+        ("429/30:1", "429, retry after 30 s", 1),
+        ("503", "503, retry after 1 s", None),
+        ("204@5s", "204 after 5 s", None),
+        ("500@0.5:3", "500 after 0.5 s", 3),
+        ("never", "never", None),
+        (" RESET:1 ", "reset", 1),
+        ("truncated", "truncated", None),
+        ("302:1", "302", 1),
+    ],
+)
+def test_an_answer_is_read_as_it_is_written(text: str, words: str, left: int | None):
+    read = read_dial(text)
+    assert read is not None
+    assert (read.answer.words, read.left) == (words, left)
+
+
+def dialled(*texts: str) -> Dials:
+    dials = Dials()
+    for text in texts:
+        read = read_dial(text)
+        assert read is not None
+        dials.add(read)
+    return dials
+
+
+def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
+    dials = dialled("500:2", "429", "never", "404:1")
+    assert dials.words == "500, 2 more; never; 404, 1 more"
+    assert [dials.take(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "99", "199", "600", "500:0", "500:", "500:-1", "maybe", "500 2", "1e3", "500@", "٥٠٠"]
+)
+def test_what_is_no_answer_is_not_read(text: str):
+    assert read_dial(text) is None
+
+
+def test_only_a_whole_answer_of_success_takes_a_delivery():
+    taking = {"200": True, "202": True, "204@5": True, "302": False, "429": False, "500": False}
+    assert {text: read_dial(text).answer.takes for text in taking} == taking
+    assert not any(read_dial(manner.value).answer.takes for manner in Manner if manner is not Manner.WHOLE)
+
+
+async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
+    async with opened() as desk:
+        other = desk.receiver.register()
+        dials = Dials()
+        dials.add(read_dial("500:2", other))
+        dials.add(read_dial("202"))
+        assert dials.words == "500, 2 more for hook 2; 202"
+        statuses = [dials.take(one).status for one in (desk.hook, other, other, other)]
+        assert (statuses, dials.words) == ([202, 500, 500, 202], "202")
+        dials.clear()
+        assert (bool(dials), dials.take(other)) == (False, response_override.ACCEPT)
+
+
+async def test_statuses_are_given_in_turn_and_told():
+    async with opened() as desk:
+        for text in ("500:1", "429/7:1", "302:1", "200:1"):
+            desk.receiver.dials.add(read_dial(text))
+        answers = [await desk.send(desk.post()) for _ in range(5)]
+        seen = await desk.inbox.until(5)
+    assert [one.status for one in answers] == [500, 429, 302, 200, 204]
+    assert answers[1].headers["retry-after"] == "7"
+    assert answers[2].headers["location"] == f"{desk.hook.url}?redirected=1"
+    assert [(one.status, one.dialled, one.taken, one.refused) for one in seen] == [
+        (500, "500", False, ""),
+        (429, "429, retry after 7 s", False, ""),
+        (302, "302", False, ""),
+        (200, "200", True, ""),
+        (204, "", True, ""),
+    ]
+
+
+async def test_what_is_refused_does_not_use_up_what_is_dialled_in():
+    async with opened() as desk:
+        desk.receiver.dials.add(read_dial("500:1"))
+        assert (await desk.send(desk.post(X_A2A_Notification_Token="wrong"))).status == 401
+        assert (await desk.send(desk.head(method="GET", target=f"{desk.hook.path}?validationToken=a"))).status == 200
+        assert (await desk.send(desk.post())).status == 500
+
+
+async def test_a_delay_holds_the_answer_back_and_not_the_report():
+    async with opened() as desk:
+        desk.receiver.dials.add(read_dial("204@0.2:1"))
+        began = time.monotonic()
+        answer = asyncio.create_task(desk.send(desk.post()))
+        delivery = await desk.inbox.one()
+        assert not answer.done()
+        assert (delivery.delay, delivery.taken) == (0.2, True)
+        assert (await answer).status == 204
+        assert time.monotonic() - began >= 0.2
+
+
+async def test_an_answer_that_never_comes_holds_the_connection_until_the_sender_leaves():
+    async with opened() as desk:
+        desk.receiver.dials.add(read_dial("never:1"))
+        reader, writer = await desk.connect()
+        writer.write(desk.post())
+        assert (await desk.inbox.one()).status == 0
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 0.1)
+        writer.close()
+        assert (await desk.send(desk.post())).status == 204
+
+
+async def test_the_receiver_stops_although_answers_are_due():
+    async with opened() as desk:
+        desk.receiver.dials.add(read_dial("never"))
+        desk.receiver.dials.add(read_dial("204@1000"))
+        _, writer = await desk.connect()
+        writer.write(desk.post())
+        await desk.inbox.one()
+        async with asyncio.timeout(5):
+            await desk.receiver.stop()
+        writer.close()
+
+
+async def test_a_reset_breaks_the_connection_off():
+    async with opened() as desk:
+        desk.receiver.dials.add(read_dial("reset:1"))
+        reader, writer = await desk.connect()
+        writer.write(desk.post())
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+        assert (await desk.inbox.one()).status == 0
+        writer.close()
+
+
+async def test_a_truncated_answer_promises_more_than_comes():
+    async with opened() as desk:
+        desk.receiver.dials.add(read_dial("truncated:1"))
+        reader, writer = await desk.connect()
+        writer.write(desk.post())
+        with pytest.raises(asyncio.IncompleteReadError):
+            await Answer.read(reader)
+        delivery = await desk.inbox.one()
+        assert (delivery.status, delivery.taken) == (200, False)
+        writer.close()
+
+
+async def test_a_redirect_that_is_followed_is_seen():
+    async with opened(ReceiverLimits()) as desk:
+        desk.receiver.dials.add(read_dial("307:1"))
+        first = await desk.send(desk.post())
+        target = first.headers["location"].removeprefix(desk.receiver.base_url)
+        assert (await desk.send(desk.post(target=target))).status == 204
+        assert (await desk.inbox.until(2))[1].target.endswith("?redirected=1")
