@@ -52,14 +52,14 @@ def run(invocation: Invocation, out: Output) -> int:
         behaviours=_scenarios(given.scenario),
         state=given.state,
         faults=_faults(given.fault),
-        guard=import_module(f"{_ROOM}.guard").Guard(given.auth, given.secret) if given.auth else None,
+        guard=import_module(f"{_ROOM}.authentication").Guard(given.auth, given.secret) if given.auth else None,
         signer=import_module(f"{_ROOM}.signing").Signer(given.sign) if given.sign else None,
         tls=_tls(given),
     )
     logging.getLogger(_ROOM).addHandler(_Warnings(out))
     try:
         server.run(server.Listening(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
-    except import_module(f"{_ROOM}.keeping").StateFileError as error:
+    except import_module(f"{_ROOM}.task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
     except ssl.SSLError as error:
         raise usage(f"TLS cannot be set up: {error.reason or error}.", _TLS_HINT) from error
@@ -99,7 +99,7 @@ def _profile(given: Namespace) -> Any:
 
 def _scenarios(paths: Iterable[Path]) -> Any:
     """Read the scenarios that ship and those at some paths; refused is what makes no sense, with its line."""
-    choosing, table = import_module(f"{_ROOM}.scenario.choosing"), import_module(f"{_ROOM}.scenario.table")
+    choosing, table = import_module(f"{_ROOM}.scenario.catalog"), import_module(f"{_ROOM}.scenario.toml_table")
     scenarios = choosing.Scenarios(tuple(paths))
     try:
         scenarios.load()

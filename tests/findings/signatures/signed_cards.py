@@ -15,7 +15,7 @@ from inspector.findings.signatures.keyset import KeySet, read_keys
 from inspector.findings.signatures.verify import Flaw, Verdict, problems_of, verify
 from inspector.protocol.jsonvalue import parse
 
-RECORDINGS = Path(__file__).with_name("recordings")
+RECORDINGS = Path(__file__).parents[1] / "recordings"
 EC = ECKey.generate_key("P-256", {"kid": "ours"})
 OTHER = ECKey.generate_key("P-256", {"kid": "other"})
 RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
