@@ -51,7 +51,7 @@ def record(path: Path, count: int) -> None:
             number, at = len(capture), len(capture) * 0.001
             task = f"{number // STREAM:08x}-f766-49ae-abcb-abb4fea4815c"
             if number % STREAM == 0:
-                opened = capture.append(Kind.REQUEST, at, raw=_REQUEST, size=len(_REQUEST), meta=head, **common)
+                opened = capture.append(Kind.REQUEST, at, payloads=[(len(_REQUEST), _REQUEST)], meta=head, **common)[0]
             elif number % STREAM == STREAM - 1:
                 meta = {"how": "complete", "events": STREAM, "bytes": 0, "seconds": 1.0}
                 capture.append(Kind.END, at, exchange=opened.seq, task=task, meta=meta, **common)
@@ -59,7 +59,7 @@ def record(path: Path, count: int) -> None:
             else:
                 raw = _EVENT % (task.encode(), number, b"true" if number % STREAM > 1 else b"false")
                 chunk: dict[str, Any] = {"event": "artifact", "task": task, "label": "report.md", "raw": raw}
-                capture.append(Kind.FRAME, at, exchange=opened.seq, size=len(raw), **chunk, **common)
+                capture.append(Kind.FRAME, at, exchange=opened.seq, payloads=[(len(raw), b"")], **chunk, **common)
         capture.append(
             Kind.BODY,
             count * 0.001 + 9,
@@ -67,8 +67,7 @@ def record(path: Path, count: int) -> None:
             event="status",
             task="ffff",
             state="TASK_STATE_FAILED",
-            size=20_000,
-            raw=b"a needle",
+            payloads=[(20_000, b"a needle")],
             findings=[fault],
         )
 

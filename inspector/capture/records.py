@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from inspector.findings.finding import Finding
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The `meta` of a record that has none."""
+
+Payload: TypeAlias = tuple[int, bytes]
+"""The bytes that a record keeps, and their size on the wire, which masking does not change."""
+
+EMPTY: tuple[Payload, ...] = ((0, b""),)
+"""The payloads of one record without bytes."""
 
 
 class Kind(StrEnum):

@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import file_format
-from inspector.capture.file_format import COLUMNS, NOTHING, Row, record_of, storable_text
+from inspector.capture.file_format import COLUMNS, Row, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Around, Query
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import EMPTY, NOTHING, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
@@ -99,6 +99,7 @@ class Capture:
         kind: Kind,
         at: float,
         *,
+        payloads: Sequence[Payload] = EMPTY,
         exchange: int = 0,
         operation: str = "",
         event: str = "",
@@ -106,78 +107,36 @@ class Capture:
         context: str = "",
         state: str = "",
         label: str = "",
-        size: int = 0,
-        raw: bytes = b"",
-        meta: Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] = NOTHING,
         findings: Sequence[Finding] = (),
-    ) -> Record:
-        """Add a fact and return its record; `meta` must not be changed afterwards.
+    ) -> list[Record]:
+        """Append one record for each payload; they have everything but number, size and bytes in common.
 
-        `at` is raised to that of the record before if it would fall; a request outside of an exchange opens its own.
-        """
-        seq = self._last + 1
-        if exchange == 0 and kind is Kind.REQUEST:
-            exchange = seq
-        return self._add(
-            Record(
-                seq,
-                self._not_before(at),
-                kind,
-                exchange,
-                operation,
-                event,
-                task and self._share(task),
-                context and self._share(context),
-                state and self._share(state),
-                label,
-                size,
-                raw,
-                meta or NOTHING,
-                tuple(findings),
-            )
-        )
-
-    def append_like(self, like: Record, at: float, **members: Any) -> Record:
-        """Add a fact that differs from an earlier one in its time and `members` alone, and return its record."""
-        return self._add(like._replace(seq=self._last + 1, at=self._not_before(at), **members))
-
-    def append_run(self, like: Record, at: float, payloads: Sequence[tuple[int, bytes]]) -> list[Record]:
-        """Add facts that differ from one without `meta` in size and bytes alone, and return their records.
-
-        `payloads` has the size and the bytes of each, of one at least; they came at the same time.
+        `meta` must not be changed afterwards. `at` is raised to the time of the record before if it is lower. A request
+        outside of an exchange opens an exchange of its own.
         """
         writer = self._open_writer()
-        self._at = at = self._not_before(at)
-        members, findings = like[2:10], like.findings
         first = self._last + 1
-        records = [
-            Record(seq, at, *members, size, raw, NOTHING, findings) for seq, (size, raw) in enumerate(payloads, first)
-        ]
+        if exchange == 0 and kind is Kind.REQUEST:
+            exchange = first
+        self._at = at = at if at > self._at else self._at  # in this order, so that NaN is left out
+        task, context, state = self._share(task), self._share(context), self._share(state)
+        common, found = (kind, exchange, operation, event, task, context, state, label), tuple(findings)
+        recent, records = self._recent, list[Record]()
+        for seq, (size, raw) in enumerate(payloads, first):
+            recent[seq] = record = Record(seq, at, *common, size, raw, meta, found)
+            records.append(record)
+            self._recent_bytes += len(label) + len(raw) + _RECORD_BYTES
         self._last += len(records)
-        self._recent.update(enumerate(records, first))
-        self._recent_bytes += (len(like.label) + _RECORD_BYTES) * len(records) + sum(len(raw) for _, raw in payloads)
         writer.put(records)
         self._trim(writer)
         return records
-
-    def _not_before(self, at: float) -> float:
-        return at if at > self._at else self._at  # in this order, for a NaN to be left out
 
     def _open_writer(self) -> Writer:
         writer = self._writer
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
         return writer
-
-    def _add(self, record: Record) -> Record:
-        writer = self._open_writer()
-        self._last = seq = record.seq
-        self._at = record.at
-        self._recent[seq] = record
-        self._recent_bytes += len(record.raw) + len(record.label) + _RECORD_BYTES
-        writer.put((record,))
-        self._trim(writer)
-        return record
 
     def __len__(self) -> int:
         """Return how many records were appended, which is the `seq` of the newest."""

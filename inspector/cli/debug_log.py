@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inspector.capture.records import Kind, Record
 from inspector.cli.output import Output
 from inspector.protocol.lifecycle import short
@@ -19,12 +21,16 @@ class Trace:
         self._journal = journal
         self._out = out
         self._last = 0
-        journal.listen(self._show)
+        self._unsubscribe = journal.subscribe(self._news)
 
     def end(self) -> None:
         """Print what is left and stop."""
-        self._journal.unlisten(self._show)
+        self._unsubscribe()
         self._show()
+
+    def _news(self, records: Sequence[Record]) -> None:
+        if not records:
+            self._show()
 
     def _show(self) -> None:
         for record in self._journal.capture.select(after=self._last):

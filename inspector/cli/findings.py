@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from inspector.capture.records import Kind, Record
 from inspector.cli.output import Output, dump
@@ -60,12 +61,16 @@ class FindingsPrinter:
         self._skip = skip
         self._last = 0
         self._events: Counter[int] = Counter()
-        journal.listen(self.show)
+        self._unsubscribe = journal.subscribe(self._news)
 
     def end(self) -> None:
         """Print what is left, and no more."""
-        self._journal.unlisten(self.show)
+        self._unsubscribe()
         self.show()
+
+    def _news(self, records: Sequence[Record]) -> None:
+        if not records:  # what was recorded has been printed, then
+            self.show()
 
     def show(self) -> None:
         """Print what was found since the last time."""

@@ -8,6 +8,7 @@ from contextlib import aclosing, suppress
 
 from inspector.cli.run_command import Run
 from inspector.cli.wait_for_task import is_settled, wait_for
+from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultError, ProtocolError
 from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
@@ -42,7 +43,6 @@ class Follower:
     async def follow(self, turn: Turn) -> Task | None:
         """Return how the task of the stream stands at its end, None where there is no task; raises `FaultError`."""
         exchange = turn.exchange
-        exchange.on_answer = self._take
         # A task as it was before our answer to it comes first then, and still seems to wait.
         self._old = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
@@ -67,8 +67,10 @@ class Follower:
     async def _read(self, turn: Turn) -> None:
         """Read a stream to its end; TimeoutError where it stays open when nothing more is due."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(None) as limit, aclosing(aiter(turn)) as records:
-            async for _ in records:
+        async with asyncio.timeout(None) as limit, aclosing(aiter(turn)) as answers:
+            async for said in answers:
+                for answer in said.updates() if isinstance(said, TextAppended) else (said,):
+                    self._take(answer)
                 patience = self._patience(turn)
                 if patience is None:
                     limit.reschedule(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -191,7 +191,7 @@ class _Deliveries:
         self.came = 0
         self.stopped: signal.Signals | None = None
         self.enough, self.hurry = asyncio.Event(), asyncio.Event()
-        self._journal.listen(self._take)
+        self._journal.subscribe(self._news)
 
     def stop(self, number: signal.Signals) -> None:
         """End the listening, for a signal; at the next, do not wait for what is being forwarded either."""
@@ -211,6 +211,10 @@ class _Deliveries:
             else:
                 self._out.field("Retries", f"#{chain.tries[0].seq} {chain.words(now)}")
         self._out.flush()
+
+    def _news(self, records: Sequence[Record]) -> None:
+        if not records:
+            self._take()
 
     def _take(self) -> None:
         for record in self._journal.capture.select(kinds={Kind.DELIVERY, Kind.NOTE}, after=self._last):

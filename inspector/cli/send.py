@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.capture.records import Kind
+from collections.abc import Sequence
+
+from inspector.capture.records import Kind, Record
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.fields import Presenter
@@ -80,17 +82,23 @@ class _Sending:
 
     async def _send_raw(self, turn: Turn) -> None:
         """Send a request as it was written, and print what came back as it came; an error is the command's end."""
-        session = self._run.session
-        async for record in turn:
+        unsubscribe = self._run.session.journal.subscribe(self._print_raw)
+        try:
+            await turn.finish()
+        finally:
+            unsubscribe()
+        if turn.fault is not None:
+            raise FaultError(self._run.explain(turn.fault))
+
+    def _print_raw(self, records: Sequence[Record]) -> None:
+        for record in records:
             match record.kind:
                 case Kind.RESPONSE if not self._out.json:
                     self._out.field("Status", record.label)
                 case Kind.TRAILERS if not self._out.json:
                     self._out.field("Status", f"{record.meta['code']} {record.label}")
                 case Kind.BODY | Kind.FRAME:
-                    self._print_payload(session.payload(record))
-        if turn.fault is not None:
-            raise FaultError(self._run.explain(turn.fault))
+                    self._print_payload(self._run.session.payload(record))
 
     def _print_payload(self, payload: bytes) -> None:
         value = parse(payload)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple, Self
 
 from inspector.protocol.lifecycle import is_terminal, may_follow
 from inspector.protocol.model import (
@@ -32,6 +34,33 @@ class Misfit(StrEnum):
     APPEND_BEFORE_CREATE = "append-before-create"
     CHUNK_AFTER_LAST = "chunk-after-last"
     OTHER_CONTEXT = "other-context"
+
+
+class TextAppended(NamedTuple):
+    """Consecutive updates that are equal to `like` but for the text of its only part: what a streamed text consists of.
+
+    `like` is the update before them; it appends one text to an artifact.
+    """
+
+    like: TaskArtifactUpdateEvent
+    texts: tuple[str, ...]
+
+    @property
+    def task_id(self) -> str:
+        """Return the id of the task."""
+        return self.like.task_id
+
+    @property
+    def context_id(self) -> str | None:
+        """Return the id of the context."""
+        return self.like.context_id
+
+    def updates(self) -> Iterator[TaskArtifactUpdateEvent]:
+        """Yield each update in full."""
+        [part] = self.like.artifact.parts
+        for text in self.texts:
+            parts = [part.model_copy(update={"text": text})]
+            yield self.like.model_copy(update={"artifact": self.like.artifact.model_copy(update={"parts": parts})})
 
 
 @dataclass(slots=True)
@@ -99,22 +128,26 @@ class AssembledArtifact:
                 self.size += len(part.raw or "") * 3 // 4
                 self.parts.append(part)
 
-    def go_on(self, text: str) -> None:
-        """Add a chunk that is nothing but more of the text that the last one brought."""
-        self.cuts.append(len(self.text))
-        self.text.append(text)
-        self.size += len(text)
-        self.chunks += 1
-        last = self.parts[-1]
-        if isinstance(last, TextRun):
-            last.end = len(self.text)
+    def append_texts(self, like: Artifact, texts: Sequence[str]) -> None:
+        """Append chunks that are equal to `like`, which has one text part, but for their texts."""
+        start = len(self.text)
+        for text in texts:
+            self.cuts.append(len(self.text))
+            self.text.append(text)
+        self.size += len(self.text) - start
+        self.chunks += len(texts)
+        self._end_text(like.parts[0], start)
 
     def _add_text(self, part: Part, text: str) -> None:
         start = len(self.text)
         self.text.append(text)
         if part.metadata is not None or part.model_extra:
             self.parts.append(part)  # it says more than a run of texts can
-            return
+        else:
+            self._end_text(part, start)
+
+    def _end_text(self, part: Part, start: int) -> None:
+        """Add the text from `start` on to the run of text parts before it, or begin another run."""
         last = self.parts[-1] if self.parts else None
         if isinstance(last, TextRun) and (last.media_type, last.filename) == (part.media_type, part.filename):
             last.end = len(self.text)
@@ -136,9 +169,16 @@ class Order:
     ended: bool = False
     blind: bool = False
 
-    def copy(self) -> Order:
-        """Return an order that goes its own way from here."""
-        return replace(self, closed=self.closed.copy())
+    @classmethod
+    def of(cls, task: AssembledTask) -> Self:
+        """Return the order in which a task stands that was assembled so far."""
+        return cls(
+            task.context_id,
+            task.state,
+            {one.artifact_id: one.closed for one in task.artifacts.values()},
+            ended=any(is_terminal(move.state) for move in task.moves),
+            blind="" in task.artifacts,
+        )
 
     def check(self, event: Event) -> tuple[Misfit, ...]:
         """Take in the next event and say what about it does not fit."""
@@ -194,7 +234,8 @@ class AssembledTask:
     """A task as its events tell it; `apply` and `conclude` are the only ways in.
 
     `moves` lists each change of state once; `artifacts` are in order of appearance, by id; `messages` are what the
-    agent said about the task lately, `history` what its last snapshot had; `order` is what later events have to fit.
+    agent said about the task lately, `history` what its last snapshot had; `context_id` is the context that the first
+    event with a context named.
     """
 
     id: str
@@ -203,26 +244,23 @@ class AssembledTask:
     artifacts: dict[str, AssembledArtifact] = field(default_factory=dict)
     messages: deque[Message] = field(default_factory=lambda: deque(maxlen=MESSAGES))
     history: list[Message] = field(default_factory=list)
-    order: Order = field(default_factory=Order)
+    context_id: str = ""
     updated: float = 0.0
     events: int = 0
-
-    @property
-    def context_id(self) -> str:
-        """Return the context that the first event with one named, `""` before."""
-        return self.order.context_id
 
     @property
     def state(self) -> str:
         """Return the current state under its 1.0 name, `""` before any was heard of."""
         return self.status.state
 
-    def apply(self, event: Event, at: float) -> tuple[Misfit, ...]:
-        """Take in an event of this task, heard of at `at`, and say what about it does not fit."""
+    def apply(self, event: Event | TextAppended, at: float) -> None:
+        """Take in an event of this task that was received at `at`."""
         self.updated = at
-        self.events += 1
-        misfits = self.order.check(event)
+        self.events += len(event.texts) if isinstance(event, TextAppended) else 1
+        self.context_id = self.context_id or event.context_id or ""
         match event:
+            case TextAppended():
+                self._artifact_of(event.like.artifact).append_texts(event.like.artifact, event.texts)
             case TaskArtifactUpdateEvent():
                 self._artifact(event)
             case TaskStatusUpdateEvent():
@@ -231,13 +269,6 @@ class AssembledTask:
                 self._snapshot(event, at)
             case Message():
                 self.messages.append(event)
-        return misfits
-
-    def go_on(self, artifact_id: str, text: str, at: float) -> None:
-        """Take in what `apply` would of a chunk that differs from the last event in its text alone."""
-        self.updated = at
-        self.events += 1
-        self.artifacts[artifact_id].go_on(text)
 
     def say(self, status: TaskStatus, at: float) -> bool:
         """Take in what `apply` would of a status that says more about the current state; False if it is another state.
@@ -251,12 +282,10 @@ class AssembledTask:
         self._move(status, at)
         return True
 
-    def conclude(self, event: Event, at: float) -> None:
-        """Take over the final state that an event tells, and nothing else of it: another account tells the rest."""
-        status = event.status if isinstance(event, Task | TaskStatusUpdateEvent) else None
-        if status is not None and is_terminal(status.state) and not is_terminal(self.state):
+    def conclude(self, status: TaskStatus, at: float) -> None:
+        """Take over a final state, and nothing else of the event: another account has the rest."""
+        if is_terminal(status.state) and not is_terminal(self.state):
             self.updated = at
-            self.order.state = status.state
             self._move(status, at)
 
     def _move(self, status: TaskStatus, at: float) -> None:
@@ -281,7 +310,7 @@ class AssembledTask:
             artifact.extend(event.artifact)
         else:
             artifact.replace(event.artifact)
-        artifact.closed = self.order.closed[artifact.artifact_id]
+        artifact.closed = artifact.closed or bool(event.last_chunk)
 
     def _artifact_of(self, artifact: Artifact) -> AssembledArtifact:
         known = self.artifacts.get(artifact.artifact_id)

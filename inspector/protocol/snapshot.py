@@ -54,7 +54,6 @@ class FrozenTask:
                 artifact.parts[-1] = replace(last, end=extent.letters)
             task.artifacts[artifact.artifact_id] = artifact
         task.messages = task.messages.copy()
-        task.order = task.order.copy()
         return task
 
 
@@ -64,7 +63,6 @@ def freeze(task: AssembledTask) -> FrozenTask:
     kept = _extent(task)
     kept.shell.artifacts = {}
     kept.shell.messages = task.messages.copy()
-    kept.shell.order = task.order.copy()
     return FrozenTask(kept, artifacts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from inspector.capture.records import Kind, Record
 from inspector.session.journal import LABEL_LENGTH, Journal
@@ -26,7 +26,7 @@ class Marks:
         self._bookmarked: set[int] = set()
         self._remarks: dict[int, str] = {}
         self._marked: list[int] = []
-        journal.follow(self)
+        journal.subscribe(self.offer, replay=True)
 
     def __len__(self) -> int:
         return len(self._marked)
@@ -57,12 +57,15 @@ class Marks:
         self._journal.append(
             Kind.NOTE, time.time(), event=event, task=about.task, label=text or f"{event} #{seq}", meta={"about": seq}
         )
-        self._journal.touch()
+        self._journal.notify()
 
-    def offer(self, record: Record) -> None:
-        """Take in a record; only notes about others say something."""
-        if record.kind is not Kind.NOTE or record.event not in EVENTS:
-            return
+    def offer(self, records: Sequence[Record]) -> None:
+        """Take in the bookmarks and remarks among the next records."""
+        for record in records:
+            if record.kind is Kind.NOTE and record.event in EVENTS:
+                self._take(record)
+
+    def _take(self, record: Record) -> None:
         about = record.meta.get("about")
         if type(about) is not int or not 0 < about < record.seq:
             return  # a capture from elsewhere may say anything
@@ -86,14 +89,3 @@ class Marks:
             insort(self._marked, seq)
         elif there and not wanted:
             del self._marked[at]
-
-    def offer_run(self, records: Sequence[Record]) -> None:
-        """Pass over frames, which say nothing about others."""
-
-    def rebuild(self, records: Iterable[Record]) -> None:
-        """Start again from all records."""
-        self._bookmarked.clear()
-        self._remarks.clear()
-        self._marked.clear()
-        for record in records:
-            self.offer(record)

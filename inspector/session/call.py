@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from inspector.capture.records import Record
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
+from inspector.protocol.assemble import TextAppended
+from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Request
 from inspector.session.exchange import Exchange
@@ -81,24 +81,24 @@ class Turn:
         self.upload = Upload(wire.length)
         return self._session.client.exchange(wire, self.upload)
 
-    async def __aiter__(self) -> AsyncGenerator[Record, None]:
-        """Send the call and yield its records as they are appended; leaving early ends the call on the wire."""
+    async def __aiter__(self) -> AsyncGenerator[Answer | TextAppended, None]:
+        """Send the call and yield what the agent says, once it is recorded; leaving early ends the call on the wire."""
         exchange, session = self.exchange, self._session
         if self.hook is not None:
             session.push.keep(self.hook)
         try:
             async with aclosing(self._observe()) as seen:
                 async for observation in seen:
-                    records = exchange.take(observation)
+                    exchange.take(observation)
                     if self.hook is not None and exchange.task_id:
                         self.hook.task_id = exchange.task_id
-                    session.journal.touch()
-                    for record in records:
-                        yield record
+                    session.journal.notify()
+                    for said in tuple(exchange.said):
+                        yield said
         finally:
             exchange.stop(time.time())
             session.push.hooks.learn(self.request, exchange.answer, self.fault, self.hook, exchange.task_id)
-            session.journal.touch()
+            session.journal.notify()
 
     async def finish(self) -> Fault | None:
         """Drive the call to its end and return what went wrong, or None."""

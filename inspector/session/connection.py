@@ -80,39 +80,34 @@ class CardFetch(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append what a server streams where a card is due."""
         self.found = "a stream of events instead of a card"
-        return [
-            self.journal.append(
-                Kind.FRAME,
-                seen.at,
-                exchange=self.number,
-                operation=self.operation,
-                event="unreadable",
-                label=self.found,
-                size=len(frame.raw),
-                raw=self.journal.redactor.body(frame.raw),
-            )
-            for frame in seen.frames
-        ]
+        return self.journal.append(
+            Kind.FRAME,
+            seen.at,
+            exchange=self.number,
+            operation=self.operation,
+            event="unreadable",
+            label=self.found,
+            payloads=[(len(frame.raw), self.journal.redactor.body(frame.raw)) for frame in seen.frames],
+        )
 
-    def take_body(self, body: Body) -> Record:
+    def take_body(self, body: Body) -> list[Record]:
         """Append the body, read as a card where the status allows."""
         status = self.head.status if self.head else 0
         self.raw = body.raw
         self.found = discovery.read_answer(status, self.content_type, body.raw)
         card = self.found.card if isinstance(self.found, FoundCard) else None
-        record = self.journal.append(
+        records = self.journal.append(
             Kind.BODY,
             body.at,
             exchange=self.number,
             operation=self.operation,
             event="card" if card else "",
             label=card.name if card else str(self.found),
-            size=len(body.raw),
-            raw=self.journal.redactor.body(body.raw),
+            payloads=[(len(body.raw), self.journal.redactor.body(body.raw))],
             findings=self._judge(body.raw),
         )
-        self.findings = record.findings
-        return record
+        self.findings = records[0].findings
+        return records
 
     @property
     def served(self) -> Served:
@@ -147,7 +142,7 @@ async def fetch_card(
             async with aclosing(client.exchange(request)) as seen:
                 async for observation in seen:
                     fetch.take(observation)
-                    journal.touch()
+                    journal.notify()
                     if isinstance(observation, Frames):
                         break  # it may never end, and no card will come of it
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence as Rows
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from inspector.findings.result import of_refusal, of_result
 from inspector.findings.rules import broken
 from inspector.findings.stream import events as judge
 from inspector.findings.stream.sequence import Sequence
-from inspector.protocol.assemble import Order
+from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Binding, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.dialects.base import Dialect
@@ -29,27 +29,23 @@ from inspector.protocol.model import (
     SendRequest,
     Task,
     TaskArtifactUpdateEvent,
-    TaskList,
-    TaskStatusUpdateEvent,
     Unreadable,
 )
 from inspector.protocol.operations import PUSH, Operation
 from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
-from inspector.session.chunk_run import ChunkRun
+from inspector.session.frame_reader import FrameReader
 from inspector.session.httpx_sse_check import SecondOpinion
 from inspector.session.recorder import Recorder
 from inspector.session.summary import describe, event_pointer, result_pointer
-from inspector.session.tasks import Source, Tasks, context_of, task_of
-from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Trailers
+from inspector.session.tasks import EVENTS, TaskFold, context_of, task_of
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Trailers
 from inspector.wire.discovery import REDIRECTS
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
 """The statuses with which HTTP keeps a call from the agent: no protocol says what the body is then."""
 
 _UNAUTHORIZED = 401
-_EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
-"""What tells of a task, the commonest first: a busy stream asks for it tens of thousands of times a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +71,12 @@ class Call:
 class Exchange(Recorder):
     """A call and what came of it; `task_id` is the task it is about.
 
-    `on_answer` is called with each thing that the agent says, once it is recorded.
+    `tasks` folds each event once it is recorded; `said` is what the agent said in the last observation.
     """
 
     call: Call
-    tasks: Tasks
-    on_answer: Callable[[Answer], None] | None = field(default=None, init=False)
+    tasks: TaskFold
+    said: list[Answer | TextAppended] = field(default_factory=list, init=False)
     task_id: str = field(default="", init=False)
     _order: Order | None = field(default=None, init=False)
     _sequence: Sequence = field(init=False)
@@ -88,18 +84,20 @@ class Exchange(Recorder):
     _messages: int = field(default=0, init=False)
     _mixed: bool = field(default=False, init=False)
     _blind: bool = field(default=False, init=False)
-    _answer: Answer | None = field(default=None, init=False)
-    _unread: bytes = field(default=b"", init=False)
+    _newest: Answer | TextAppended | None = field(default=None, init=False)
+    _described: tuple[Answer | None, dict[str, Any]] = field(default=(None, {}), init=False)
+    _last: tuple[Finding, ...] = field(default=(), init=False)
+    _repeats: bool = field(default=False, init=False)
     _over: float = field(default=0.0, init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judged: bool = field(default=False, init=False)
     _second: SecondOpinion = field(default_factory=SecondOpinion, init=False)
-    _run: ChunkRun = field(init=False)
+    _reader: FrameReader[Answer] = field(init=False)
     _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
-        self._run = ChunkRun(self.journal.redactor)
+        self._reader = FrameReader(self._read)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
         # As it is now, before anything is sent: what another stream tells meanwhile is no slip of this one.
         call = self.call
@@ -110,7 +108,7 @@ class Exchange(Recorder):
 
     def _order_of(self, task_id: str) -> Order | None:
         tracked = self.tasks.get(task_id)
-        return tracked.answered.order.copy() if tracked else None
+        return Order.of(tracked.answered) if tracked else None
 
     def _named(self) -> str:
         """Return the task that the request begins, where it is the client that names it."""
@@ -145,29 +143,34 @@ class Exchange(Recorder):
     @property
     def answer(self) -> Answer | None:
         """Return the last thing that the agent said, None before it has said anything."""
-        if self._unread:
-            self._answer, self._unread = self._read(self._unread)[1], b""
-        return self._answer
+        if isinstance(self._newest, TextAppended):
+            *_, self._newest = self._newest.updates()
+        return self._newest
 
-    def take_frames(self, seen: Frames) -> list[Record]:
-        """Append every frame; one without data is a keep-alive, and chunks that go on a run are appended together."""
-        run, records, chunks = self._run, list[Record](), list[tuple[str, Frame]]()
-        for frame in seen.frames:
-            text = run.text_of(frame)
-            if text:
-                chunks.append((text, frame))
-                if frame.id is not None:
-                    self._second.last_id = frame.id
-            if chunks and (not text or self.on_answer is not None):
-                records += self._go_on(chunks, seen.at)
-                chunks.clear()
-            if not text:
-                records.append(self._frame(frame, seen.at))
-        if chunks:
-            records += self._go_on(chunks, seen.at)
+    def take(self, seen: Observation) -> list[Record]:
+        """Append the records for an observation and return them; `said` has what the agent said in it."""
+        self.said.clear()
+        return super(Exchange, self).take(seen)
+
+    def take_end(self, ended: Ended) -> list[Record]:
+        """Append the end of the exchange, which leaves its task to the next stream."""
+        records = super(Exchange, self).take_end(ended)
+        self.tasks.take(records, None)
         return records
 
-    def _keepalive(self, frame: Frame, at: float) -> Record:
+    def take_frames(self, seen: Frames) -> list[Record]:
+        """Append the frames of a stream; one without data is a keep-alive."""
+        records: list[Record] = []
+        for event in self._reader.read(seen.frames, lambda: self._repeats):
+            if event.said is None:
+                records += self._keepalive(event.frames[0], seen.at)
+            elif isinstance(event.said, TextAppended):
+                records += self._texts(event.said, event.frames, seen.at)
+            else:
+                records += self._payload(seen.at, event.said, event.frames[0].raw, event.value, event.frames[0])
+        return records
+
+    def _keepalive(self, frame: Frame, at: float) -> list[Record]:
         return self.journal.append(
             Kind.KEEPALIVE,
             at,
@@ -175,42 +178,52 @@ class Exchange(Recorder):
             operation=self.operation,
             task=self.task_id,
             label=" ".join(frame.comments),
-            size=len(frame.raw),
-            raw=self.mask(frame.raw),
+            payloads=[(len(frame.raw), self.mask(frame.raw))],
             findings=(*judge.of_lines(frame.ignored, frame.event), *self._second.of(frame)),
         )
 
-    def _frame(self, frame: Frame, at: float) -> Record:
-        if frame.data is None:
-            return self._keepalive(frame, at)
-        value, answer = self._read(frame.data)
-        record = self._payload(at, answer, frame.raw, value, frame)
-        ours = isinstance(answer, TaskArtifactUpdateEvent) and answer.task_id == self.task_id
-        told_here = ours and self.tasks.told_by(self.number, self.task_id) is not None
-        self._run.learn(frame, answer, record, sound=told_here)
-        return record
+    def _texts(self, said: TextAppended, frames: Rows[Frame], at: float) -> list[Record]:
+        """Append updates that differ from the one before in their texts alone, which earned these findings, too."""
+        self._newest = said
+        self._events += len(frames)
+        for frame in frames:
+            if frame.id is not None:
+                self._second.last_id = frame.id
+        return self._append(Kind.FRAME, at, said, frames, self._last)
 
-    def _go_on(self, chunks: list[tuple[str, Frame]], at: float) -> list[Record]:
-        """Append chunks that go on the run, with their texts, which are all about them that is not known."""
-        chunk, mask = self._run.chunk, self.mask
-        if chunk is None:
-            raise ValueError("no run has begun that chunks could go on")
-        self._unread = chunks[-1][1].data or b""
-        self._events += len(chunks)
-        for text, _ in chunks:
-            self.tasks.go_on(self.task_id, self._run.artifact_id, text, at)
-        records = self.journal.append_run(chunk, at, [(len(frame.raw), mask(frame.raw)) for _, frame in chunks])
-        if self.on_answer is not None and self.answer is not None:
-            self.on_answer(self.answer)
+    def _append(
+        self, kind: Kind, at: float, said: Answer | TextAppended, frames: Rows[Frame], findings: tuple[Finding, ...]
+    ) -> list[Record]:
+        """Append what the agent said, then fold it."""
+        update = said.like if isinstance(said, TextAppended) else said
+        if update is not self._described[0]:
+            self._described = update, self._members(update)
+        payloads = [(len(frame.raw), self.mask(frame.raw)) for frame in frames]
+        records = self.journal.append(kind, at, payloads=payloads, findings=findings, **self._described[1])
+        self.tasks.take(records, said)
+        self.said.append(said)
         return records
 
+    def _members(self, said: Answer) -> dict[str, Any]:
+        """Return what the record of a payload has besides its bytes and findings."""
+        event, task, context, state, label = describe(said)
+        return {
+            "exchange": self.number,
+            "operation": self.operation,
+            "event": event,
+            "task": task or self.task_id or self.call.task_id,
+            "context": context,
+            "state": state,
+            "label": self._called(said.artifact) if isinstance(said, TaskArtifactUpdateEvent) else label,
+        }
+
     def _read(self, data: bytes) -> tuple[Json, Answer]:
-        """Read the payload of a frame, as JSON and as what it says."""
+        """Read the data of a frame, as JSON and as what it says."""
         call = self.call
         value = call.binding.read(call.dialect, call.operation, data)
         return value, value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
 
-    def take_body(self, body: Body) -> Record:
+    def take_body(self, body: Body) -> list[Record]:
         """Append the answer to a call that was not answered with a stream."""
         call = self.call
         value = call.binding.read(call.dialect, call.operation, body.raw)
@@ -221,59 +234,37 @@ class Exchange(Recorder):
         )
         return self._payload(body.at, answer, body.raw, value)
 
-    def take_trailers(self, seen: Trailers, **members: Any) -> Record:
+    def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status that ended a gRPC call; one that is not OK is the last that the agent said."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
-        self._answer = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
+        self._newest = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
         event, _, _, _, label = describe(answer)
         task = self.task_id or self.call.task_id
         findings = of_status(self._generation, seen.name, answer)
-        record = super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
-        if self.on_answer is not None:
-            self.on_answer(answer)
-        return record
+        self.said.append(answer)
+        return super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
 
-    def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> Record:
-        """Append what the agent said, judged and folded: a frame of a stream, or the answer that is no stream."""
-        self._answer, self._unread = answer, b""
+    def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> list[Record]:
+        """Append what the agent said, judged: a frame of a stream, or the answer that is not a stream."""
+        self._newest = answer
         framed = frame is not None
         findings = self._judge(answer, value, raw if frame is None else frame.data or b"", framed=framed)
-        event, task, context, state, label = describe(answer)
-        if isinstance(answer, TaskArtifactUpdateEvent):
-            label = self._called(answer.artifact)
-        if isinstance(answer, _EVENTS):
+        if isinstance(answer, EVENTS):
             where = event_pointer(value, answer)
-            if told := self._fold(answer, at_pointer(value, where), at, framed=framed):
+            if told := self._place(answer, at_pointer(value, where), at, framed=framed):
                 findings += tuple(replace(one, pointer=where + one.pointer) for one in told)
         elif isinstance(answer, Unreadable) and framed:
             self._lose()
         elif isinstance(answer, ProtocolError):
             self._sequence.fail()
-        elif isinstance(answer, TaskList):
-            for listed in answer.tasks:
-                self.tasks.take(listed, at, Source.ANSWER)
         if frame is None or isinstance(answer, ProtocolError):
             findings += self._as_asked(answer, value)
         if frame is not None:
             findings += (*judge.of_lines(frame.ignored, ""), *self._second.of(frame))
-        record = self.journal.append(
-            Kind.FRAME if framed else Kind.BODY,
-            at,
-            exchange=self.number,
-            operation=self.operation,
-            event=event,
-            task=task or self.task_id or self.call.task_id,
-            context=context,
-            state=state,
-            label=label,
-            size=len(raw),
-            raw=self.mask(raw),
-            findings=findings,
-        )
-        if self.on_answer is not None:
-            self.on_answer(answer)
-        return record
+        self._repeats, self._last = findings == self._last, findings
+        frames = (Frame(raw, None),) if frame is None else (frame,)
+        return self._append(Kind.FRAME if framed else Kind.BODY, at, answer, frames, findings)
 
     def _called(self, artifact: Artifact) -> str:
         """Return what an artifact is called: by its id too where it has no name, or one that an earlier one has."""
@@ -289,7 +280,7 @@ class Exchange(Recorder):
         if isinstance(answer, ProtocolError):
             place = "/error/code" if call.binding.name == "JSONRPC" else "/error"
             return of_refusal(self._generation, call.operation, call.request, answer, place)
-        where = event_pointer(value, answer) if isinstance(answer, _EVENTS) else result_pointer(value)
+        where = event_pointer(value, answer) if isinstance(answer, EVENTS) else result_pointer(value)
         told = of_result(self._generation, call.operation, call.request, answer)
         return tuple(replace(one, pointer=where + one.pointer) for one in told)
 
@@ -304,8 +295,8 @@ class Exchange(Recorder):
     def _generation(self) -> str:
         return self.call.dialect.generation
 
-    def _fold(self, event: Event, said: Json, at: float, *, framed: bool) -> tuple[Finding, ...]:
-        """Fold an event into its task, and judge it by what this exchange has told of the task before.
+    def _place(self, event: Event, said: Json, at: float, *, framed: bool) -> tuple[Finding, ...]:
+        """Judge an event by what this exchange has said of its task before.
 
         `said` is the event's own JSON, which the findings point into.
         """
@@ -334,8 +325,6 @@ class Exchange(Recorder):
                 mixed = judge.of_mixture(self._events, self._messages)
                 self._mixed = bool(mixed)
                 findings += mixed
-        told_here = framed and task == self.task_id
-        self.tasks.take(event, at, Source.ANSWER, stream=self.number if told_here else 0)
         return findings
 
     def _judge(self, answer: Answer, value: Json, raw: bytes, *, framed: bool) -> tuple[Finding, ...]:
@@ -402,10 +391,6 @@ class Exchange(Recorder):
         if ended.how is Ending.COMPLETE and streamed and state and state not in INTERRUPTED:
             return f"closed while the task is {short(state)}"
         return super(Exchange, self).end_words(ended)
-
-    def let_go(self) -> None:
-        """Leave the task to the next stream."""
-        self.tasks.let_go(self.task_id, self.number)
 
     def _state(self) -> str:
         tracked = self.tasks.get(self.task_id)

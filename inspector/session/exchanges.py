@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 
 from inspector.capture.records import Kind, Record
 from inspector.session.stream_health import Pulse
@@ -15,7 +16,8 @@ class ExchangeSummary:
     """One exchange as far as it has come; `seconds` and `how` are None and `""` until it is over.
 
     `status` is that of HTTP, or that of a gRPC call which failed; `headed` is when the response's head came, 0 before;
-    `pulse` says when the events of a stream came, None where there is no stream; `last_seq` is its newest record.
+    `pulse` says when the events of a stream came, None where there is no stream; `last_seq` is its newest record;
+    `stream_task` is the task that the first event of a stream was recorded for, `""` before.
     """
 
     number: int
@@ -24,6 +26,7 @@ class ExchangeSummary:
     method: str
     url: str
     task: str = ""
+    stream_task: str = ""
     status: int = 0
     content_type: str = ""
     events: int = 0
@@ -60,69 +63,69 @@ class Exchanges:
         """Return the summary of an exchange, or None where there is none."""
         return self._by_number.get(number)
 
-    def take_run(self, records: Sequence[Record]) -> None:
-        """Fold records, one at least, that differ in their numbers, times and bytes alone: frames of one exchange."""
-        first, *others = records
-        self.take(first)
-        summary = self._by_number.get(first.exchange)
-        if summary is not None and others:
-            summary.last_at, summary.last_seq = others[-1].at, others[-1].seq
-            if summary.pulse is not None:
-                for at, together in groupby(record.at for record in others):
-                    summary.pulse.beat(max(at, summary.at), len(list(together)))
-            summary.events += len(others)
-            summary.received += sum(record.size for record in others)
-            summary.findings += len(first.findings) * len(others)
-
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the stream that told of a task last, None where none did."""
         newest_first = reversed(self._by_number.values())
         return next((one for one in newest_first if one.task == task_id and one.pulse is not None), None)
 
-    def take(self, record: Record) -> None:
-        """Fold a record into the summary of its exchange; a record outside of any is passed over."""
-        if record.exchange == record.seq and record.kind is Kind.REQUEST:
-            self._by_number[record.seq] = ExchangeSummary(
-                record.seq,
-                record.at,
-                record.operation,
-                str(record.meta["method"]),
-                str(record.meta["url"]),
-                record.task,
-                sent=record.size,
+    def offer(self, records: Sequence[Record]) -> None:
+        """Add records, which differ in number, time, size and bytes alone, to the summary of their exchange.
+
+        Records outside of any exchange are ignored.
+        """
+        first, last, count = records[0], records[-1], len(records)
+        if first.kind is Kind.REQUEST and first.exchange == first.seq:
+            self._by_number[first.seq] = ExchangeSummary(
+                first.seq,
+                first.at,
+                first.operation,
+                str(first.meta["method"]),
+                str(first.meta["url"]),
+                first.task,
+                sent=first.size,
             )
             self._open += 1
-        summary = self._by_number.get(record.exchange)
+        summary = self._by_number.get(first.exchange)
         if summary is None:
             return
-        summary.last_at, summary.last_seq = record.at, record.seq
-        summary.findings += len(record.findings)
-        summary.task = summary.task or record.task
-        match record.kind:
+        summary.last_at, summary.last_seq = last.at, last.seq
+        summary.findings += len(first.findings) * count
+        summary.task = summary.task or first.task
+        match first.kind:
             case Kind.FRAME:
-                summary.events += 1
-                summary.received += record.size
-                if summary.pulse is None:
-                    summary.pulse = Pulse(summary.at)
-                summary.pulse.beat(max(record.at, summary.at))  # in a capture from elsewhere time may run backwards
+                summary.stream_task = summary.stream_task or first.task
+                summary.events += count
+                summary.received += sum([record.size for record in records])
+                _add_arrivals(summary, records)
             case Kind.BODY:
-                summary.events += 1
-                summary.received += record.size
+                summary.events += count
+                summary.received += first.size
             case Kind.KEEPALIVE:
-                summary.keepalives += 1
-                summary.received += record.size
+                summary.keepalives += count
+                summary.received += first.size
             case Kind.RESPONSE:
-                summary.headed = record.at
-                if record.meta.get("streamed"):
+                summary.headed = first.at
+                if first.meta.get("streamed"):
                     summary.pulse = Pulse(summary.at)
-                summary.status = record.meta["status"]
-                types = (value for name, value in record.meta["headers"] if name.lower() == "content-type")
+                summary.status = first.meta["status"]
+                types = (value for name, value in first.meta["headers"] if name.lower() == "content-type")
                 summary.content_type = next(types, "")
-            case Kind.TRAILERS if record.meta["code"]:
-                summary.status = record.meta["code"]
+            case Kind.TRAILERS if first.meta["code"]:
+                summary.status = first.meta["code"]
             case Kind.END:
                 self._open -= summary.seconds is None
-                summary.seconds = record.meta["seconds"]
-                summary.how = record.meta["how"]
+                summary.seconds = first.meta["seconds"]
+                summary.how = first.meta["how"]
             case _:
                 pass
+
+
+def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:
+    if summary.pulse is None:
+        summary.pulse = Pulse(summary.at)
+    began, first = summary.at, records[0].at
+    if first == records[-1].at:
+        summary.pulse.beat(max(first, began), len(records))
+        return
+    for at, together in groupby(records, attrgetter("at")):
+        summary.pulse.beat(max(at, began), len(list(together)))  # in a capture from elsewhere time may run backwards

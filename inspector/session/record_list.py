@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -41,43 +41,29 @@ class RecordList:
         first, size = self._firsts[index], self._sizes[index]
         return Row(first, self._lasts[index], self._counts[index], size) if self.folded else Row(first, first, 1, size)
 
-    def offer(self, record: Record) -> None:
-        """Take in a record if it belongs here."""
-        if not self._accepts(record):
+    def offer(self, records: Sequence[Record]) -> None:
+        """Add the next records, which differ in number, time, size and bytes alone, if they belong here."""
+        if not records or not self._accepts(records[0]):
             return
-        if self.folded:
-            if not _is_chunk(record):
-                self._runs.clear()
-            else:
-                run = _run_of(record)
-                known = self._runs.get(run)
-                if known is not None and known[1] == record.findings:
-                    index = known[0]
-                    self._lasts[index] = record.seq
-                    self._counts[index] += 1
-                    self._sizes[index] += record.size
-                    return
-                if known is not None:
-                    self._runs.clear()
-                self._runs[run] = len(self._firsts), record.findings
-            self._lasts.append(record.seq)
-            self._counts.append(1)
-        self._firsts.append(record.seq)
-        self._sizes.append(record.size)
-
-    def offer_run(self, records: Sequence[Record]) -> None:
-        """Take in records, one at least, that differ in their numbers, times and bytes alone, if they belong here."""
-        first, *others = records
-        if not self._accepts(first):
-            return
-        self.offer(first)
-        if self.folded and _is_chunk(first):
-            index, _ = self._runs[_run_of(first)]
-            self._lasts[index] = records[-1].seq
-            self._counts[index] += len(others)
-            self._sizes[index] += sum(record.size for record in others)
+        first = records[0]
+        if not self.folded:
+            self._add([record.seq for record in records], [record.size for record in records])
+        elif not _is_chunk(first):
+            self._runs.clear()
+            self._add([record.seq for record in records], [record.size for record in records])
         else:
-            self._add([record.seq for record in others], [record.size for record in others])
+            run = _run_of(first)
+            index, findings = self._runs.get(run, (0, None))
+            if findings != first.findings:
+                if findings is not None:
+                    self._runs.clear()
+                index = len(self._firsts)
+                self._runs[run] = index, first.findings
+                self._add([first.seq], [0])
+                self._counts[index] = 0
+            self._lasts[index] = records[-1].seq
+            self._counts[index] += len(records)
+            self._sizes[index] += sum([record.size for record in records])
 
     def extend(self, seqs: Sequence[int]) -> None:
         """Take in records that a search found, in their order, each in a row of its own that knows no size."""
@@ -91,13 +77,11 @@ class RecordList:
             self._lasts.extend(seqs)
             self._counts.extend([1] * len(seqs))
 
-    def rebuild(self, records: Iterable[Record]) -> None:
-        """Start again from all records."""
+    def clear(self) -> None:
+        """Remove every row."""
         self._runs.clear()
         for column in (self._firsts, self._lasts, self._counts, self._sizes):
             del column[:]
-        for record in records:
-            self.offer(record)
 
     def index_of(self, seq: int) -> int | None:
         """Return the last row that begins at or before a record, which shows it in a list without runs."""

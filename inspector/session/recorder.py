@@ -31,34 +31,34 @@ class Recorder:
     fault: Fault | None = field(default=None, init=False)
 
     def take(self, seen: Observation) -> list[Record]:
-        """Append the records that an observation is worth, and return them; none once the exchange has its end."""
+        """Append the records for an observation and return them; none once the exchange has ended."""
         if self.ending is not None:
             return []
         match seen:
             case Frames():
                 return self.take_frames(seen)
             case Sent():
-                return [self._sent(seen)]
+                return self._sent(seen)
             case Head():
                 self.head = seen
                 self.content_type = seen.header("content-type").partition(";")[0].strip().lower()
-                return [self._head(seen)]
+                return self._head(seen)
             case Body():
-                return [self.take_body(seen)]
+                return self.take_body(seen)
             case Trailers():
-                return [self.take_trailers(seen)]
+                return self.take_trailers(seen)
             case Ended():
-                return [self._end(seen)]
+                return self.take_end(seen)
 
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream."""
         raise NotImplementedError
 
-    def take_body(self, body: Body) -> Record:
+    def take_body(self, body: Body) -> list[Record]:
         """Append the body of a response that is no stream."""
         raise NotImplementedError
 
-    def take_trailers(self, seen: Trailers, **members: Any) -> Record:
+    def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status that ended a gRPC call; `members` are more of its record's."""
         text = self.journal.redactor.text
         return self.journal.append(
@@ -99,10 +99,6 @@ class Recorder:
         """Say how the exchange ended, where nothing went wrong."""
         return ended.how.value
 
-    def let_go(self) -> None:
-        """Let go, at the end, of what the exchange held."""
-        return
-
     def payload_members(self) -> dict[str, Json]:
         """Return what the end of the exchange says of its payload, as members of its record."""
         return {}
@@ -112,16 +108,15 @@ class Recorder:
         so_far = self.journal.exchanges.get(self.number)
         if so_far is not None and self.ending is None:
             seconds = max(0.0, at - so_far.at)
-            self._end(Ended(at, Ending.STOPPED, seconds, so_far.events, so_far.received))
+            self.take_end(Ended(at, Ending.STOPPED, seconds, so_far.events, so_far.received))
 
-    def _sent(self, sent: Sent) -> Record:
+    def _sent(self, sent: Sent) -> list[Record]:
         redactor = self.journal.redactor
-        record = self.journal.append(
+        records = self.journal.append(
             Kind.REQUEST,
             sent.at,
             operation=self.operation,
-            size=len(sent.body),
-            raw=self.mask(sent.body, asked=True),
+            payloads=[(len(sent.body), self.mask(sent.body, asked=True))],
             meta={
                 "method": sent.method,
                 "url": redactor.url(sent.url),
@@ -130,11 +125,11 @@ class Recorder:
             },
             **self.request_members(),
         )
-        self.number = record.seq
+        self.number = records[0].seq
         self.journal.running[self.number] = self.stop
-        return record
+        return records
 
-    def _head(self, head: Head) -> Record:
+    def _head(self, head: Head) -> list[Record]:
         return self.journal.append(
             Kind.RESPONSE,
             head.at,
@@ -151,7 +146,8 @@ class Recorder:
             findings=self.judge_head(head),
         )
 
-    def _end(self, ended: Ended) -> Record:
+    def take_end(self, ended: Ended) -> list[Record]:
+        """Append how the exchange ended."""
         self.ending = ended.how
         self.journal.running.pop(self.number, None)
         meta: dict[str, Json] = {
@@ -164,15 +160,13 @@ class Recorder:
             fault = self.fault = replace(ended.fault, seen=self.journal.redactor.text(ended.fault.seen))
             meta |= {"whose": fault.whose.value, "seen": fault.seen, "hint": fault.hint}
         findings = self.judge_end(ended)
-        self.let_go()
         return self.journal.append(
             Kind.END,
             ended.at,
             exchange=self.number,
             operation=self.operation,
             label=self.fault.seen if self.fault else self.end_words(ended),
-            size=len(ended.rest),
-            raw=self.mask(ended.rest),
+            payloads=[(len(ended.rest), self.mask(ended.rest))],
             meta=meta,
             findings=findings,
             **self.payload_members(),

@@ -52,7 +52,7 @@ from inspector.session.payload_json import payload_json
 from inspector.session.push.service import PushDesk
 from inspector.session.replay.translate import sent
 from inspector.session.settings import Settings
-from inspector.session.tasks import Tasks
+from inspector.session.tasks import TaskFold
 from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
@@ -82,7 +82,7 @@ class Session:
         redactor.add(self.settings.api_key)
         self.journal = Journal(self._capture(capture), redactor)
         self.marks = Marks(self.journal)
-        self.tasks = Tasks()
+        self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
         self.credentials = self._credentials()
@@ -194,9 +194,9 @@ class Session:
 
     def _note_file(self, reference: str, raw: bytes, findings: tuple[Finding, ...]) -> None:
         """Record a card that came from a file, with what is wrong with it."""
-        size, kept = len(raw), self.journal.redactor.body(raw)
+        payload = len(raw), self.journal.redactor.body(raw)
         label = f"the card of {reference}"
-        self.journal.append(Kind.NOTE, time.time(), event="card", label=label, size=size, raw=kept, findings=findings)
+        self.journal.append(Kind.NOTE, time.time(), event="card", label=label, payloads=[payload], findings=findings)
 
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice
@@ -393,7 +393,7 @@ class Session:
 
     def request_of(self, record: Record) -> Record:
         """Return the record that opened the exchange of a record, or the record itself where it is in none."""
-        return self.journal.capture.get(record.exchange) if record.exchange else record
+        return self.journal.request_of(record)
 
     def curl(self, record: Record) -> str:
         """Return the request behind a record as a curl command with the credentials of now; raises `FaultError`."""
@@ -409,7 +409,7 @@ class Session:
     def note(self, text: str, event: str = "") -> None:
         """Record something that the session itself did or saw; `event` says which part of it, where one did."""
         self.journal.append(Kind.NOTE, time.time(), label=text, event=event)
-        self.journal.touch()
+        self.journal.notify()
 
     async def close(self) -> None:
         """Stop the receiver, end what is under way, close every connection and write the capture to its end."""

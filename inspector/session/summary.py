@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
@@ -38,9 +39,11 @@ def result_pointer(value: Json) -> str:
     return "/result" if isinstance(value, dict) and "result" in value else ""
 
 
-def describe(answer: Answer) -> tuple[str, str, str, str, str]:
+def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
     """Return what a row says of a payload: its event, task, context, state and a label of one line."""
     match answer:
+        case TextAppended():
+            return describe(answer.like)
         case TaskArtifactUpdateEvent():
             return (
                 "artifact",

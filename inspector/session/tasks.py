@@ -1,28 +1,25 @@
-"""The tasks that a session has heard of, each as the stream and as the webhook tell it."""
+"""Folds events into tasks: each task as the answers of the agent report it, and as its push notifications do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from inspector.protocol.assemble import AssembledTask, Misfit
+from inspector.capture.records import Kind, Record
+from inspector.protocol.assemble import AssembledTask, TextAppended
 from inspector.protocol.lifecycle import is_terminal
-from inspector.protocol.model import Event, Message, Task, TaskStatusUpdateEvent
+from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent
+from inspector.session.exchanges import Exchanges
 
-
-class Source(StrEnum):
-    """By which way an event came."""
-
-    ANSWER = "answer"
-    PUSH = "push"
+EVENTS = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
+"""What is about a task, the most frequent first."""
 
 
 @dataclass(slots=True)
 class TrackedTask:
     """One task, assembled apart for each way in, so that a chunk which came by both is not there twice.
 
-    `teller` is the exchange whose stream tells the task now, 0 for none: what other exchanges answer in the meantime
-    is told by that stream too.
+    `stream` is the exchange whose stream reports on the task now, 0 for none.
     """
 
     id: str
@@ -30,7 +27,7 @@ class TrackedTask:
     first_seen: float
     answered: AssembledTask
     pushed: AssembledTask
-    teller: int = 0
+    stream: int = 0
 
     @property
     def now(self) -> AssembledTask:
@@ -41,10 +38,15 @@ class TrackedTask:
         return answered
 
 
-class Tasks:
-    """Every task of a session in the order in which they were first seen."""
+class TaskFold:
+    """Folds recorded events into tasks, which it keeps in the order in which they were first seen.
 
-    def __init__(self) -> None:
+    Nothing else does: a live session, an opened capture and time travel each use one, and give it each record together
+    with the event in it. `exchanges` has the summaries of the records so far.
+    """
+
+    def __init__(self, exchanges: Exchanges) -> None:
+        self._exchanges = exchanges
         self._by_id: dict[str, TrackedTask] = {}
 
     def __len__(self) -> int:
@@ -54,7 +56,7 @@ class Tasks:
         return task_id in self._by_id
 
     def get(self, task_id: str) -> TrackedTask | None:
-        """Return a task, or None where it was never heard of."""
+        """Return a task, or None where no event was about it."""
         return self._by_id.get(task_id)
 
     def all(self) -> list[TrackedTask]:
@@ -62,48 +64,62 @@ class Tasks:
         return list(reversed(self._by_id.values()))
 
     def adopt(self, task: TrackedTask) -> None:
-        """Go on from a task as it was told so far."""
+        """Continue from a task as it was at an earlier moment."""
         self._by_id[task.id] = task
 
-    def take(self, event: Event, at: float, source: Source, *, stream: int = 0) -> tuple[Misfit, ...]:
-        """Fold an event into its task and say what about it does not fit; an event of no task is passed over.
+    def take(self, records: Sequence[Record], said: object) -> None:
+        """Fold the event that records carry: one record, or one for each text of a `TextAppended`.
 
-        `stream` is the exchange where the event came by a stream. While one stream tells the task, others are believed
-        about its end alone: what else they say comes by that one too, and would be there twice.
+        `said` is the event or the list of tasks in them; anything else changes no task, nor do deliveries that were
+        not accepted. The end of a stream leaves its task to the next stream.
         """
-        task_id = task_of(event)
-        if not task_id:
-            return ()
+        first = records[0]
+        if first.kind is Kind.END:
+            self._end_stream(first.exchange)
+        elif first.kind is Kind.DELIVERY and not first.meta.get("taken"):
+            return
+        elif isinstance(said, EVENTS):
+            self._apply(records, said)
+        elif isinstance(said, TaskList):
+            for task in said.tasks:
+                self._apply(records, task)
+
+    def _apply(self, records: Sequence[Record], event: Event | TextAppended) -> None:
+        """Apply an event to the account of the way by which it came.
+
+        While one stream reports on the task, other answers are believed about its end alone: whatever else they say
+        arrives by that stream too, and would be there twice.
+        """
+        first, at, task_id = records[0], records[-1].at, task_of(event)
         tracked = self._by_id.get(task_id)
         if tracked is None:
-            tracked = TrackedTask(task_id, len(self._by_id) + 1, at, AssembledTask(task_id), AssembledTask(task_id))
+            if not task_id:
+                return
+            number = len(self._by_id) + 1
+            tracked = TrackedTask(task_id, number, first.at, AssembledTask(task_id), AssembledTask(task_id))
             self._by_id[task_id] = tracked
-        if source is Source.PUSH:
-            return tracked.pushed.apply(event, at)
-        if tracked.teller not in (0, stream):
-            tracked.answered.conclude(event, at)
-            return ()
-        tracked.teller = stream
-        return tracked.answered.apply(event, at)
+        if first.kind is Kind.DELIVERY:
+            tracked.pushed.apply(event, at)
+            return
+        stream = 0
+        if first.kind is Kind.FRAME:
+            summary = self._exchanges.get(first.exchange)
+            stream = first.exchange if summary is not None and summary.stream_task == tracked.id else 0
+        if tracked.stream in (0, stream):
+            tracked.stream = stream
+            tracked.answered.apply(event, at)
+        elif isinstance(event, Task | TaskStatusUpdateEvent):
+            tracked.answered.conclude(event.status, at)
 
-    def go_on(self, task_id: str, artifact_id: str, text: str, at: float) -> None:
-        """Take in a chunk of a task that its stream alone tells, which differs from the last event in its text."""
-        self._by_id[task_id].answered.go_on(artifact_id, text, at)
-
-    def told_by(self, stream: int, task_id: str) -> AssembledTask | None:
-        """Return the account of a task that a stream tells alone, None where it does not."""
-        tracked = self._by_id.get(task_id)
-        return tracked.answered if tracked is not None and tracked.teller == stream else None
-
-    def let_go(self, task_id: str, stream: int) -> None:
-        """Note that a stream is over: the next one that speaks of the task tells it."""
-        tracked = self._by_id.get(task_id)
-        if tracked is not None and tracked.teller == stream:
-            tracked.teller = 0
+    def _end_stream(self, exchange: int) -> None:
+        summary = self._exchanges.get(exchange)
+        tracked = self._by_id.get(summary.stream_task) if summary is not None else None
+        if tracked is not None and tracked.stream == exchange:
+            tracked.stream = 0
 
 
-def task_of(event: Event) -> str:
-    """Return the id of the task that an event is about, `""` for a message outside of any."""
+def task_of(event: Event | TextAppended) -> str:
+    """Return the id of the task that an event is about, `""` for a message outside of any task."""
     return event.id if isinstance(event, Task) else event.task_id or ""
 
 

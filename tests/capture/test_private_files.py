@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "sound.a2a"
     with Capture.create(path) as capture:
         for number in range(3_000):
-            capture.append(Kind.FRAME, 1.0, exchange=1, task="t", raw=b"%d" % number)
+            capture.append(Kind.FRAME, 1.0, exchange=1, task="t", payloads=[(0, b"%d" % number)])
     return path
 
 
@@ -133,10 +133,10 @@ def test_a_folder_without_permission_is_a_sentence_and_its_captures_can_still_be
 FILL = """
 capture = Capture.create(path)
 while capture.failure is None and len(capture) < 100_000:
-    capture.append(Kind.FRAME, 1.0, raw=bytes(10_000))
+    capture.append(Kind.FRAME, 1.0, payloads=[(0, bytes(10_000))])
     if len(capture) % 50 == 0: capture.flush(5)
 failed_at = len(capture)
-for _ in range(5_000): newest = capture.append(Kind.NOTE, 1.0, label="later")
+for _ in range(5_000): [newest] = capture.append(Kind.NOTE, 1.0, label="later")
 assert capture.get(newest.seq).label == "later"
 first = capture.get(1).seq
 failure, backlog = capture.failure, capture.backlog

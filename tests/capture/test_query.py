@@ -186,7 +186,8 @@ def test_memory_and_file_give_what_a_naive_filter_gives(
         at = 100.0
         for one in fields:
             at += one["step"]
-            records.append(capture.append(at=at, **{name: value for name, value in one.items() if name != "step"}))
+            members = {name: value for name, value in one.items() if name not in ("step", "size", "raw")}
+            records += capture.append(at=at, payloads=[(one["size"], one["raw"])], **members)
         capture.flush()
         with Capture.open(path) as stored:
             for terms in asked:
@@ -229,10 +230,15 @@ def test_a_hostile_filter_changes_nothing(tmp_path: Path) -> None:
 def long_capture(path: Path) -> Capture:
     """Make a capture that is searched in threads: every 4,000th record holds an x, each time somewhere else."""
     capture = Capture.create(path)
-    places = [{"label": "X marks"}, {"raw": b'{"x": 1}'}, {"label": "a\x00x"}, {"raw": b"\x00X", "size": 2}]
+    places = [
+        {"label": "X marks"},
+        {"payloads": [(5, b'{"x": 1}')]},
+        {"label": "a\x00x"},
+        {"payloads": [(2, b"\x00X")]},
+    ]
     for number in range(24_000):
         here = places[number // 4_000 % 4] if number % 4_000 == 3_999 else {}
-        capture.append(Kind.FRAME, float(number), **{"label": "report.md", "raw": b"words", "size": 5} | here)
+        capture.append(Kind.FRAME, float(number), **{"label": "report.md", "payloads": [(5, b"words")]} | here)
     capture.flush()
     return capture
 

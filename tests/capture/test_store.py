@@ -36,7 +36,7 @@ def capture(path: Path):
 
 def fill(capture: Capture, count: int, **fields) -> None:
     for number in range(count):
-        capture.append(Kind.FRAME, 1.0 + number, raw=b"frame %d" % number, **fields)
+        capture.append(Kind.FRAME, 1.0 + number, payloads=[(0, b"frame %d" % number)], **fields)
 
 
 def test_a_record_is_there_as_soon_as_it_is_appended(capture: Capture) -> None:
@@ -50,11 +50,10 @@ def test_a_record_is_there_as_soon_as_it_is_appended(capture: Capture) -> None:
         context="c-1",
         state="TASK_STATE_WORKING",
         label="working",
-        size=7,
-        raw=b"\x00\xff{}",
+        payloads=[(7, b"\x00\xff{}")],
         meta={"event": "message", "ids": [1, 2]},
         findings=[FINDING],
-    )
+    )[0]
     assert record == Record(
         1,
         12.5,
@@ -83,11 +82,11 @@ def test_a_record_comes_back_from_the_file_as_it_was(capture: Capture, path: Pat
         exchange=9,
         task="t",
         label="näh 中 😀",
-        raw=bytes(range(256)),
+        payloads=[(0, bytes(range(256)))],
         meta={"a": None},
         findings=[FINDING],
-    )
-    bare = capture.append(Kind.KEEPALIVE, 2.0)
+    )[0]
+    bare = capture.append(Kind.KEEPALIVE, 2.0)[0]
     capture.close()
     with Capture.open(path) as opened:
         assert opened.slice(1, 2) == [full, bare]
@@ -96,45 +95,52 @@ def test_a_record_comes_back_from_the_file_as_it_was(capture: Capture, path: Pat
 
 
 def test_seq_counts_from_one_without_gaps_and_time_never_falls(capture: Capture) -> None:
-    times = [capture.append(Kind.NOTE, at).at for at in (5.0, 4.0, math.nan, 5.5, -1.0)]
+    times = [capture.append(Kind.NOTE, at)[0].at for at in (5.0, 4.0, math.nan, 5.5, -1.0)]
     assert times == [5.0, 5.0, 5.0, 5.5, 5.5]
     assert [record.seq for record in capture.slice(1, 5)] == [1, 2, 3, 4, 5]
 
 
-def test_a_run_of_records_differs_in_number_time_bytes_and_size_alone(capture: Capture, path: Path) -> None:
-    first = capture.append(
-        Kind.FRAME, 2.0, exchange=3, operation="o", event="artifact", task="t", context="c", label="l", size=1, raw=b"x"
+def test_records_of_one_batch_differ_in_number_bytes_and_size_alone(capture: Capture, path: Path) -> None:
+    first, *others = capture.append(
+        Kind.FRAME,
+        2.0,
+        exchange=3,
+        operation="o",
+        event="artifact",
+        task="t",
+        context="c",
+        label="l",
+        payloads=[(1, b"x"), (9, b"more"), (0, b"")],
     )
-    again = capture.append_run(first, 5.0, [(9, b"more"), (0, b"")])
-    assert again == [first._replace(seq=2, at=5.0, size=9, raw=b"more"), first._replace(seq=3, at=5.0, size=0, raw=b"")]
-    assert [capture.append_run(first, at, [(0, b"")])[0].at for at in (4.0, math.nan)] == [5.0, 5.0]
-    assert capture.slice(2, 3) == again
+    assert others == [first._replace(seq=2, size=9, raw=b"more"), first._replace(seq=3, size=0, raw=b"")]
+    assert capture.slice(2, 3) == others
     capture.close()
     with Capture.open(path) as reopened:
-        assert reopened.slice(2, 3) == again
-        assert len(reopened) == 5
+        assert reopened.slice(2, 3) == others
+        assert len(reopened) == 3
     with pytest.raises(CaptureError, match="closed"):
-        capture.append_run(first, 6.0, [(0, b"")])
+        capture.append(Kind.NOTE, 6.0)
 
 
 def test_a_request_opens_an_exchange_of_its_own_unless_it_belongs_to_one(capture: Capture) -> None:
     capture.append(Kind.NOTE, 1.0)
-    assert capture.append(Kind.REQUEST, 1.0).exchange == 2
-    assert capture.append(Kind.RESPONSE, 1.0, exchange=2).exchange == 2
-    assert capture.append(Kind.REQUEST, 1.0, exchange=2).exchange == 2
-    assert capture.append(Kind.NOTE, 1.0).exchange == 0
+    assert capture.append(Kind.REQUEST, 1.0)[0].exchange == 2
+    assert capture.append(Kind.RESPONSE, 1.0, exchange=2)[0].exchange == 2
+    assert capture.append(Kind.REQUEST, 1.0, exchange=2)[0].exchange == 2
+    assert capture.append(Kind.NOTE, 1.0)[0].exchange == 0
 
 
 def test_equal_texts_are_one_object(capture: Capture) -> None:
     first, second = (
-        capture.append(Kind.FRAME, 1.0, task="".join(["task", "-1"]), state="".join(["work", "ing"])) for _ in range(2)
+        capture.append(Kind.FRAME, 1.0, task="".join(["task", "-1"]), state="".join(["work", "ing"]))[0]
+        for _ in range(2)
     )
     assert first.task is second.task
     assert first.state is second.state
 
 
 def test_text_that_utf8_does_not_have_neither_stops_the_writer_nor_is_lost(capture: Capture, path: Path) -> None:
-    plain = capture.append(Kind.FRAME, 1.0, label="plain")
+    plain = capture.append(Kind.FRAME, 1.0, label="plain")[0]
     odd = capture.append(
         Kind.FRAME,
         1.0,
@@ -146,7 +152,7 @@ def test_text_that_utf8_does_not_have_neither_stops_the_writer_nor_is_lost(captu
         label="a\x00b\ud83d",
         meta={"\ud800": "\udc00"},
         findings=[Finding("X-1", Severity.HINT, "/\ud800", "\udfff")],
-    )
+    )[0]
     assert capture.flush(10)
     assert capture.failure is None
     capture.close()
@@ -237,7 +243,7 @@ def test_a_selection_joins_the_file_and_what_is_not_committed(capture: Capture, 
         capture.append(Kind.END if number % 1000 == 0 else Kind.FRAME, 1.0, exchange=1, task="t")
     assert capture.flush(10)
     with Locked(path):
-        late = capture.append(Kind.END, 2.0, exchange=1, task="t")
+        late = capture.append(Kind.END, 2.0, exchange=1, task="t")[0]
         assert capture.backlog == 1
         ends = [1, 1001, 2001, 3001, 4001, 5001, 6001, late.seq]
         assert [record.seq for record in capture.select(kinds={Kind.END})] == ends
@@ -314,7 +320,7 @@ def test_a_program_that_forgets_to_close_loses_nothing_and_ends(path: Path) -> N
 def test_memory_stays_flat_however_much_is_appended(capture: Capture) -> None:
     def append_and_measure(count: int) -> int:
         for _ in range(count):
-            capture.append(Kind.FRAME, 1.0, task="t", label="step", raw=os.urandom(500))
+            capture.append(Kind.FRAME, 1.0, task="t", label="step", payloads=[(0, os.urandom(500))])
             if capture.backlog > BATCH:
                 capture.flush(10)
         capture.flush(10)
@@ -325,7 +331,7 @@ def test_memory_stays_flat_however_much_is_appended(capture: Capture) -> None:
         before = append_and_measure(2 * RECENT_COUNT)
         assert append_and_measure(6_000) - before < 1_000_000
         for _ in range(60):
-            capture.append(Kind.BODY, 1.0, raw=bytes(2**20))
+            capture.append(Kind.BODY, 1.0, payloads=[(0, bytes(2**20))])
         capture.flush(10)
         assert tracemalloc.get_traced_memory()[0] - before < 40 * 2**20
         for first in range(1, len(capture), 40):  # reading all of it again does not keep all of it
@@ -399,7 +405,8 @@ with Capture.create(path) as capture:
     told = 0.0
     while True:
         now = time.monotonic()
-        record = capture.append(Kind.FRAME, now, exchange=1, raw=b"%d" % (len(capture) + 1), label="x" * 300)
+        payloads = [(0, b"%d" % (len(capture) + 1))]
+        [record] = capture.append(Kind.FRAME, now, exchange=1, payloads=payloads, label="x" * 300)
         if now - told > 0.02:
             told = now
             print(record.seq, now, flush=True)

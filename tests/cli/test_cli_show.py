@@ -63,9 +63,13 @@ def test_verbose_shows_headers_and_payloads(cli: RunCli, path: Path):
 
 def test_findings_stand_below_their_record_and_bytes_that_are_no_json_are_kept(cli: RunCli, tmp_path: Path):
     with Capture.create(tmp_path / "odd.a2a") as capture:
-        capture.append(Kind.DELIVERY, 1.0, raw=b"x")
+        capture.append(Kind.DELIVERY, 1.0, payloads=[(0, b"x")])
         capture.append(
-            Kind.FRAME, 1.0, raw=b"\xff\x00 no json", label="\x1b[2J", findings=[broken("STREAM-003", "seen")]
+            Kind.FRAME,
+            1.0,
+            payloads=[(0, b"\xff\x00 no json")],
+            label="\x1b[2J",
+            findings=[broken("STREAM-003", "seen")],
         )
     text, lines = (
         cli("show", str(tmp_path / "odd.a2a")),

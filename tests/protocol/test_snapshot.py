@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.protocol.assemble import AssembledTask, TextRun
+from inspector.protocol.assemble import AssembledTask, TextAppended, TextRun
 from inspector.protocol.dialects import v1_0
-from inspector.protocol.model import Unreadable
+from inspector.protocol.model import TaskArtifactUpdateEvent, Unreadable
 from inspector.protocol.snapshot import freeze
 
 
@@ -48,7 +48,9 @@ def test_what_comes_later_does_not_change_it():
 def test_a_text_that_goes_on_ends_where_it_ended():
     account = tell(AssembledTask("t"), chunk("one "))
     kept = freeze(account)
-    account.go_on("a", "two", 9.0)
+    like = v1_0.decode_event(chunk("one "))
+    assert isinstance(like, TaskArtifactUpdateEvent)
+    account.apply(TextAppended(like, ("two",)), 9.0)
     assert kept.thaw().artifacts["a"].parts == [TextRun(0, 4, None, None)]
     assert account.artifacts["a"].parts == [TextRun(0, 7, None, None)]
 

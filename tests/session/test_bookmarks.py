@@ -98,8 +98,8 @@ async def test_no_record_no_mark(session):
 )
 async def test_what_another_capture_says_about_no_record_is_passed_over(session, meta):
     marks = Marks(session.journal)
-    marks.offer(Record(6, 0.0, Kind.NOTE, event="bookmark", meta=meta))
-    marks.offer(Record(6, 0.0, Kind.FRAME, event="bookmark", meta={"about": 1}))
+    marks.offer([Record(6, 0.0, Kind.NOTE, event="bookmark", meta=meta)])
+    marks.offer([Record(6, 0.0, Kind.FRAME, event="bookmark", meta={"about": 1})])
     assert len(marks) == 0
 
 

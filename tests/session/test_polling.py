@@ -9,11 +9,11 @@ import pytest
 from aiohttp import web
 from scripted import Agent, Heard, OpenSession, answering, giving, task
 
+from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
 from inspector.session.polling import FASTEST, Polls
 from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
-from inspector.session.tasks import Source
 
 
 def gradually(states: dict[str, list[str]]):
@@ -116,7 +116,7 @@ async def test_a_filter_leaves_the_tasks_that_it_asks_for(open_session: OpenSess
         stamp = f"2026-01-0{number + 1}T00:00:00Z"
         status = {"state": f"TASK_STATE_{state}", "timestamp": stamp}
         event = Task.model_validate({"id": f"t{number}", "contextId": f"c{number}-long", "status": status})
-        session.tasks.take(event, 1.0, Source.ANSWER)
+        session.tasks.take([Record(1, 1.0, Kind.BODY)], event)
 
     def left(*typed: str) -> list[str]:
         wanted = read_filter(*typed, now=1767400000.0)
@@ -133,7 +133,8 @@ async def test_a_filter_is_asked_of_the_agent_in_its_own_words(open_session: Ope
     from inspector.protocol.model import Task
 
     session = await open_session()
-    session.tasks.take(Task.model_validate({"id": "t", "contextId": "context-in-full"}), 1.0, Source.ANSWER)
+    task = Task.model_validate({"id": "t", "contextId": "context-in-full"})
+    session.tasks.take([Record(1, 1.0, Kind.BODY)], task)
     wanted = read_filter("context", "input-required", "2026-01-31T12:00:00+01:00", now=0.0)
     request = wanted.request(session.tasks.all(), page_token="next", page_size=5)
     assert request.to_json() == {

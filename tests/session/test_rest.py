@@ -113,7 +113,9 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
 
 
 async def records_of(turn: Turn) -> list[Record]:
-    return [record async for record in turn]
+    await turn.finish()
+    capture = turn.exchange.journal.capture
+    return capture.select(exchange=turn.exchange.number)
 
 
 def rules(records: list[Record]) -> list[str]:

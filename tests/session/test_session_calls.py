@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -28,10 +29,10 @@ from scripted import (
     task,
 )
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import State
-from inspector.protocol.model import Message, Task
+from inspector.protocol.model import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from inspector.session.compose.draft import text_draft
 
 
@@ -167,8 +168,8 @@ async def test_listening_again_to_a_task_whose_stream_was_left(
     session = await open_session(slow_mock.url, generation=generation)
     turn = session.send(text_draft("report 100"), stream=True)
     async with aclosing(aiter(turn)) as seen:
-        async for record in seen:
-            if record.event == "artifact":
+        async for said in seen:
+            if isinstance(said, TaskArtifactUpdateEvent):
                 break
     again = await drive(session.subscribe(turn.exchange.task_id))
     whole = (await drive(session.get(turn.exchange.task_id))).exchange.answer
@@ -293,9 +294,9 @@ async def test_a_call_that_is_left_early_ends_once_as_stopped(endless: Agent, op
     session = await open_session(endless.url)
     turn = session.send(text_draft("hello"), stream=True)
     async with aclosing(aiter(turn)) as seen:
-        async for record in seen:
-            if record.kind is Kind.KEEPALIVE:
-                break
+        async for said in seen:
+            assert isinstance(said, Task)
+            break
     await eventually(lambda: endless.open == 0)
     [end] = [one for one in records(session, Kind.END) if one.exchange == turn.exchange.number]
     assert end.meta["how"] == "stopped"
@@ -303,9 +304,8 @@ async def test_a_call_that_is_left_early_ends_once_as_stopped(endless: Agent, op
 
 async def test_breaking_out_of_a_call_ends_it_too(endless: Agent, open_session: OpenSession):
     session = await open_session(endless.url)
-    async for record in session.send(text_draft("hello"), stream=True):
-        if record.kind is Kind.FRAME:
-            break
+    async for _ in session.send(text_draft("hello"), stream=True):
+        break
     await eventually(lambda: endless.open == 0)
     assert [one.meta["how"] for one in records(session, Kind.END)] == ["complete", "stopped"]
 
@@ -371,29 +371,45 @@ async def test_every_byte_of_a_stream_is_in_its_records(agent: Agent, open_sessi
     assert b"".join(one.raw for one in found) == b"".join(pieces)
 
 
-async def test_a_turn_hands_out_the_records_that_it_makes(agent: Agent, open_session: OpenSession):
+async def test_a_call_yields_what_the_agent_says_once_it_is_recorded(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("WORKING")}, artifact("x"), status("COMPLETED")))
     session = await open_session(agent.url)
-    turn = session.send(text_draft("hello"), stream=True)
-    handed = [record async for record in turn]
-    assert handed == [one for one in records(session) if one.exchange == turn.exchange.number]
+    yielded = []
+    async for said in session.send(text_draft("hello"), stream=True):
+        yielded.append(type(said))
+        assert session.tasks.get("t").answered.events >= len(yielded)
+    assert yielded == [Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent]
 
 
-async def test_listeners_hear_of_every_change(agent: Agent, open_session: OpenSession):
+async def test_subscribers_are_given_every_record_and_called_when_it_is_folded(agent: Agent, open_session: OpenSession):
     agent.answer(giving(b"{}"))
     session = await open_session(agent.url)
-    heard: list[int] = []
+    given: list[int] = []
+    empty: list[int] = []
 
-    def listen() -> None:
-        heard.append(len(session.journal.capture))
+    def take(news: Sequence[Record]) -> None:
+        given.extend(record.seq for record in news)
+        if not news:
+            empty.append(len(session.journal.capture))
 
-    session.journal.listen(listen)
+    unsubscribe = session.journal.subscribe(take)
+    first = len(session.journal.capture) + 1
     await say(session)
     session.note("done")
-    assert heard[-1] == len(session.journal.capture)
-    session.journal.unlisten(listen)
-    session.note("unheard")
-    assert heard[-1] == len(session.journal.capture) - 1
+    last = len(session.journal.capture)
+    assert (given, empty[-1]) == (list(range(first, last + 1)), last)
+    unsubscribe()
+    session.note("after the end of the subscription")
+    assert given[-1] == last
+
+
+async def test_a_late_subscriber_can_be_given_what_was_recorded_before(agent: Agent, open_session: OpenSession):
+    agent.answer(giving(b"{}"))
+    session = await open_session(agent.url)
+    await say(session)
+    given: list[int] = []
+    session.journal.subscribe(lambda news: given.extend(record.seq for record in news), replay=True)
+    assert given == list(range(1, len(session.journal.capture) + 1))
 
 
 async def test_artifacts_are_called_so_that_they_can_be_told_apart(agent: Agent, open_session: OpenSession):

@@ -23,7 +23,7 @@ from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.outcome import fault_of
 from inspector.session.recorder import Recorder
-from inspector.session.tasks import Tasks
+from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent
 
 NAMES = st.sampled_from(
@@ -141,7 +141,7 @@ def begun(exchange: Recorder, status: int, content_type: str) -> Recorder:
     return exchange
 
 
-def call(journal: Journal, generation: str, binding: str, operation: Operation, tasks: Tasks) -> Exchange:
+def call(journal: Journal, generation: str, binding: str, operation: Operation, tasks: TaskFold) -> Exchange:
     made = Call(operation, DIALECTS[generation], BINDINGS[binding], "the-id", "t")
     return Exchange(journal, operation.value, made, tasks)
 
@@ -155,7 +155,7 @@ lenient = settings(max_examples=120, deadline=None, suppress_health_check=[Healt
     WAYS, st.sampled_from([Operation.SEND, Operation.GET, Operation.STREAM]), st.integers(200, 599), BYTES | ENVELOPES
 )
 def test_any_answer_is_a_record(journal: Journal, way: tuple[str, str], operation: Operation, status: int, raw: bytes):
-    exchange = call(journal, *way, operation, Tasks())
+    exchange = call(journal, *way, operation, TaskFold(journal.exchanges))
     begun(exchange, status, "application/json")
     [body] = exchange.take(Body(2.0, raw))
     [end] = exchange.take(Ended(3.0, Ending.COMPLETE, 1.0, 0, len(raw)))
@@ -169,7 +169,7 @@ def test_any_answer_is_a_record(journal: Journal, way: tuple[str, str], operatio
 @lenient
 @given(WAYS, st.lists(BYTES | ENVELOPES, max_size=8), st.booleans())
 def test_any_stream_is_records(journal: Journal, way: tuple[str, str], datas: list[bytes], whole: bool):
-    tasks = Tasks()
+    tasks = TaskFold(journal.exchanges)
     exchange = call(journal, *way, Operation.STREAM, tasks)
     begun(exchange, 200, "text/event-stream")
     stream = b"".join(b"data: " + data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n\n" for data in datas)
@@ -201,7 +201,7 @@ def test_any_card_is_a_record(journal: Journal, raw: bytes, status: int, content
 )
 @pytest.mark.parametrize("operation", [Operation.SEND, Operation.STREAM])
 def test_json_that_breaks_parsers_is_a_record(journal: Journal, data: bytes, operation: Operation):
-    exchange = call(journal, "1.0", "JSONRPC", operation, Tasks())
+    exchange = call(journal, "1.0", "JSONRPC", operation, TaskFold(journal.exchanges))
     begun(exchange, 200, "application/json")
     [body] = exchange.take(Body(2.0, data))
     assert body.raw == data
@@ -210,7 +210,7 @@ def test_json_that_breaks_parsers_is_a_record(journal: Journal, data: bytes, ope
 
 
 def test_duplicate_members_are_read_as_the_last_and_kept_as_they_came(journal: Journal):
-    exchange = call(journal, "1.0", "JSONRPC", Operation.SEND, Tasks())
+    exchange = call(journal, "1.0", "JSONRPC", Operation.SEND, TaskFold(journal.exchanges))
     begun(exchange, 200, "application/json")
     said = b'{"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}]}}'
     raw = b'{"jsonrpc": "2.0", "id": "x", "id": "the-id", "result": ' + said + b"}"

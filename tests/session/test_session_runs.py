@@ -25,7 +25,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
-from inspector.session.tasks import Tasks
+from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Ended, Ending, Frames, Head, Sent
 
 Way = tuple[str, str]
@@ -41,7 +41,7 @@ class Stream:
 
     def __init__(self, capture: Capture, way: Way, *, in_full: bool) -> None:
         self.journal = Journal(capture, Redactor())
-        self.tasks = Tasks()
+        self.tasks = TaskFold(self.journal.exchanges)
         self.in_full = in_full
         self.decoded = 0
         dialect, binding = DIALECTS[way[0]], BINDINGS[way[1]]

@@ -1,13 +1,14 @@
-"""The tasks of a session: which account is believed, and who may tell one."""
+"""Folding events into tasks: which account is believed, and which stream reports on a task."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
-from inspector.protocol.assemble import Misfit
+from inspector.capture.records import Kind, Record
+from inspector.protocol.assemble import AssembledTask, TextAppended
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
     Artifact,
@@ -15,14 +16,16 @@ from inspector.protocol.model import (
     Part,
     Task,
     TaskArtifactUpdateEvent,
+    TaskList,
     TaskStatus,
     TaskStatusUpdateEvent,
+    Unreadable,
 )
+from inspector.protocol.text_buffer import GrowingText
 from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
-from inspector.session.tasks import Source, Tasks, TrackedTask, context_of, state_of, task_of, text_of
-
-ANSWER, PUSH = Source.ANSWER, Source.PUSH
+from inspector.session.exchanges import Exchanges
+from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, context_of, state_of, task_of, text_of
 
 
 def status(state: str, id: str = "t") -> TaskStatusUpdateEvent:  # noqa: A002
@@ -35,34 +38,68 @@ def chunk(text: str) -> TaskArtifactUpdateEvent:
     )
 
 
-def only(tasks: Tasks) -> TrackedTask:
-    [tracked] = tasks.all()
-    return tracked
+class Folding:
+    """A `TaskFold` that is given records as they come from a journal; exchanges are opened by their number."""
+
+    def __init__(self) -> None:
+        self.exchanges = Exchanges()
+        self.tasks = TaskFold(self.exchanges)
+        self._seq = 100
+
+    def _take(self, kind: Kind, at: float, said: object, exchange: int = 0, **members: Any) -> None:
+        if exchange and self.exchanges.get(exchange) is None:
+            meta = {"method": "POST", "url": "http://x/"}
+            self.exchanges.offer([Record(exchange, at, Kind.REQUEST, exchange, meta=meta)])
+        self._seq += 1
+        task = task_of(said) if isinstance(said, EVENTS) else ""
+        record = Record(self._seq, at, kind, exchange, task=task, **members)
+        self.exchanges.offer([record])
+        self.tasks.take([record], said)
+
+    def answer(self, said: object, at: float) -> None:
+        self._take(Kind.BODY, at, said)
+
+    def frame(self, said: object, at: float, stream: int) -> None:
+        self._take(Kind.FRAME, at, said, stream)
+
+    def end(self, stream: int) -> None:
+        self._take(Kind.END, 9.0, None, stream, meta={"how": "complete", "seconds": 1.0})
+
+    def push(self, said: object, at: float, *, accepted: bool = True) -> None:
+        self._take(Kind.DELIVERY, at, said, meta={"taken": accepted})
+
+    @property
+    def only(self) -> TrackedTask:
+        [tracked] = self.tasks.all()
+        return tracked
+
+    @property
+    def text(self) -> str:
+        return str(self.only.answered.artifacts["a"].text)
 
 
-def text(tracked: TrackedTask) -> str:
-    return str(tracked.answered.artifacts["a"].text)
+@pytest.fixture
+def folding() -> Folding:
+    return Folding()
 
 
-def test_tasks_are_numbered_as_they_are_first_seen_and_the_newest_comes_first():
-    tasks = Tasks()
+def test_tasks_are_numbered_as_they_are_first_seen_and_the_newest_comes_first(folding: Folding):
     for at, task in enumerate(("t", "u", "t")):
-        tasks.take(status(State.WORKING, task), float(at), ANSWER)
+        folding.answer(status(State.WORKING, task), float(at))
+    tasks = folding.tasks
     assert [(one.id, one.number, one.first_seen) for one in tasks.all()] == [("u", 2, 1.0), ("t", 1, 0.0)]
     assert (len(tasks), "t" in tasks, "x" in tasks, tasks.get("x")) == (2, True, False, None)
 
 
-def test_an_event_of_no_task_is_passed_over():
-    tasks = Tasks()
-    assert tasks.take(Message(message_id="m"), 0.0, ANSWER) == ()
-    assert tasks.take(status(State.WORKING, ""), 0.0, ANSWER) == ()
-    assert len(tasks) == 0
+def test_an_event_without_a_task_changes_nothing(folding: Folding):
+    for said in (Message(message_id="m"), status(State.WORKING, ""), Unreadable(None, "why"), None):
+        folding.answer(said, 0.0)
+    assert len(folding.tasks) == 0
 
 
-def test_the_misfits_of_an_event_are_handed_on():
-    tasks = Tasks()
-    tasks.take(status(State.COMPLETED), 0.0, ANSWER)
-    assert tasks.take(status(State.WORKING), 1.0, ANSWER) == (Misfit.AFTER_TERMINAL,)
+def test_every_task_of_a_list_is_folded(folding: Folding):
+    folding.answer(TaskList(tasks=[Task(id="t"), Task(id="u")]), 1.0)
+    assert [one.id for one in folding.tasks.all()] == ["u", "t"]
 
 
 @pytest.mark.parametrize(
@@ -73,60 +110,89 @@ def test_the_misfits_of_an_event_are_handed_on():
         (State.WORKING, State.COMPLETED, "pushed"),
         (State.COMPLETED, State.WORKING, "answered"),
     ],
-    ids=["only pushes", "only answers", "pushes went on", "late pushes"],
+    ids=["only pushes", "only answers", "later pushes", "late pushes"],
 )
-def test_the_account_that_went_on_is_believed(answered: str | None, pushed: str | None, believed: str):
-    tasks = Tasks()
+def test_the_account_with_the_later_news_is_believed(
+    folding: Folding, answered: str | None, pushed: str | None, believed: str
+):
     if answered:
-        tasks.take(status(answered), 1.0, ANSWER)
+        folding.answer(status(answered), 1.0)
     if pushed:
-        tasks.take(status(pushed), 2.0, PUSH)
-    tracked = only(tasks)
-    assert tracked.now is getattr(tracked, believed)
+        folding.push(status(pushed), 2.0)
+    assert folding.only.now is getattr(folding.only, believed)
 
 
-def test_answers_that_went_on_after_the_pushes_are_believed():
-    tasks = Tasks()
-    tasks.take(status(State.WORKING), 1.0, PUSH)
-    tasks.take(status(State.INPUT_REQUIRED), 2.0, ANSWER)
-    assert only(tasks).now is only(tasks).answered
+def test_answers_after_the_pushes_are_believed(folding: Folding):
+    folding.push(status(State.WORKING), 1.0)
+    folding.answer(status(State.INPUT_REQUIRED), 2.0)
+    assert folding.only.now is folding.only.answered
 
 
-def test_while_a_stream_tells_a_task_others_tell_its_end_alone():
-    tasks = Tasks()
-    tasks.take(chunk("one "), 1.0, ANSWER, stream=7)
-    tasks.take(chunk("one "), 2.0, ANSWER, stream=8)
-    tasks.take(Task(id="t", status=TaskStatus(state=State.WORKING), artifacts=[]), 3.0, ANSWER)
-    assert (text(only(tasks)), only(tasks).answered.state) == ("one ", "")
-    tasks.take(status(State.CANCELED), 4.0, ANSWER)
-    assert only(tasks).answered.state == State.CANCELED
-    tasks.take(chunk("two"), 5.0, ANSWER, stream=7)
-    assert text(only(tasks)) == "one two"
+def test_a_rejected_push_changes_nothing(folding: Folding):
+    folding.push(status(State.WORKING), 1.0, accepted=False)
+    assert len(folding.tasks) == 0
 
 
-def test_when_a_stream_is_over_the_next_one_tells_the_task():
-    tasks = Tasks()
-    tasks.take(chunk("one "), 1.0, ANSWER, stream=7)
-    tasks.let_go("t", 8)
-    tasks.take(chunk("lost "), 2.0, ANSWER, stream=8)
-    tasks.let_go("t", 7)
-    tasks.take(chunk("two"), 3.0, ANSWER, stream=8)
-    assert text(only(tasks)) == "one two"
-    tasks.let_go("no such task", 8)
+def test_while_a_stream_reports_on_a_task_other_answers_are_believed_about_its_end_alone(folding: Folding):
+    folding.frame(chunk("one "), 1.0, 7)
+    folding.frame(chunk("one "), 2.0, 8)
+    folding.answer(Task(id="t", status=TaskStatus(state=State.WORKING), artifacts=[]), 3.0)
+    assert (folding.text, folding.only.answered.state) == ("one ", "")
+    folding.answer(status(State.CANCELED), 4.0)
+    assert folding.only.answered.state == State.CANCELED
+    folding.frame(chunk("two"), 5.0, 7)
+    assert folding.text == "one two"
 
 
-def test_one_answer_after_the_other_tells_the_whole_task():
-    tasks = Tasks()
-    tasks.take(chunk("one "), 1.0, ANSWER)
-    tasks.take(chunk("two"), 2.0, ANSWER)
-    assert text(only(tasks)) == "one two"
+def test_after_the_end_of_a_stream_the_next_one_reports_on_the_task(folding: Folding):
+    folding.frame(chunk("one "), 1.0, 7)
+    folding.end(8)
+    folding.frame(chunk("lost "), 2.0, 8)
+    folding.end(7)
+    folding.frame(chunk("two"), 3.0, 8)
+    assert folding.text == "one two"
 
 
-def test_pushes_are_an_account_of_their_own():
-    tasks = Tasks()
-    tasks.take(chunk("one"), 1.0, ANSWER, stream=7)
-    tasks.take(chunk("one"), 2.0, PUSH)
-    assert [str(one.artifacts["a"].text) for one in (only(tasks).answered, only(tasks).pushed)] == ["one", "one"]
+def test_a_stream_about_one_task_does_not_keep_others_from_reporting_on_another(folding: Folding):
+    folding.frame(status(State.WORKING, "u"), 1.0, 7)
+    folding.frame(chunk("one "), 2.0, 7)
+    folding.frame(chunk("two"), 3.0, 8)
+    tracked = folding.tasks.get("t")
+    assert tracked is not None
+    assert (str(tracked.answered.artifacts["a"].text), tracked.stream) == ("one two", 8)
+
+
+def test_answers_one_after_the_other_report_the_whole_task(folding: Folding):
+    folding.answer(chunk("one "), 1.0)
+    folding.answer(chunk("two"), 2.0)
+    assert folding.text == "one two"
+
+
+def test_appended_texts_are_folded_like_the_updates_that_they_stand_for(folding: Folding):
+    texts = TextAppended(chunk("one"), ("two", "three"))
+    apart = Folding()
+    for event in (chunk("one"), *texts.updates()):
+        apart.frame(event, 1.0, 7)
+    folding.frame(chunk("one"), 1.0, 7)
+    folding.frame(texts, 1.0, 7)
+    whole, parts = folding.only.answered, apart.only.answered
+    assert [(*vars_of(one).items(),) for one in (whole, parts)] == [(*vars_of(parts).items(),)] * 2
+
+
+def vars_of(account: AssembledTask) -> dict[str, Any]:
+    [artifact] = account.artifacts.values()
+    return (
+        asdict(replace(account, artifacts={}))
+        | asdict(replace(artifact, text=GrowingText()))
+        | {"text": str(artifact.text)}
+    )
+
+
+def test_pushes_are_an_account_of_their_own(folding: Folding):
+    folding.frame(chunk("one"), 1.0, 7)
+    folding.push(chunk("one"), 2.0)
+    both = (folding.only.answered, folding.only.pushed)
+    assert [str(one.artifacts["a"].text) for one in both] == ["one", "one"]
 
 
 @pytest.mark.parametrize(

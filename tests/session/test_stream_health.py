@@ -32,7 +32,7 @@ def told(*beats: float, now: float = 10.0, span: float | None = None, **members:
 
 
 async def last(session: Session) -> ExchangeSummary:
-    number = session.journal.turns[-1][0]
+    number = session.journal.sends[-1][0]
     found = session.journal.exchanges.get(number)
     assert found is not None
     return found

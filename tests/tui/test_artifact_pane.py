@@ -13,6 +13,7 @@ from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, status, task
 
+from inspector.protocol.model import Artifact, Part
 from inspector.tui.render import images
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.artifact_views import ImageView
@@ -130,8 +131,9 @@ async def test_markdown_grows_while_it_streams(open_app: Open):
         pane = await produced(driver)
         await driver.press("v")
         account = driver.session.tasks.get("task-1").answered
+        like = Artifact(artifact_id="r.md", parts=[Part(text="")])
         for number in range(200):
-            account.go_on("r.md", f"\nparagraph *{number}*\n", 1.0)
+            account.artifacts["r.md"].append_texts(like, (f"\nparagraph *{number}*\n",))
             if number % 20 == 0:
                 pane.show(driver.session.tasks.get("task-1"))
         pane.show(driver.session.tasks.get("task-1"))

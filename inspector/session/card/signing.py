@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,15 +91,15 @@ class _KeyFetch(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append what a server streams where keys are due."""
         self.keys = KeySet(notes=(f"The keys at {self.url} are a stream of events instead.",))
-        return [self._payload(Kind.FRAME, seen.at, frame.raw) for frame in seen.frames]
+        return self._payloads(Kind.FRAME, seen.at, [frame.raw for frame in seen.frames])
 
-    def take_body(self, body: Body) -> Record:
+    def take_body(self, body: Body) -> list[Record]:
         """Append the body, read as keys where the status allows."""
         self.keys = read_answer(self.url, self.head.status if self.head else 0, body.raw)
-        return self._payload(Kind.BODY, body.at, body.raw)
+        return self._payloads(Kind.BODY, body.at, [body.raw])
 
-    def _payload(self, kind: Kind, at: float, raw: bytes) -> Record:
-        """Append one payload, with how many keys came of it or why none did."""
+    def _payloads(self, kind: Kind, at: float, raws: Sequence[bytes]) -> list[Record]:
+        """Append payloads, with how many keys came of it or why none did."""
         count, notes = len(self.keys.keys), self.keys.notes
         return self.journal.append(
             kind,
@@ -107,8 +108,7 @@ class _KeyFetch(Recorder):
             operation=self.operation,
             event="" if count else "unreadable",
             label=notes[0] if notes else f"{count} key{'' if count == 1 else 's'}",
-            size=len(raw),
-            raw=self.journal.redactor.body(raw),
+            payloads=[(len(raw), self.journal.redactor.body(raw)) for raw in raws],
         )
 
 
@@ -137,7 +137,7 @@ async def _ask(session: Session, url: str) -> _KeyFetch:
         async with aclosing(session.client.exchange(request)) as seen:
             async for observation in seen:
                 fetch.take(observation)
-                session.journal.touch()
+                session.journal.notify()
                 if isinstance(observation, Frames):
                     break  # it may never end, and no keys will come of it
     finally:

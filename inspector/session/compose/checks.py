@@ -12,7 +12,7 @@ from inspector.protocol.model import Part, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.capabilities import why_not
-from inspector.session.tasks import Tasks
+from inspector.session.tasks import TaskFold
 
 _TEXT = "text/plain"
 
@@ -25,7 +25,7 @@ class Note:
     words: str
 
 
-def check(request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: Tasks) -> tuple[Note, ...]:
+def check(request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: TaskFold) -> tuple[Note, ...]:
     """Return what the card does not accept, what the protocol forbids, and what the generation cannot carry."""
     return (
         *_of_parts(request, card),
@@ -77,7 +77,7 @@ def _accepts(mode: str, media_type: str) -> bool:
     return mode == media_type or (subtype == "*" and kind in ("*", media_type.partition("/")[0]))
 
 
-def _of_aim(request: SendRequest, tasks: Tasks) -> Iterator[Note]:
+def _of_aim(request: SendRequest, tasks: TaskFold) -> Iterator[Note]:
     message = request.message
     task = tasks.get(message.task_id or "")
     if task is not None and is_terminal(task.now.state):

@@ -113,7 +113,7 @@ async def _await_push(session: Session, hook: Hook, seconds: float) -> Step:
     """Wait until a delivery for the webhook is accepted, or no longer than that."""
     began = time.perf_counter()
     news = asyncio.Event()
-    session.journal.listen(news.set)
+    unsubscribe = session.journal.subscribe(lambda _: news.set())
     try:
         async with asyncio.timeout(seconds):
             while not hook.accepted:
@@ -122,7 +122,7 @@ async def _await_push(session: Session, hook: Hook, seconds: float) -> Step:
     except TimeoutError:
         pass  # what came until then is told below
     finally:
-        session.journal.unlisten(news.set)
+        unsubscribe()
     seen = f"{hook.accepted} accepted, {hook.refused} refused at {session.push.receiver.base_url}"
     remedy = "" if hook.accepted else _REFUSED_PUSH if hook.refused else _NO_PUSH
     return Step(PUSH, hook.accepted > 0, seen, time.perf_counter() - began, remedy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple, TypeAlias
@@ -96,14 +96,22 @@ class Pairing:
         over = way.reached[task] > record.seq or (way is self._push and not self._streaming(task))
         return Counterpart(Standing.ALONE if over else Standing.WAITING)
 
-    def offer(self, record: Record) -> None:
-        """Take in a record, if it is an event of a task that came by a stream or by push."""
-        ways = self._ways(record)
+    def offer(self, records: Sequence[Record]) -> None:
+        """Take in the next records, if they are events of a task that came by a stream or by push."""
+        ways = self._ways(records[0]) if records else None
         if ways is None:
             return
         way, other = ways
+        first = records[0]
+        way.reached.setdefault(first.task, 0)
+        if first.event in _STATUS or first.task in other.reached:
+            for record in records:
+                self._match(record, way, other)
+        else:
+            way.times(_said_by(first)).extend(record.seq for record in records)
+
+    def _match(self, record: Record, way: _Told, other: _Told) -> None:
         said, task = _said_by(record), record.task
-        way.reached.setdefault(task, 0)
         if record.event in _STATUS:
             if record.event == "task" and way.status.get(task) == said:
                 return
@@ -114,26 +122,6 @@ class Pairing:
         if there is not None and len(here) <= len(there):
             way.reached[task] = record.seq
             other.reached[task] = max(other.reached[task], there[len(here) - 1])
-
-    def offer_run(self, records: Sequence[Record]) -> None:
-        """Take in records that differ in their numbers, times and bytes alone."""
-        first = records[0]
-        ways = self._ways(first)
-        if ways is None:
-            return
-        way, other = ways
-        if first.event in _STATUS or first.task in other.reached:
-            for record in records:
-                self.offer(record)
-            return
-        way.reached.setdefault(first.task, 0)
-        way.times(_said_by(first)).extend(record.seq for record in records)
-
-    def rebuild(self, records: Iterable[Record]) -> None:
-        """Start again from all records."""
-        self._stream, self._push = _Told(), _Told()
-        for record in records:
-            self.offer(record)
 
     def _ways(self, record: Record) -> tuple[_Told, _Told] | None:
         """Return the way by which a record came, and the other one; None for what tells of no task."""

@@ -103,5 +103,5 @@ class Relay:
             label=f"#{seq} {did} to {shown}: {said}",
             meta={"delivery": seq, "to": shown, "status": done.status, "seconds": round(done.seconds, 6)},
         )
-        self._journal.touch()
+        self._journal.notify()
         return done

@@ -16,11 +16,11 @@ from inspector.findings.payload.judge import of_push
 from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.findings.stream import events as judge
-from inspector.protocol.assemble import Misfit
+from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.dialects.registry import ALL
-from inspector.protocol.lifecycle import short
+from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Event, Json, Task, TaskStatus, TaskStatusUpdateEvent, Unreadable
-from inspector.session.journal import LABEL_LENGTH, Journal
+from inspector.session.journal import Journal
 from inspector.session.push.attempts import Attempt, Attempts
 from inspector.session.push.fingerprint import Skeleton, Sound
 from inspector.session.push.pairing import Pairing
@@ -28,7 +28,7 @@ from inspector.session.push.push_runs import Going, PushRuns
 from inspector.session.push.relay import Relay
 from inspector.session.push.webhook_registration import Hook, Hooks
 from inspector.session.summary import describe, event_pointer
-from inspector.session.tasks import Source, Tasks, task_of
+from inspector.session.tasks import TaskFold, task_of
 from inspector.session.timestamps import seconds_of
 from inspector.wire.receiver.check import Check
 from inspector.wire.receiver.delivery import Delivery
@@ -74,7 +74,7 @@ class PushDesk:
     def __init__(
         self,
         journal: Journal,
-        tasks: Tasks,
+        tasks: TaskFold,
         *,
         host: str,
         port: int,
@@ -84,6 +84,7 @@ class PushDesk:
         self._journal = journal
         self._tasks = tasks
         self._attempts = Attempts()
+        self._orders: dict[str, Order] = {}
         self._sound = Sound()
         self._runs = PushRuns(journal.redactor)
         self._where: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
@@ -121,12 +122,12 @@ class PushDesk:
     def pairing(self) -> Pairing:
         """Return what the pushes are to the streams; it is kept from the first time that somebody asks for it."""
         pairing = Pairing(self._streamed)
-        self._journal.follow(pairing)
+        self._journal.subscribe(pairing.offer, replay=True)
         return pairing
 
     def _streamed(self, task_id: str) -> bool:
         tracked = self._tasks.get(task_id)
-        return tracked is not None and tracked.teller != 0
+        return tracked is not None and tracked.stream != 0
 
     async def turn_on(self) -> None:
         """Start the receiver, if need be, and register a webhook with every message from now on.
@@ -198,23 +199,28 @@ class PushDesk:
         _count(hook, delivery)
         self._attempts.note(delivery, attempt, record.seq)
         self.relay.offer(record.seq, delivery)
-        self._journal.touch()
+        self._journal.notify()
 
     def _go_on(self, going: Going, delivery: Delivery) -> Record | None:
         """Record a delivery that goes on a run; None where its task has moved on, or would."""
         like, status, words = going
         tracked = self._tasks.get(like.task)
-        if tracked is None or not tracked.pushed.say(status, delivery.at):
+        if tracked is None or status.state != tracked.pushed.state or is_terminal(status.state):
             return None
         redactor, latency = self._journal.redactor, _latency(status, delivery.at)
-        return self._journal.append_like(
-            like,
+        [record] = self._journal.append(
+            Kind.DELIVERY,
             delivery.at,
-            label=redactor.text(words)[:LABEL_LENGTH],
-            size=len(delivery.body),
-            raw=redactor.body(delivery.body),
+            event=like.event,
+            task=like.task,
+            context=like.context,
+            state=like.state,
+            label=words,
+            payloads=[(len(delivery.body), redactor.body(delivery.body))],
             meta=going.meta(delivery, latency),
         )
+        tracked.pushed.say(status, record.at)
+        return record
 
     def _read_in_full(self, delivery: Delivery, hook: Hook | None, attempt: Attempt, skeleton: Skeleton) -> Record:
         reading = _read(delivery.value)
@@ -226,6 +232,8 @@ class PushDesk:
         elif not delivery.challenge:
             checks, findings = self._judge(delivery, reading, hook, attempt, skeleton)
         record = self._append(delivery, reading, hook, attempt, [*delivery.checks, *checks], findings)
+        if not (delivery.refused or delivery.challenge):
+            self._tasks.take((record,), reading.event)
         if checks[1:] == [_KNOWN, _IN_ORDER] and not findings:
             self._runs.learn(delivery, skeleton, hook, reading.event, record)
         return record
@@ -242,7 +250,7 @@ class PushDesk:
             said = "no task can be read" if isinstance(event, Unreadable) else "a message outside of any task"
             return [shape, Check("task", None, said), _judge_order(attempt, ())], findings
         known = self._tasks.get(task) is not None
-        misfits = self._tasks.take(event, delivery.at, Source.PUSH) if delivery.taken else ()
+        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.taken else ()
         findings += self._judge_objects(skeleton, reading)
         if misfits:
             findings += _judge_misfits(reading, event, misfits)
@@ -272,7 +280,7 @@ class PushDesk:
             name, label = "challenge", "the agent asks whether this webhook is ours"
         redactor = self._journal.redactor
         refused = redactor.text(delivery.refused)
-        return self._journal.append(
+        [record] = self._journal.append(
             Kind.DELIVERY,
             delivery.at,
             event=name,
@@ -280,8 +288,7 @@ class PushDesk:
             context=context,
             state=state,
             label=refused or label,
-            size=len(delivery.body),
-            raw=redactor.body(delivery.body),
+            payloads=[(len(delivery.body), redactor.body(delivery.body))],
             meta={
                 "method": delivery.method,
                 "target": redactor.url(delivery.target),
@@ -304,6 +311,7 @@ class PushDesk:
             },
             findings=findings,
         )
+        return record
 
     def _latency_of(self, event: Event | Unreadable, delivery: Delivery) -> float | None:
         """Return how long after what it reports a delivery came, None for what reports no state.
@@ -314,7 +322,7 @@ class PushDesk:
             return None
         since, at = _latency(event.status, delivery.at), delivery.at
         tracked = self._tasks.get(task_of(event))
-        if since is not None or tracked is None or not tracked.pushed.moves or tracked.pushed.moves[-1].at != at:
+        if since is not None or tracked is None or not delivery.taken or event.status.state == tracked.pushed.state:
             return since
         moves = reversed(tracked.answered.moves)
         heard = next((move.at for move in moves if move.state == event.status.state), None)

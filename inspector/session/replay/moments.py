@@ -9,20 +9,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind, Record
-from inspector.capture.redaction import Redactor
-from inspector.protocol.model import Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent
+from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
 from inspector.protocol.snapshot import FrozenTask, freeze
-from inspector.protocol.sse import Frame
-from inspector.session.chunk_run import ChunkRun
-from inspector.session.replay.translate import canonical
-from inspector.session.tasks import Source, Tasks, TrackedTask, task_of
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
+from inspector.session.journal import Journal
+from inspector.session.replay.record_reader import RecordReader
+from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of
 
 EVERY = 128
 """How many records lie between two points at which the task is kept."""
@@ -37,73 +31,38 @@ class _Kept:
 
     number: int
     first_seen: float
-    teller: int
+    stream: int
     answered: FrozenTask
     pushed: FrozenTask
 
     def thaw(self, task_id: str) -> TrackedTask:
-        return TrackedTask(task_id, self.number, self.first_seen, self.answered.thaw(), self.pushed.thaw(), self.teller)
+        return TrackedTask(task_id, self.number, self.first_seen, self.answered.thaw(), self.pushed.thaw(), self.stream)
 
 
-class _Fold:
-    """Takes in the records of one task as the session did when they came."""
+class _TaskReader:
+    """Folds the records of one task again, from its first one or from a moment at which the task was kept."""
 
-    def __init__(self, session: Session, task_id: str, task: TrackedTask | None = None) -> None:
-        self._session = session
+    def __init__(self, journal: Journal, task_id: str, kept: _Kept | None = None) -> None:
         self._task_id = task_id
-        self._tasks = Tasks()
-        self._runs: dict[int, ChunkRun] = {}
-        if task is not None:
-            self._tasks.adopt(task)
+        self._reader = RecordReader(journal)
+        self._fold = TaskFold(journal.exchanges)
+        if kept is not None:
+            self._fold.adopt(kept.thaw(task_id))
 
     @property
     def task(self) -> TrackedTask | None:
-        """Return the task as told so far, None before anything was."""
-        return self._tasks.get(self._task_id)
+        """Return the task as it is by now, None before any event was about it."""
+        return self._fold.get(self._task_id)
 
     def take(self, record: Record) -> bool:
-        """Take in a record and say whether it told something of the task."""
-        match record.kind:
-            case Kind.END:
-                self._tasks.let_go(self._task_id, record.exchange)
-                self._runs.pop(record.exchange, None)
-                return False
-            case Kind.FRAME:
-                return self._frame(record)
-            case Kind.DELIVERY:
-                return bool(record.meta.get("taken")) and self._whole(record, Source.PUSH)
-            case _:
-                return self._whole(record, Source.ANSWER)
-
-    def _frame(self, record: Record) -> bool:
-        run = self._runs.get(record.exchange)
-        if run is None:
-            run = self._runs[record.exchange] = ChunkRun(Redactor())
-        frame = Frame(record.raw, record.raw)  # where the text stands in the bytes is all that a run wants to know
-        if run.chunk is not None and (text := run.text_of(frame)):
-            self._tasks.go_on(self._task_id, run.artifact_id, text, record.at)
-            return True
-        return self._whole(record, Source.ANSWER, run, frame)
-
-    def _whole(self, record: Record, source: Source, run: ChunkRun | None = None, frame: Frame | None = None) -> bool:
-        """Take in a record that is read in full."""
-        said = canonical(record, self._session.request_of(record))
+        """Take in a record and say whether it carries an event about the task."""
+        said = self._reader.read(record)
         if isinstance(said, TaskList):
             said = next((one for one in said.tasks if one.id == self._task_id), None)
-        if not isinstance(said, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
-            return False
-        if task_of(said) != self._task_id:
-            return False
-        stream = record.exchange if run is not None and self._is_about(record.exchange) else 0
-        self._tasks.take(said, record.at, source, stream=stream)
-        if run is not None and frame is not None:
-            told_here = self._tasks.told_by(record.exchange, self._task_id) is not None
-            run.learn(frame, said, record, sound=told_here)
-        return True
-
-    def _is_about(self, exchange: int) -> bool:
-        summary = self._session.journal.exchanges.get(exchange)
-        return summary is not None and summary.task == self._task_id
+        mine = isinstance(said, EVENTS) and task_of(said) == self._task_id
+        if mine or record.kind is Kind.END:
+            self._fold.take((record,), said)
+        return mine and (record.kind is not Kind.DELIVERY or bool(record.meta.get("taken")))
 
 
 class Moments:
@@ -112,10 +71,10 @@ class Moments:
     Knows of as many as `read` has read; keeps 16 bytes an event, and the text that the task has come to.
     """
 
-    def __init__(self, session: Session, task_id: str) -> None:
+    def __init__(self, journal: Journal, task_id: str) -> None:
         self.task_id = task_id
-        self._session = session
-        self._fold = _Fold(session, task_id)
+        self._journal = journal
+        self._reader = _TaskReader(journal, task_id)
         self._through = 0
         self._seqs = array("q")
         self._events = array("q")
@@ -133,14 +92,14 @@ class Moments:
     @property
     def complete(self) -> bool:
         """Say whether all that is recorded by now has been read."""
-        return self._through >= len(self._session.journal.capture)
+        return self._through >= len(self._journal.capture)
 
     def read(self) -> bool:
         """Read on by a page, which takes a few milliseconds, and say whether there is more."""
         for record in self._page():
             if len(self._seqs) % EVERY == 0:
-                self._kept.append(_keep(self._fold.task))
-            if self._fold.take(record):
+                self._kept.append(_keep(self._reader.task))
+            if self._reader.take(record):
                 self._events.append(len(self._seqs))
                 self._event_seqs.append(record.seq)
             self._seqs.append(record.seq)
@@ -162,17 +121,17 @@ class Moments:
         position = self._events[range(len(self))[index]]
         start = position - position % EVERY
         kept = self._kept[start // EVERY]
-        fold = _Fold(self._session, self.task_id, kept.thaw(self.task_id) if kept else None)
+        reader = _TaskReader(self._journal, self.task_id, kept)
         for record in self._records(self._seqs[start : position + 1]):
-            fold.take(record)
-        task = fold.task
+            reader.take(record)
+        task = reader.task
         if task is None:
             raise LookupError(f"record {self._seqs[position]} tells nothing of task {self.task_id} any more")
         return task
 
     def _page(self) -> list[Record]:
         """Return the next records about the task, with the lists of tasks that the agent answered among them."""
-        capture, after = self._session.journal.capture, self._through
+        capture, after = self._journal.capture, self._through
         found = capture.select(kinds=_KINDS, task=self.task_id, after=after, limit=_PAGE)
         self._through = found[-1].seq if len(found) == _PAGE else len(capture)
         listed = (
@@ -184,7 +143,7 @@ class Moments:
 
     def _records(self, seqs: array[int]) -> list[Record]:
         """Read records, at one go where little else stands between them."""
-        capture = self._session.journal.capture
+        capture = self._journal.capture
         if seqs[-1] - seqs[0] < 4 * len(seqs):
             wanted = set(seqs)
             return [record for record in capture.slice(seqs[0], seqs[-1]) if record.seq in wanted]
@@ -194,4 +153,4 @@ class Moments:
 def _keep(task: TrackedTask | None) -> _Kept | None:
     if task is None:
         return None
-    return _Kept(task.number, task.first_seen, task.teller, freeze(task.answered), freeze(task.pushed))
+    return _Kept(task.number, task.first_seen, task.stream, freeze(task.answered), freeze(task.pushed))

@@ -13,7 +13,7 @@ from inspector.protocol.dialects.translate import respell
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Request, SendRequest, Unreadable, Wire
-from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.operations import Operation
 from inspector.session.payload_json import payload_json
 
 _OPERATIONS = frozenset(Operation)
@@ -33,10 +33,11 @@ def name_of(dialect: Dialect) -> str:
     return dialect.generation if alone else f"{dialect.generation} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
 
-def canonical(record: Record, request: Record) -> Wire | None:
-    """Read what a record carries, None where that is nothing, an error or unreadable.
+def canonical(record: Record, request: Record, status: int = 200) -> Wire | None:
+    """Return the object that a record carries, None where it carries nothing, an error or something unreadable.
 
-    `request` is the record that opened the exchange, which says what is spoken there.
+    `request` is the record that opened the exchange, which names its protocol version and binding; `status` is the
+    HTTP status of the response.
     """
     value = parse(payload_json(record, request))
     if isinstance(value, Unreadable):
@@ -59,10 +60,8 @@ def canonical(record: Record, request: Record) -> Wire | None:
             answer: object = dialect.decode_request(operation, value)
         case Kind.FRAME:
             answer = binding.decode_item(dialect, value)
-        case Kind.BODY if operation in STREAMING:
-            answer = binding.decode_item(dialect, value)
         case Kind.BODY:
-            answer = binding.decode_answer(dialect, operation, 200, value)
+            answer = binding.decode_answer(dialect, operation, status, value)
         case _:
             return None
     return answer if isinstance(answer, Wire) else None

@@ -38,7 +38,7 @@ class TimelineRows:
         """Return the cells of one row."""
         row = self._records[index]
         record = self._journal.capture.get(row.last)
-        began = self._journal.turn_of(record)
+        began = self._journal.send_of(record)
         return rows.timeline_row(
             record,
             row,

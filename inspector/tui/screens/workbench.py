@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -46,6 +47,10 @@ _TURNS = 4
 """How many turns others get after a slice of a recording: a key goes through several tasks until it is drawn."""
 _OF_AGENTS = frozenset({"push", "doctor", "again", "interfaces"})
 """What a recording, which has no agent, cannot do."""
+
+
+def _nothing() -> None:
+    pass
 
 
 class WorkbenchScreen(Screen[None]):
@@ -93,6 +98,7 @@ class WorkbenchScreen(Screen[None]):
         self._reference = ""
         self._wanted = ""
         self._guide: Guide | None = None
+        self._unsubscribe: Callable[[], None] = _nothing
         self._has_tour = False
 
     def compose(self) -> ComposeResult:
@@ -157,7 +163,7 @@ class WorkbenchScreen(Screen[None]):
         self._end_tour()
         self._has_tour = False
         if self.session is not None:
-            self.session.journal.unlisten(self._pacer.poke)
+            self._unsubscribe()
         from inspector.tui.card_actions import CardDesk  # noqa: PLC0415 - likewise
         from inspector.tui.send_actions import Sender  # noqa: PLC0415 - loaded with the session, after first paint
 
@@ -167,7 +173,7 @@ class WorkbenchScreen(Screen[None]):
         self.sender = Sender(self, session)
         self.cards = CardDesk(self, session)
         self._reference = reference
-        session.journal.listen(self._pacer.poke)
+        self._unsubscribe = session.journal.subscribe(lambda _: self._pacer.poke())
         for place in self.query(Place):
             place.attach(session)
         self._doing = ("busy", "connecting")

@@ -97,11 +97,11 @@ class TrafficPlace(RecordsPlace):
         super().attach(session)
         self._asides = Asides(session)
         requests = RecordList(lambda record: record.kind is Kind.REQUEST)
-        session.journal.follow(requests)
+        session.journal.subscribe(requests.offer, replay=True)
         self._exchanges = ExchangeRows(session.journal, requests, self.glyphs, self._asides)
         self._number = 0
         self._records = RecordList(lambda record: record.exchange == self._number != 0)
-        session.journal.follow(self._records)
+        session.journal.subscribe(self._records.offer, replay=True)
         self._record_rows = ExchangeRecordRows(session.journal, self._records, self.glyphs, 0.0, self._asides)
         self.query_one("#exchanges", Feed).show_rows(self._exchanges)
         self.query_one("#records", Feed).show_rows(self._record_rows)
@@ -211,7 +211,9 @@ class TrafficPlace(RecordsPlace):
             return
         self._number = number
         journal = self.session.journal
-        self._records.rebuild(journal.capture.select(exchange=number) if number else ())
+        self._records.clear()
+        for record in journal.capture.select(exchange=number) if number else ():
+            self._records.offer((record,))
         began = journal.capture.get(number).at if number else 0.0
         self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began, self._asides)
         self.query_one("#records", Feed).show_rows(self._record_rows)

@@ -102,7 +102,7 @@ class WebhooksPlace(RecordsPlace):
 
         super().attach(session)
         self._deliveries = RecordList(lambda record: record.kind is Kind.DELIVERY)
-        session.journal.follow(self._deliveries)
+        session.journal.subscribe(self._deliveries.offer, replay=True)
         self._rows = DeliveryRows(session.journal, self._deliveries, self.glyphs, Asides(session))
         self.query_one(Feed).show_rows(self._rows)
         self.show_record(None)

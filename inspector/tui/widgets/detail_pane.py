@@ -283,7 +283,7 @@ class DetailPane(Vertical):
 
         moments = self._moments
         if moments is None or moments.task_id != record.task:
-            moments = self._moments = Moments(self._session, record.task)
+            moments = self._moments = Moments(self._session.journal, record.task)
         more = True
         while more and moments.through < record.seq:
             more = moments.read()

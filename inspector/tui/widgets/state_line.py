@@ -53,7 +53,7 @@ class TaskLane(Static):
 
     def _learn_answers(self, task_id: str, journal: Journal) -> None:
         """Look for what was sent to the task, again only when something was sent."""
-        asked = (task_id, len(journal.turns))
+        asked = (task_id, len(journal.sends))
         if asked != self._asked:
             self._asked = asked
             sent = journal.capture.select(kinds=(Kind.REQUEST,), task=task_id)

@@ -81,7 +81,7 @@ class TimelineFilter(FilterLine):
         try:
             for page in capture.search(query, after=self.searched):
                 for seq in page.hits:
-                    hits.offer(capture.get(seq))
+                    hits.offer((capture.get(seq),))
                 self.searched = page.through
                 self.post_message(self.Found())
                 await asyncio.sleep(0)

@@ -115,7 +115,7 @@ class TimelinePane(Vertical):
         # Both are kept, because a million records take longer to read again than anybody waits for a key.
         self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
         for whole in self._wholes.values():
-            session.journal.follow(whole)
+            session.journal.subscribe(whole.offer, replay=True)
         self.query_one(TimelineFilter).attach(session, belongs)
         self.query_one(StreamLine).attach(session, automatic=automatic)
         self._show_list(self._wholes[self._folded])

@@ -99,7 +99,7 @@ class TravelLine(Widget, can_focus=True):
 
         if self._moments is None or self._moments.task_id != task_id or session is not self._session:
             self._forget()
-            self._session, self._moments = session, Moments(session, task_id)
+            self._session, self._moments = session, Moments(session.journal, task_id)
         self.add_class("-open")
         self.screen.set_focus(self)
         self.go_to(seq)
@@ -180,7 +180,7 @@ class TravelLine(Widget, can_focus=True):
             return ""
         seq, journal = self._moments.seq(index), self._session.journal
         record = journal.capture.get(seq)
-        began = journal.turn_of(record)
+        began = journal.send_of(record)
         return f"#{seq} {lasting(max(0.0, record.at - began))}" if began is not None else f"#{seq}"
 
     def render(self) -> RenderResult:

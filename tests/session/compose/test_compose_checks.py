@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from scripted import card_of
 
+from inspector.capture.records import Kind, Record
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import PushConfig, Task, TaskStatus
 from inspector.protocol.selection import select
 from inspector.session.compose.build import compose
 from inspector.session.compose.checks import Note, check
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
-from inspector.session.tasks import Source, Tasks
+from inspector.session.exchanges import Exchanges
+from inspector.session.tasks import TaskFold
 
 HOOK = PushConfig(url="http://hook.example/x")
 EXTENSION = "https://example.com/ext"
@@ -22,7 +24,7 @@ EXTENSION = "https://example.com/ext"
 def notes(
     draft: Draft,
     *,
-    tasks: Tasks | None = None,
+    tasks: TaskFold | None = None,
     stream: bool = False,
     push: bool = False,
     binding: str = "JSONRPC",
@@ -34,13 +36,13 @@ def notes(
     choice = select(card)
     assert choice is not None
     request = compose(draft, push=HOOK if push else None).request
-    return list(check(request, stream=stream, choice=choice, card=card, tasks=tasks or Tasks()))
+    return list(check(request, stream=stream, choice=choice, card=card, tasks=tasks or TaskFold(Exchanges())))
 
 
-def known(state: str, name: str = "t", context: str = "c") -> Tasks:
-    tasks = Tasks()
+def known(state: str, name: str = "t", context: str = "c") -> TaskFold:
+    tasks = TaskFold(Exchanges())
     task = Task(id=name, context_id=context, status=TaskStatus(state=f"TASK_STATE_{state}"))
-    tasks.take(task, 1.0, Source.ANSWER)
+    tasks.take([Record(1, 1.0, Kind.BODY)], task)
     return tasks
 
 

@@ -27,7 +27,7 @@ class Told:
         seq = len(self.records) + 1
         meta = {"taken": True, **meta} if kind is P else {}
         self.records[seq] = Record(seq, seq / 10, kind, event=event, task=task, state=state, label=label, meta=meta)
-        self.pairing.offer(self.records[seq])
+        self.pairing.offer([self.records[seq]])
         return seq
 
     def of(self, seq: int) -> Counterpart | None:
@@ -114,12 +114,13 @@ def test_a_run_of_chunks_is_taken_in_as_they_are_one_by_one():
     seqs = [one.tell(S, "artifact", label="a") for _ in range(5)]
     chunks = [one.records[seq] for seq in seqs]
     run.records = dict(one.records)
-    run.pairing.offer_run(chunks)
+    run.pairing.offer(chunks)
     for told in (one, run):
         pushed = [told.tell(P, "artifact", label="a") for _ in range(2)]
         assert [told.of(seq) for seq in pushed] == [(BOTH, 1), (BOTH, 2)]
     rebuilt = Pairing(lambda _: False)
-    rebuilt.rebuild(run.records.values())
+    for record in run.records.values():
+        rebuilt.offer([record])
     assert [rebuilt.of(record) for record in run.records.values()] == [run.of(seq) for seq in run.records]
 
 

@@ -24,7 +24,7 @@ from inspector.session.journal import Journal
 from inspector.session.push import service
 from inspector.session.push.service import PushDesk
 from inspector.session.push.webhook_registration import Hook
-from inspector.session.tasks import Tasks
+from inspector.session.tasks import TaskFold
 from inspector.wire.receiver.check import Check
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Registration
@@ -42,7 +42,7 @@ class Desk:
 
     def __init__(self, capture: Capture, *, in_full: bool) -> None:
         self.journal = Journal(capture, Redactor())
-        self.tasks = Tasks()
+        self.tasks = TaskFold(self.journal.exchanges)
         self.desk = PushDesk(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
         self.hooks = [
             Hook(Registration(number, f"/{number}", "the-token", f"http://x/{number}", 0.0), "t", "1.0")

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,9 @@ from inspector.session.tasks import TrackedTask
 
 
 def told(task: TrackedTask) -> list[Any]:
-    """Return all that is known of a task; of pushes not when they came, for a record is never before another."""
-    known: list[Any] = [task.id, task.number, task.first_seen, task.teller]
-    pushed = replace(task.pushed, moves=[replace(move, at=0.0) for move in task.pushed.moves], updated=0.0)
-    for account in (task.answered, pushed):
+    """Return all that is known of a task."""
+    known: list[Any] = [task.id, task.number, task.first_seen, task.stream]
+    for account in (task.answered, task.pushed):
         artifacts = [astuple(replace(one, text=str(one.text))) for one in account.artifacts.values()]  # type: ignore[arg-type]
         known += [artifacts, astuple(replace(account, artifacts={}))]
     return known
@@ -43,14 +43,14 @@ class Rows:
         self.session = session
         self.lists = RecordList(lambda _: True, folded=True), RecordList(lambda one: one.kind is Kind.REQUEST)
         for followed in self.lists:
-            session.journal.follow(followed)
+            session.journal.subscribe(followed.offer, replay=True)
 
     @property
     def known(self) -> list[Any]:
         rows: list[Any] = [row for followed in self.lists for row in followed]  # type: ignore[attr-defined]
         journal = self.session.journal
         exchanges = [journal.exchanges.get(row.first) for row in rows]
-        return [*map(told, self.session.tasks.all()), journal.found, journal.turns, *rows, *exchanges]
+        return [*map(told, self.session.tasks.all()), journal.found, journal.sends, *rows, *exchanges]
 
 
 async def recorded(open_session: OpenSession, mock: MockAgent, tmp_path: Path) -> tuple[Path, list[Any]]:
@@ -87,18 +87,18 @@ async def test_who_follows_before_it_is_read_is_told_all(open_session: OpenSessi
     path, _ = await recorded(open_session, mock, tmp_path)
     recording = Recording(path)
     early = RecordList(lambda _: True, folded=True)
-    recording.journal.follow(early)
+    recording.journal.subscribe(early.offer, replay=True)
     touched = 0
 
-    def touch() -> None:
+    def take(news: Sequence[Record]) -> None:
         nonlocal touched
-        touched += 1
+        touched += not news
 
-    recording.journal.listen(touch)
+    recording.journal.subscribe(take)
     slices = sum(1 for _ in recording.read())
     assert touched == slices + 1
     late = RecordList(lambda _: True, folded=True)
-    recording.journal.follow(late)
+    recording.journal.subscribe(late.offer, replay=True)
     assert [*early] == [*late]  # type: ignore[misc]
     await recording.close()
 
@@ -106,7 +106,7 @@ async def test_who_follows_before_it_is_read_is_told_all(open_session: OpenSessi
 async def test_a_long_recording_is_read_in_slices(tmp_path: Path):
     with Capture.create(tmp_path / "long.a2a") as capture:
         for number in range(20_000):
-            capture.append(Kind.FRAME, 1.0, exchange=1, raw=b"%d" % number)
+            capture.append(Kind.FRAME, 1.0, exchange=1, payloads=[(0, b"%d" % number)])
     recording = Recording(tmp_path / "long.a2a")
     parts = [recording.part_read for _ in recording.read()]
     assert len(parts) > 3
@@ -178,7 +178,7 @@ async def test_a_record_that_lacks_what_readers_rely_on_is_a_note_that_says_so(t
     metas += [{name: value for name, value in GOOD[kind].items() if name != left_out} for left_out in GOOD[kind]]
     with Capture.create(tmp_path / "odd.a2a") as capture:
         for meta in metas:
-            capture.append(kind, 1.0, operation="SendMessage", exchange=1, meta=meta, raw=b"{}")
+            capture.append(kind, 1.0, operation="SendMessage", exchange=1, meta=meta, payloads=[(0, b"{}")])
     recording = Recording(tmp_path / "odd.a2a")
     [*_] = recording.read()
     records = recording.journal.capture.slice(1, len(metas))
@@ -205,7 +205,7 @@ async def test_numbers_that_cannot_be_are_told_from_those_that_can(tmp_path: Pat
     path = tmp_path / "odd.a2a"
     with Capture.create(path) as capture:
         for _ in range(3):
-            capture.append(Kind.FRAME, 1.0, exchange=1, raw=b"x")
+            capture.append(Kind.FRAME, 1.0, exchange=1, payloads=[(0, b"x")])
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE record SET {change} WHERE seq = 2")
     connection.close()
@@ -221,9 +221,13 @@ async def test_numbers_that_cannot_be_are_told_from_those_that_can(tmp_path: Pat
 async def test_time_that_runs_backwards_does_no_harm(tmp_path: Path):
     path = tmp_path / "odd.a2a"
     with Capture.create(path) as capture:
-        capture.append(Kind.REQUEST, 1e9, operation="SendStreamingMessage", meta=GOOD[Kind.REQUEST], raw=b"{}")
+        capture.append(
+            Kind.REQUEST, 1e9, operation="SendStreamingMessage", meta=GOOD[Kind.REQUEST], payloads=[(0, b"{}")]
+        )
         for _ in range(3):
-            capture.append(Kind.FRAME, 1e9, exchange=1, operation="SendStreamingMessage", event="artifact", raw=b"x")
+            capture.append(
+                Kind.FRAME, 1e9, exchange=1, operation="SendStreamingMessage", event="artifact", payloads=[(0, b"x")]
+            )
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE record SET at = seq WHERE seq > 1")
     connection.close()
@@ -238,9 +242,9 @@ async def test_time_that_runs_backwards_does_no_harm(tmp_path: Path):
 async def test_an_operation_that_nobody_knows_is_read_as_nothing(tmp_path: Path):
     path = tmp_path / "odd.a2a"
     with Capture.create(path) as capture:
-        capture.append(Kind.REQUEST, 1.0, operation="Sing", meta=GOOD[Kind.REQUEST], raw=b"{}")
-        capture.append(Kind.FRAME, 1.0, exchange=1, operation="Sing", raw=b"data: {}\n\n")
-        capture.append(Kind.BODY, 1.0, exchange=1, operation="Sing", raw=b'{"result": {}}')
+        capture.append(Kind.REQUEST, 1.0, operation="Sing", meta=GOOD[Kind.REQUEST], payloads=[(0, b"{}")])
+        capture.append(Kind.FRAME, 1.0, exchange=1, operation="Sing", payloads=[(0, b"data: {}\n\n")])
+        capture.append(Kind.BODY, 1.0, exchange=1, operation="Sing", payloads=[(0, b'{"result": {}}')])
     recording = Recording(path)
     [*_] = recording.read()
     assert len(recording.tasks) == 0
@@ -263,7 +267,7 @@ def test_frames_are_told_of_together_only_where_they_are_alike(tmp_path: Path):
             meta = GOOD[Kind.END] if kind is Kind.END else None
             event = "artifact" if number % 3 else "status"
             task = f"t{number // 20 % 2}"
-            capture.append(kind, 1.0 + number, exchange=1, event=event, task=task, size=number, meta=meta)
+            capture.append(kind, 1.0 + number, exchange=1, event=event, task=task, payloads=[(number, b"")], meta=meta)
     together, alone = Recording(tmp_path / "mixed.a2a"), Recording(tmp_path / "mixed.a2a")
     told_together, told_alone = Rows(together), Rows(alone)
     records: list[Record] = together.journal.capture.slice(1, 200)
@@ -271,6 +275,6 @@ def test_frames_are_told_of_together_only_where_they_are_alike(tmp_path: Path):
     for record in records:
         alone.journal.replay([record])
     assert told_together.known == told_alone.known
-    assert together.journal.told == alone.journal.told == 200
+    assert together.journal.last_seq == alone.journal.last_seq == 200
     for recording in (together, alone):
         recording.journal.capture.close()

@@ -11,6 +11,8 @@ from inspector.tui.render.hexdump import raw_text
 from inspector.tui.render.highlight import HIT, Marked
 from inspector.tui.render.paragraphs import Paragraph, Paragraphs
 
+LIKE = Artifact.model_validate({"artifactId": "a", "parts": [{"text": ""}]})
+
 
 def extend(artifact: AssembledArtifact, *parts: dict[str, Any]) -> None:
     artifact.extend(Artifact.model_validate({"artifactId": "a", "parts": list(parts)}))
@@ -26,7 +28,7 @@ def test_sections_grow_with_the_artifact():
         seen.append([(one.kind, sections.text_of(one) if one.kind == "text" else "") for one in sections.all])
     assert seen[1] == [("text", "one two")]
     assert seen[-1] == [("text", "one two"), ("data", ""), ("text", "xy")]
-    artifact.go_on("z")
+    artifact.append_texts(LIKE, ("z",))
     sections.update()
     assert sections.text_of(sections.all[-1]) == "xyz"
     assert sections.text_of(sections.all[-1], 2) == "z"
@@ -54,7 +56,7 @@ def test_every_chunk_is_a_line_also_one_without_text():
     extend(artifact, {"text": "ab\n"})
     extend(artifact, {"data": 1})
     extend(artifact, {"text": "cd"})
-    artifact.go_on("cd")
+    artifact.append_texts(LIKE, ("cd",))
     lines = ChunkLines(artifact)
     shown = ["".join(text for text, _ in lines.line(index)).split() for index in range(len(lines))]
     assert shown == [
