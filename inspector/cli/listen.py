@@ -28,11 +28,11 @@ from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 from inspector.session.card.signing import given_keys
 from inspector.session.push.attempts import Chain, chains
-from inspector.session.push.service import PushDesk
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.service import PushService
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.wire.receiver.delivery import NO_TLS
 from inspector.wire.receiver.registration import Demand, Proof
-from inspector.wire.receiver.response_override import SPELLING, Dial, read_dial
+from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 from inspector.wire.receiver.tunnels import tunnels
 
 _MARKS = {True: "+", False: "-", None: "?"}
@@ -42,12 +42,12 @@ _MARKS = {True: "+", False: "-", None: "?"}
 def listen(invocation: Invocation, out: Output) -> int:
     """Receive push notifications until a signal, `--count` deliveries or `--timeout`."""
     out.lines = out.json
-    dials = [_dial(text) for text in invocation.given.fail or ()]
+    overrides = [_override(text) for text in invocation.given.fail or ()]
     _check(invocation)
     options = invocation.options
     with _capture(options.capture) as path:
         endless = replace(invocation, options=replace(options, timeout=None, capture=path))
-        return run(endless, out, lambda current: _listen(current, dials, options.timeout))
+        return run(endless, out, lambda current: _listen(current, overrides, options.timeout))
 
 
 @contextmanager
@@ -97,20 +97,20 @@ async def _demand(current: Run) -> Demand:
     return Demand(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
 
 
-def _dial(text: str) -> Dial:
-    dial = read_dial(text)
-    if dial is None:
+def _override(text: str) -> ResponseOverride:
+    override = read_override(text)
+    if override is None:
         raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
-    return dial
+    return override
 
 
-async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> None:
+async def _listen(current: Run, overrides: list[ResponseOverride], seconds: float | None) -> None:
     given, push = current.invocation.given, current.session.push
     demand = await _demand(current)
     deliveries = _Deliveries(current)
     await push.listen()
-    for dial in dials:
-        push.dials.add(dial)
+    for override in overrides:
+        push.overrides.add(override)
     push.relay.forward_to(given.forward or "")
     stops = [on_signal(partial(deliveries.stop, number), number) for number in (signal.SIGINT, signal.SIGTERM)]
     with stops[0], stops[1]:
@@ -137,7 +137,7 @@ async def _listen(current: Run, dials: list[Dial], seconds: float | None) -> Non
         raise (KeyboardInterrupt if deliveries.stopped == signal.SIGINT else asyncio.CancelledError)(said)
 
 
-async def _drain(out: Output, push: PushDesk, hurry: asyncio.Event) -> None:
+async def _drain(out: Output, push: PushService, hurry: asyncio.Event) -> None:
     """Forward what came, until somebody is in a hurry, and say what was not forwarded."""
     await _first_of(push.relay.drain(), hurry.wait())
     missed = push.relay.dropped + push.relay.waiting
@@ -154,14 +154,14 @@ async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
     await asyncio.gather(*left, return_exceptions=True)
 
 
-def _announce(out: Output, push: PushDesk, hook: Hook, capture: Path) -> None:
+def _announce(out: Output, push: PushService, hook: WebhookRegistration, capture: Path) -> None:
     """Print what an agent has to be told, and what it will meet."""
     registration, receiver = hook.registration, push.receiver
     host, port = receiver.address
     ways = [] if receiver.advertised else tunnels(receiver.base_url)
     if out.json:
         listening: dict[str, Any] = {"url": registration.url, "token": registration.token, "bound": f"{host}:{port}"}
-        listening |= {"asked": registration.demand.words, "dialled": receiver.dials.words, "tunnels": ways}
+        listening |= {"asked": registration.demand.words, "dialled": receiver.overrides.words, "tunnels": ways}
         listening["capture"] = str(capture)
         out.document({"listening": listening})
         return
@@ -169,8 +169,8 @@ def _announce(out: Output, push: PushDesk, hook: Hook, capture: Path) -> None:
     out.field("Token", registration.token)
     out.field("Bound", f"{host}:{port}")
     out.field("Asked", registration.demand.words)
-    if receiver.dials:
-        out.field("Answers", receiver.dials.words)
+    if receiver.overrides:
+        out.field("Answers", receiver.overrides.words)
     if push.relay.url:
         out.field("Forward", out.redact(push.relay.url))
     out.field("Capture", str(capture))

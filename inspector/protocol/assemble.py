@@ -270,18 +270,6 @@ class AssembledTask:
             case Message():
                 self.messages.append(event)
 
-    def say(self, status: TaskStatus, at: float) -> bool:
-        """Take in what `apply` would of a status that says more about the current state; False if it is another state.
-
-        Nothing is said about a final state any more: that would be a misfit.
-        """
-        if status.state != self.state or is_terminal(self.state):
-            return False
-        self.updated = at
-        self.events += 1
-        self._move(status, at)
-        return True
-
     def conclude(self, status: TaskStatus, at: float) -> None:
         """Take over a final state, and nothing else of the event: another account has the rest."""
         if is_terminal(status.state) and not is_terminal(self.state):

@@ -16,7 +16,7 @@ from inspector.protocol.errors import Fault
 from inspector.protocol.model import Request
 from inspector.session.exchange import Exchange
 from inspector.session.outcome import fault_of
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.wire.client.faults import explain
 from inspector.wire.client.observations import Observation, Sent
 from inspector.wire.client.upload import Upload
@@ -39,7 +39,7 @@ class Turn:
         self.request = request
         self.wire = wire
         self.by_hand = False
-        self.hook: Hook | None = None
+        self.hook: WebhookRegistration | None = None
         self.upload = Upload()
 
     @property

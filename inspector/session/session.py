@@ -49,7 +49,7 @@ from inspector.session.connection import (
 from inspector.session.exchange import Call, Exchange
 from inspector.session.journal import Journal
 from inspector.session.payload_json import payload_json
-from inspector.session.push.service import PushDesk
+from inspector.session.push.service import PushService
 from inspector.session.replay.translate import sent
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
@@ -88,7 +88,7 @@ class Session:
         self.credentials = self._credentials()
         self.connection: Connection | None = None
         self.history = CardHistory()
-        self.push = PushDesk(
+        self.push = PushService(
             self.journal,
             self.tasks,
             host=self.settings.receiver_host,

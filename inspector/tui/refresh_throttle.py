@@ -8,7 +8,7 @@ from functools import partial
 
 from textual.widget import Widget
 
-from inspector.wire.receiver.loop_budget import Hold
+from inspector.wire.receiver.loop_budget import InputPause
 
 FRAME = 1 / 30
 """The shortest time between two wake-ups, in seconds."""
@@ -40,7 +40,7 @@ class Pacer:
         self._began = 0.0
         self._drawn_at = self._used_by_then = 0.0
         self._load = 0.0
-        self._hold = Hold()
+        self._hold = InputPause()
 
     @property
     def idle(self) -> bool:

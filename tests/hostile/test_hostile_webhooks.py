@@ -20,10 +20,10 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.session.push.attempts import chains
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.wire.receiver.response_override import read_dial
+from inspector.wire.receiver.response_override import read_override
 
 MANY = 5_000
 """Posts of case 35."""
@@ -39,7 +39,7 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
 
 
 @pytest.fixture
-def hook(session: Session) -> Hook:
+def hook(session: Session) -> WebhookRegistration:
     return session.push.register("t", generation="1.0")
 
 
@@ -50,7 +50,7 @@ def status(state: str = "WORKING", said: str = "", task: str = "t") -> bytes:
     return json.dumps({"statusUpdate": {"taskId": task, "contextId": "c", "status": told}}).encode()
 
 
-def request(session: Session, hook: Hook, body: bytes, *more: str, **changed: str | None) -> bytes:
+def request(session: Session, hook: WebhookRegistration, body: bytes, *more: str, **changed: str | None) -> bytes:
     """Return the bytes of a good delivery with some headers changed, dropped (None) or added."""
     host, port = session.push.receiver.address
     headers: dict[str, str | None] = {
@@ -180,7 +180,7 @@ async def test_case_34_a_head_that_trickles_in_is_given_up(session, hook):
         writer.close()
 
 
-async def _post(session: Session, hook: Hook, numbers: range) -> list[int]:
+async def _post(session: Session, hook: WebhookRegistration, numbers: range) -> list[int]:
     """Post deliveries that differ, one after the other over one connection, and return how they were answered."""
     reader, writer = await asyncio.open_connection(*session.push.receiver.address)
     answered = []
@@ -230,9 +230,9 @@ async def test_case_36_repeated_late_and_unknown_deliveries_are_marked(session, 
     ],
 )
 async def test_case_37_an_answer_on_demand_is_given_and_the_retry_measured(session, hook, dialled, shown):
-    dial = read_dial(f"{dialled}:1")
+    dial = read_override(f"{dialled}:1")
     assert dial is not None
-    session.push.receiver.dials.add(dial)
+    session.push.receiver.overrides.add(dial)
     raw, answer = request(session, hook, status()), b""
     try:
         async with asyncio.timeout(1):

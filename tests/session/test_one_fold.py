@@ -23,7 +23,7 @@ from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent
-from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.checks import Check
 from inspector.wire.receiver.delivery import Delivery
 
 TASKS = st.sampled_from(["t", "t", "t", "u"])

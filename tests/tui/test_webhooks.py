@@ -61,7 +61,7 @@ async def test_an_answer_is_dialled_in_shown_in_the_title_and_taken_back(open_ap
         await driver.until("answered never")
         await driver.press("f", "home", "enter")
         await driver.settled()
-        assert not driver.session.push.receiver.dials
+        assert not driver.session.push.receiver.overrides
 
 
 async def test_a_form_says_what_is_wrong_and_stays(open_app: Open, mock: str):

@@ -16,7 +16,7 @@ from inspector.session.call import Turn
 from inspector.session.compose.build import compose
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.diagnosis import PUSH, STREAMING, Step
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 
 _BURST = 0.005
@@ -47,7 +47,7 @@ async def try_message(
     session: Session, card: AgentCard, choice: Choice, message: str, patience: Patience
 ) -> AsyncGenerator[Step, None]:
     """Send the message, streamed where the card says so, and see how the stream comes and whether pushes do."""
-    hook: Hook | None = None
+    hook: WebhookRegistration | None = None
     if card.capabilities.push_notifications:
         try:
             await session.push.listen()
@@ -109,7 +109,7 @@ def _judge_arrivals(
     return Step(STREAMING, True, seen, took, "", number)
 
 
-async def _await_push(session: Session, hook: Hook, seconds: float) -> Step:
+async def _await_push(session: Session, hook: WebhookRegistration, seconds: float) -> Step:
     """Wait until a delivery for the webhook is accepted, or no longer than that."""
     began = time.perf_counter()
     news = asyncio.Event()

@@ -1,47 +1,39 @@
-"""A task by three accounts: as its streams told it, as the pushes did, and as the agent has it when asked.
+"""Compare a task as its streams, its pushes and the agent itself (GetTask) report it.
 
-Where `reconcile` asks when each update came by which way, this asks what they come to, and what the agent's own answer
-says to that: missing, told again, in another order, different.
+The matcher shows when each update came by which source; this shows what is missing, repeated, reordered or different.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from inspector.capture.store import Capture
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask
-from inspector.protocol.errors import FaultError
-from inspector.protocol.jsonvalue import dump
+from inspector.protocol.errors import Fault, FaultError
 from inspector.protocol.lifecycle import short
-from inspector.protocol.model import Task, TaskStatusUpdateEvent
-from inspector.protocol.operations import Operation
-from inspector.session.push.reconcile import Reconciler, Reconciliation, Sighting, Way, sightings
+from inspector.session.push.matching import Reconciliation, TaskMatcher, Way, content_of, match
 from inspector.session.replay.task_diff import DiffLine, line_difference
-from inspector.session.tasks import text_of
 from inspector.text.units import size
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
 
 
 class Verdict(StrEnum):
-    """How the accounts of one thing stand to each other."""
+    """Whether the sources agree about one thing."""
 
     SAME = "same"
     DIFFERS = "differs"
     MISSING = "missing"
-    """One account that should have it does not."""
+    """A source that should report it does not."""
     LATE = "not yet"
-    """The account ended before the others went on."""
+    """The response came before the others continued."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing about the task as each way has it, `""` where a way says nothing of it.
+    """One thing about the task as each source has it, `""` if a source does not report it.
 
-    `lines` is how the text of one way differs from that of another, which are the two of `between`.
+    `lines` is how the text of one source differs from that of another, which are the two of `between`.
     """
 
     name: str
@@ -53,9 +45,9 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What came of comparing: each thing by its accounts, sentences about how updates came, and when they came.
+    """The results: each thing by source, sentences about the updates, and when they came.
 
-    `ways` are those by which anything was told, in the order of `Way`.
+    `ways` are the sources that reported anything, in the order of `Way`.
     """
 
     ways: tuple[Way, ...]
@@ -65,58 +57,52 @@ class Comparison:
 
     @property
     def agree(self) -> bool:
-        """Say whether all accounts come to the same."""
+        """Return whether all sources agree."""
         return all(one.verdict in (Verdict.SAME, Verdict.LATE) for one in self.aspects)
 
 
-class Comparer:
-    """Folds what was told of one task, each way into an account of its own.
+def compare(matcher: TaskMatcher) -> Comparison:
+    """Compare what the sources reported so far."""
+    accounts = {way: matcher.accounts[way] for way in Way if way in matcher.accounts}
+    if matcher.response is not None:
+        accounts[Way.GET] = matcher.response
+    updates = matcher.result()
+    aspects = [_state(accounts), _context(accounts), *_artifacts(accounts)]
+    words = (*_missing(aspects), *_reordered(matcher.orders), *updates.words)
+    return Comparison(tuple(accounts), tuple(aspects), words, updates)
 
-    An answer that has the whole task takes the place of all that was answered before it.
+
+async def ask_and_compare(
+    capture: Capture, task_id: str, why_not: str, ask: Callable[[], Awaitable[Fault | None]]
+) -> tuple[Comparison, str]:
+    """Ask the agent for a task, then compare what was recorded of it.
+
+    If `why_not` gives a reason, the agent is not asked. The second value is why there is no response, `""` if there is.
     """
+    why = why_not
+    if not why:
+        try:
+            fault = await ask()
+        except FaultError as error:
+            fault = error.fault
+        why = fault.sentence() if fault else ""
+    return compare(await match(capture, task_id)), why
 
-    def __init__(self, task_id: str) -> None:
-        self.task_id = task_id
-        self._accounts: dict[Way, AssembledTask] = {}
-        self._orders: dict[Way, list[tuple[str, str]]] = {}
-        self._updates = Reconciler(task_id)
 
-    def take(self, sighting: Sighting) -> None:
-        """Take in one event, of this task or of another."""
-        self._updates.take(sighting)
-        event, way = sighting.event, sighting.way
-        told = event.id if isinstance(event, Task) else event.task_id
-        if told != self.task_id:
+def _reordered(orders: Mapping[Way, Sequence[tuple[str, str]]]) -> Iterable[str]:
+    """Name the first update that came in another order by push than by stream."""
+    stream, push = orders.get(Way.STREAM, ()), orders.get(Way.PUSH, ())
+    both = set(stream) & set(push)
+    by_stream = [key for key in dict.fromkeys(stream) if key in both]
+    by_push = [key for key in dict.fromkeys(push) if key in both]
+    for one, other in zip(by_stream, by_push, strict=True):
+        if one != other:
+            yield f"{_named(other)} came by push before {_named(one)}, by stream after it"
             return
-        if way is Way.GET and isinstance(event, Task):
-            self._accounts[way] = AssembledTask(self.task_id)
-        self._accounts.setdefault(way, AssembledTask(self.task_id)).apply(event, sighting.at)
-        if isinstance(event, TaskStatusUpdateEvent):
-            key = (event.status.state, text_of(event.status.message))
-            self._orders.setdefault(way, []).append(key)
-
-    def result(self) -> Comparison:
-        """Return how the accounts compare by now."""
-        ways = tuple(way for way in Way if way in self._accounts)
-        accounts = {way: self._accounts[way] for way in ways}
-        updates = self._updates.result()
-        aspects = [_state(accounts), _context(accounts), *_artifacts(accounts)]
-        return Comparison(ways, tuple(aspects), (*_missing(aspects), *self._reordered(), *updates.words), updates)
-
-    def _reordered(self) -> Iterable[str]:
-        """Name the first update that came in another order by push than by stream."""
-        stream, push = self._orders.get(Way.STREAM, []), self._orders.get(Way.PUSH, [])
-        both = set(stream) & set(push)
-        by_stream = [key for key in dict.fromkeys(stream) if key in both]
-        by_push = [key for key in dict.fromkeys(push) if key in both]
-        for one, other in zip(by_stream, by_push, strict=True):
-            if one != other:
-                yield f"{_named(other)} came by push before {_named(one)}, by stream after it"
-                return
 
 
 def _missing(aspects: Iterable[Aspect]) -> Iterable[str]:
-    """Name what some ways tell and others do not, and what the agent's answer cannot have yet."""
+    """Name what some sources do not report, and what the response of the agent cannot have yet."""
     for one in aspects:
         without = " and ".join(way for way, text in one.told.items() if not text)
         if one.verdict is Verdict.MISSING:
@@ -148,7 +134,7 @@ def _artifacts(accounts: Mapping[Way, AssembledTask]) -> Iterable[Aspect]:
     for artifact_id in names:
         found = {way: accounts[way].artifacts.get(artifact_id) for way in carry}
         told = {way: _brief(one) if one is not None else "" for way, one in found.items()}
-        whole = {way: _content(one) if one is not None else "" for way, one in found.items()}
+        whole = {way: content_of(one) if one is not None else "" for way, one in found.items()}
         verdict = _verdict(whole, accounts)
         name = next(one.name or artifact_id for one in found.values() if one is not None)
         lines, between = _difference(whole) if verdict is Verdict.DIFFERS else ((), ())
@@ -156,7 +142,7 @@ def _artifacts(accounts: Mapping[Way, AssembledTask]) -> Iterable[Aspect]:
 
 
 def _verdict(told: Mapping[Way, str], accounts: Mapping[Way, AssembledTask]) -> Verdict:
-    """Compare what the ways say; what was told before another way went on is not wrong, but early."""
+    """Compare the sources; a response from before another source continued is not wrong, but early."""
     if len(set(told.values())) <= 1:
         return Verdict.SAME
     last = max(accounts[way].updated for way in told)
@@ -168,38 +154,12 @@ def _verdict(told: Mapping[Way, str], accounts: Mapping[Way, AssembledTask]) -> 
 
 
 def _difference(whole: Mapping[Way, str]) -> tuple[tuple[DiffLine, ...], tuple[Way, ...]]:
-    """Return how the agent's own account of a text differs from the stream's, or the pushes' where no other does."""
+    """Return how the text of the agent's response differs from the stream's, or that of the pushes if only they do."""
     first, *others = [way for way in (Way.STREAM, Way.PUSH, Way.GET) if way in whole]
     other = next((way for way in reversed(others) if whole[way] != whole[first]), first)
     return tuple(line_difference(whole[first], whole[other])), (first, other)
 
 
-def _content(artifact: AssembledArtifact) -> str:
-    others = [dump(part.to_json()).decode("utf-8", "replace") for part in artifact.other_parts]
-    return "\n".join([str(artifact.text), *others])
-
-
 def _brief(artifact: AssembledArtifact) -> str:
     parts = len(artifact.parts)
     return f"{size(artifact.size)}, {parts:,} part{'' if parts == 1 else 's'}"
-
-
-async def compare(session: Session, task_id: str) -> Comparison:
-    """Compare what was recorded of a task by each way."""
-    fold = Comparer(task_id)
-    async for page in sightings(session, task_id):
-        for sighting in page:
-            fold.take(sighting)
-    return fold.result()
-
-
-async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, str]:
-    """Ask the agent for a task, then compare; the second says why it did not answer, `""` where it did."""
-    why = session.why_not(Operation.GET)
-    if not why:
-        try:
-            fault = await session.get(task_id).finish()
-        except FaultError as error:
-            fault = error.fault
-        why = fault.sentence() if fault else ""
-    return await compare(session, task_id), why

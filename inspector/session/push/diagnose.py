@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
@@ -18,10 +18,14 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice
 from inspector.session.call import Turn
+from inspector.session.connection import Connection
+from inspector.session.journal import Journal
 from inspector.session.push.reachability import Reachable, reachable
-from inspector.session.push.webhook_registration import Hook
-from inspector.session.session import Session
+from inspector.session.push.service import PushService
+from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.session.tasks import TaskFold
 from inspector.session.timestamps import seconds_of
 from inspector.wire.reach import Nearness, connect, nearness, place_of, shake_hands
 from inspector.wire.receiver.delivery import NO_TLS
@@ -54,6 +58,21 @@ _RANK = (
 """What may keep pushes away, the commonest first."""
 
 
+class _Session(Protocol):
+    """What the diagnosis needs of a session: what was recorded, and calls that ask the agent."""
+
+    journal: Journal
+    tasks: TaskFold
+    push: PushService
+    connection: Connection | None
+
+    @property
+    def choice(self) -> Choice: ...
+    def get(self, task_id: str) -> Turn: ...
+    def list_push(self, task_id: str) -> Turn: ...
+    def get_push(self, task_id: str, config_id: str) -> Turn: ...
+
+
 class Likely(IntEnum):
     """How sure a cause is."""
 
@@ -79,7 +98,7 @@ class Evidence:
 
     `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls of those
     that the agent told of; `deliveries` is what came to ours, or what other captures have of the task where none is
-    ours; `strays` is what came to no registration, `unshaken` why TLS came to nothing, each time. `listed` says how
+    ours; `strays` is what came to no registration, `tls_failures` why TLS came to nothing, each time. `listed` says how
     many of ours the agent has, None where it did not tell, `asked` why not or how it was asked. `ended` is when the
     task was over, None where it is not. `gone` says why the agent cannot be asked any more, `silent` that nothing takes
     a connection at the url, `""` where that is not so.
@@ -88,11 +107,11 @@ class Evidence:
     agent: str
     advertised: str
     declared: bool | None
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[WebhookRegistration, ...] = ()
     configs: tuple[str, ...] = ()
     deliveries: tuple[Record, ...] = ()
     strays: int = 0
-    unshaken: tuple[str, ...] = ()
+    tls_failures: tuple[str, ...] = ()
     listed: int | None = None
     asked: str = ""
     state: str = ""
@@ -131,7 +150,7 @@ def causes(known: Evidence) -> list[Cause]:
         found += [_refused(known), _not_reachable(known)]
     if known.hooks:
         found += [_not_stored(known), _strays(known)]
-    if known.advertised.startswith("https:") and (known.hooks or known.unshaken):
+    if known.advertised.startswith("https:") and (known.hooks or known.tls_failures):
         found.append(_not_trusted(known))
     if known.hooks or known.deliveries:
         found.append(_answered_badly(known))
@@ -148,8 +167,8 @@ def _refused(known: Evidence) -> Cause:
         return Cause(_REJECTED, Likely.CERTAIN, seen, "Mend what the error names.")
     ours = place_of(known.advertised)
     loopback = ours is not None and nearness(ours.host) is Nearness.MACHINE
-    if not loopback or known.deliveries or known.unshaken:
-        came = "deliveries came" if known.deliveries else "somebody connected" if known.unshaken else ""
+    if not loopback or known.deliveries or known.tls_failures:
+        came = "deliveries came" if known.deliveries else "somebody connected" if known.tls_failures else ""
         seen = came or f"{known.advertised} is no loopback address"
         return Cause(_REFUSES, Likely.RULED_OUT, seen)
     seen = f"{known.advertised} is a loopback address, which agents may refuse silently, as 1.0 §13.2 advises"
@@ -199,7 +218,7 @@ def _not_reachable(known: Evidence) -> Cause:
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
     seen = f"{known.advertised}, from the agent's host: {words}"
-    if known.unshaken and not known.deliveries:
+    if known.tls_failures and not known.deliveries:
         return Cause(_FAR, Likely.RULED_OUT, "somebody connected, and TLS came to nothing")
     if likely is Likely.RULED_OUT and known.deliveries:
         return Cause(_FAR, likely, seen)
@@ -210,10 +229,10 @@ def _not_reachable(known: Evidence) -> Cause:
 
 
 def _not_trusted(known: Evidence) -> Cause:
-    if not known.unshaken:
+    if not known.tls_failures:
         return Cause(_UNTRUSTED, Likely.RULED_OUT, "TLS was agreed on with everybody who came")
     remedy = "Have the agent trust who signed it, or use a certificate that it trusts: --receiver-cert, --public-url."
-    seen = f"TLS came to nothing {len(known.unshaken)} times, the last time: {known.unshaken[-1].rstrip('.')}"
+    seen = f"TLS came to nothing {len(known.tls_failures)} times, the last time: {known.tls_failures[-1].rstrip('.')}"
     return Cause(_UNTRUSTED, Likely.POSSIBLE if known.deliveries else Likely.LIKELY, seen, remedy)
 
 
@@ -260,11 +279,11 @@ class Diagnosis:
 class _Recorded(NamedTuple):
     """What other captures have of a task: its deliveries, and how many captures could be looked through.
 
-    `unshaken` is why TLS came to nothing at the receivers that its webhooks name.
+    `tls_failures` is why TLS came to nothing at the receivers that its webhooks name.
     """
 
     deliveries: tuple[Record, ...] = ()
-    unshaken: tuple[str, ...] = ()
+    tls_failures: tuple[str, ...] = ()
     captures: int = 0
     unreadable: int = 0
 
@@ -272,7 +291,7 @@ class _Recorded(NamedTuple):
 _NOT_LOOKED = _Recorded()
 
 
-async def examine(session: Session, task_id: str, captures: Sequence[Path] = ()) -> Diagnosis:
+async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()) -> Diagnosis:
     """Ask the agent for the registrations and the state of a task, and judge why pushes do not come.
 
     What came to a webhook of another run is looked up in these captures.
@@ -315,8 +334,8 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
             unreadable += 1  # it is counted, and the count is told
     ours = (record for record in found if {"taken", "challenge", "refused", "dialled", "status"} <= record.meta.keys())
     shaken = (one for one in others if one.meta.get("method") == NO_TLS and _port(one.meta.get("target", "")) in ports)
-    unshaken = tuple(one.label for one in sorted(shaken, key=lambda one: one.at))
-    return _Recorded(tuple(sorted(ours, key=lambda one: one.at)), unshaken, len(captures) - unreadable, unreadable)
+    tls_failures = tuple(one.label for one in sorted(shaken, key=lambda one: one.at))
+    return _Recorded(tuple(sorted(ours, key=lambda one: one.at)), tls_failures, len(captures) - unreadable, unreadable)
 
 
 def _port(address: str) -> int | None:
@@ -343,7 +362,7 @@ def _unseen(known: Evidence, recorded: _Recorded) -> list[str]:
 
 
 def _gather(
-    session: Session, task_id: str, told: Sequence[PushConfig] | None, asked: str, recorded: _Recorded
+    session: _Session, task_id: str, told: Sequence[PushConfig] | None, asked: str, recorded: _Recorded
 ) -> Evidence:
     journal, push, connection = session.journal, session.push, session.connection
     hooks = tuple(push.hooks.of_task(task_id))
@@ -359,7 +378,7 @@ def _gather(
         hooks=hooks,
         configs=configs,
         deliveries=tuple(record for record in came if record.meta["registration"] in numbers) or recorded.deliveries,
-        unshaken=tuple(record.label for record in came if record.meta["method"] == NO_TLS) or recorded.unshaken,
+        tls_failures=tuple(record.label for record in came if record.meta["method"] == NO_TLS) or recorded.tls_failures,
         strays=sum(not record.meta["registration"] and record.meta["method"] == "POST" for record in came),
         listed=None if told is None else sum(hook.stored is True for hook in hooks),
         asked=asked,
@@ -375,7 +394,7 @@ def _ended(told: AssembledTask) -> float | None:
     return heard if heard is None or stamp is None else min(heard, stamp)
 
 
-async def _ask_stored(session: Session, task_id: str) -> tuple[Sequence[PushConfig] | None, str]:
+async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushConfig] | None, str]:
     """Ask the agent which webhooks it has for a task, by the first operation that it answers.
 
     Returns None where it answers none, with the reason, else the webhooks and what was asked.

@@ -1,4 +1,4 @@
-"""Registrations of webhooks, as far as the session knows what became of them."""
+"""Registrations of webhooks, with what the session knows of their state."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from inspector.wire.receiver.registration import Proof, Registration
 
 
 @dataclass(slots=True)
-class Hook:
+class WebhookRegistration:
     """One registration with the task that it is for, `""` until the agent has named it, and its counts.
 
     `generation` is the one in which the agent was told of it, `config_id` what the agent calls it. `stored` says
     whether the agent has it, None until that was asked; `failed` why it never got it, `""` where it may have.
-    `accepted` counts deliveries that were good and answered so, `failing` those that were answered as dialled in.
+    `accepted` counts accepted deliveries, `failing` those that got the response of an override.
     """
 
     registration: Registration
@@ -52,17 +52,17 @@ class Hook:
 
     @property
     def live(self) -> bool:
-        """Tell whether deliveries may be expected."""
+        """Return whether deliveries may be expected."""
         return not (self.deleted or self.failed or self.stored is False)
 
     @property
     def came(self) -> int:
-        """Return how many deliveries came, whatever became of them."""
+        """Return how many deliveries came, accepted or not."""
         return self.accepted + self.refused + self.failing
 
     @property
     def standing(self) -> str:
-        """Say in a word what became of the registration, `""` where nothing is wrong with it."""
+        """Name the problem of the registration, `""` for none."""
         if self.deleted:
             return "deleted"
         if self.failed:
@@ -70,20 +70,22 @@ class Hook:
         return "not stored" if self.stored is False else ""
 
 
-class Hooks(list[Hook]):
+class WebhookRegistrations(list[WebhookRegistration]):
     """The registrations of a session, in the order in which they were made."""
 
-    def of_task(self, task_id: str) -> list[Hook]:
+    def of_task(self, task_id: str) -> list[WebhookRegistration]:
         """Return the registrations for a task."""
         return [hook for hook in self if hook.task_id == task_id] if task_id else []
 
-    def of(self, registration: Registration | None) -> Hook | None:
-        """Return the hook of a registration."""
+    def of(self, registration: Registration | None) -> WebhookRegistration | None:
+        """Return the registration at an address of the receiver."""
         # From the end, because the last ones are those that are busy.
         return next((hook for hook in reversed(self) if hook.registration is registration), None)
 
-    def learn(self, request: Request, answer: Answer | None, fault: Fault | None, hook: Hook | None, task: str) -> None:
-        """Take in what a call told about registrations: `hook` went with a message, which came to `task`."""
+    def learn(
+        self, request: Request, answer: Answer | None, fault: Fault | None, hook: WebhookRegistration | None, task: str
+    ) -> None:
+        """Note what a call showed about registrations; `hook` went with a message, which created `task`."""
         match request:
             case PushConfig():
                 self._set(request, answer, fault)

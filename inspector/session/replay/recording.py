@@ -12,7 +12,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.connection import Connection
-from inspector.session.push.service import PushDesk
+from inspector.session.push.service import PushService
 from inspector.session.replay.record_reader import RecordReader
 from inspector.session.replay.validation import checked
 from inspector.session.session import Session
@@ -42,7 +42,7 @@ class Recording(Session):
         """Open a capture; raises `CaptureError` with the sentence for the user."""
         super().__init__(path)
         self.journal.exchanges.over = True
-        self.push = _ClosedDesk(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
+        self.push = _ClosedService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
         self._reader = RecordReader(self.journal)
 
     @staticmethod
@@ -94,7 +94,7 @@ class Recording(Session):
         raise FaultError(RECORDING)
 
 
-class _ClosedDesk(PushDesk):
+class _ClosedService(PushService):
     async def listen(self) -> None:
         """Refuse: what came in could not be recorded."""
         raise FaultError(RECORDING)

@@ -8,7 +8,7 @@ from inspector.capture.records import Kind, Record
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.session.bookmarks import Marks
-    from inspector.session.push.pairing import Pairing
+    from inspector.session.push.matching import RecordMatcher
     from inspector.session.record_list import Row
     from inspector.session.session import Session
 
@@ -36,12 +36,12 @@ class Asides:
     """Looks up what stands beside a record when its row is drawn, at a cost that no number of records changes."""
 
     def __init__(self, session: Session) -> None:
-        from inspector.session.push.pairing import Standing  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.push.matching import MatchState  # noqa: PLC0415 - loaded with the session, after first paint
 
-        self._told = {Standing.BOTH: True, Standing.WAITING: None, Standing.ALONE: False}
+        self._told = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
         self._capture = session.journal.capture
         self._marks: Marks = session.marks
-        self._pairing: Pairing = session.push.pairing
+        self._matcher: RecordMatcher = session.push.matcher
 
     def of(self, record: Record, row: Row | None = None) -> Aside:
         """Return what stands beside a record, or beside one of those that its row folds."""
@@ -63,10 +63,10 @@ class Asides:
         )
 
     def _beside(self, record: Record, aside: Aside) -> Aside:
-        other = self._pairing.of(record)
+        other = self._matcher.of(record)
         if other is None:
             return aside
-        told = self._told[other.standing]
+        told = self._told[other.state]
         if not told:
             return aside._replace(paired=True, told=told)
         late = record.at - self._capture.get(other.seq).at

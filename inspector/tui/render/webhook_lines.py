@@ -16,9 +16,9 @@ from inspector.tui.render.rows import SHORT_ID, relative, state_cell
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.session.push.attempts import Chain
     from inspector.session.push.diagnose import Diagnosis
+    from inspector.session.push.matching import Reconciliation, Seen, Update
     from inspector.session.push.reachability import Reachable
-    from inspector.session.push.reconcile import Reconciliation, Seen, Update
-    from inspector.session.push.webhook_registration import Hook
+    from inspector.session.push.webhook_registration import WebhookRegistration
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
@@ -44,7 +44,7 @@ def place_lines(bound: str, advertised: str, reach: Reachable) -> list[Content]:
     ]
 
 
-def hook_line(hook: Hook) -> Content:
+def hook_line(hook: WebhookRegistration) -> Content:
     """Return a registration with its counts and what became of it."""
     standing = hook.standing
     counts = Content.assemble(

@@ -365,7 +365,7 @@ class WorkbenchScreen(Screen[None]):
         """Leave the loop to what a key does for a moment."""
         self._pacer.give_way()
         if self.session is not None:
-            self.session.push.give_way()
+            self.session.push.yield_to_input()
 
     def action_zoom(self) -> None:
         """Give the whole screen to the focused pane."""

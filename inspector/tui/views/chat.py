@@ -250,12 +250,16 @@ class Talk(MarkingPlace):
             self.app.push_screen(paper)
 
     async def _compare(self, task_id: str, width: int) -> list[Paragraph]:
+        from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
         from inspector.session.push.comparison import ask_and_compare  # noqa: PLC0415 - loaded when asked for
         from inspector.tui.render.comparison import compared  # noqa: PLC0415 - opened rarely
 
         if self.session is None:
             return []
-        comparison, asked = await ask_and_compare(self.session, task_id)
+        session = self.session
+        comparison, asked = await ask_and_compare(
+            session.journal.capture, task_id, session.why_not(Operation.GET), lambda: session.get(task_id).finish()
+        )
         return compared(comparison, asked, self.glyphs, width)
 
     def _task_of_row(self) -> str:

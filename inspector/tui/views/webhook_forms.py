@@ -14,7 +14,7 @@ from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 if TYPE_CHECKING:
     from inspector.session.session import Session
     from inspector.wire.receiver.registration import Demand, Registration
-    from inspector.wire.receiver.response_override import Dial
+    from inspector.wire.receiver.response_override import ResponseOverride
 
 WELL = "well"
 """The choice that takes back what was dialled in."""
@@ -104,7 +104,7 @@ def answers(hook: int, hooks: Collection[int]) -> FormScreen:
 
 
 def _wrong_answer(hooks: Collection[int], values: Mapping[str, str]) -> str:
-    from inspector.wire.receiver.response_override import SPELLING, read_dial  # noqa: PLC0415 - loaded with the session, after first paint
+    from inspector.wire.receiver.response_override import SPELLING, read_override  # noqa: PLC0415 - loaded with the session, after first paint
 
     if values[CHOICE] == WELL:
         return ""
@@ -112,7 +112,7 @@ def _wrong_answer(hooks: Collection[int], values: Mapping[str, str]) -> str:
         return "For the next how many? A number is due, or nothing."
     if values["hook"] and not (values["hook"].isdecimal() and int(values["hook"]) in hooks):
         return "Which hook? The number of one that there is, or nothing."
-    return "" if read_dial(_spelled(values)) else f"That is no answer; it is {SPELLING}."
+    return "" if read_override(_spelled(values)) else f"That is no answer; it is {SPELLING}."
 
 
 def _spelled(values: Mapping[str, str]) -> str:
@@ -120,14 +120,14 @@ def _spelled(values: Mapping[str, str]) -> str:
     return f"{what}:{values['times']}" if values["times"] else what
 
 
-def dial_of(values: Mapping[str, str], registration: Registration | None) -> Dial:
+def override_of(values: Mapping[str, str], registration: Registration | None) -> ResponseOverride:
     """Return what was dialled in, for one registration or for all."""
-    from inspector.wire.receiver.response_override import read_dial  # noqa: PLC0415 - loaded with the session, after first paint
+    from inspector.wire.receiver.response_override import read_override  # noqa: PLC0415 - loaded with the session, after first paint
 
-    dial = read_dial(_spelled(values), registration)
-    if dial is None:
+    override = read_override(_spelled(values), registration)
+    if override is None:
         raise ValueError("the form has let through what is no answer")
-    return dial
+    return override
 
 
 def wrong_url(values: Mapping[str, str]) -> str:

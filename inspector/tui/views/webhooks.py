@@ -116,7 +116,7 @@ class WebhooksPlace(RecordsPlace):
         if feed.following:
             self._show_row(feed.cursor)  # with the rows: what the feed posts would have it drawn by itself
         count = len(self._rows) if self._rows else 0
-        dialled = self.session.push.dials.words
+        dialled = self.session.push.overrides.words
         self.set_title(
             Content.assemble(
                 ("DELIVERIES", "bold"),
@@ -233,15 +233,15 @@ class WebhooksPlace(RecordsPlace):
     def _dial(self, values: Mapping[str, str] | None) -> None:
         if values is None or self.session is None:
             return
-        dials, hooks = self.session.push.dials, self.session.push.hooks
+        overrides, hooks = self.session.push.overrides, self.session.push.hooks
         if values[CHOICE] == webhook_forms.WELL:
-            dials.clear()
+            overrides.clear()
             self.session.note("good deliveries are accepted again")
         else:
             number = values.get("hook", "")
             wanted = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
-            dial = webhook_forms.dial_of(values, wanted)
-            dials.add(dial)
+            dial = webhook_forms.override_of(values, wanted)
+            overrides.add(dial)
             self.session.note(f"good deliveries are answered {dial.words}")
         self.refresh_view()
 
@@ -271,7 +271,7 @@ class WebhooksPlace(RecordsPlace):
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
         from inspector.session.push.attempts import chains, held_up  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.push.reconcile import reconcile  # noqa: PLC0415 - loaded when asked for
+        from inspector.session.push.matching import reconcile  # noqa: PLC0415 - loaded when asked for
 
         if self.session is None:
             return []
@@ -280,7 +280,7 @@ class WebhooksPlace(RecordsPlace):
         late = any(one.delay for chain in found for one in chain.tries)
         heard = capture.select(kinds=(Kind.FRAME,), task=task_id) if late else []
         retries = [(chain, held_up(chain, heard)) for chain in found]
-        return reconciled(await reconcile(self.session, task_id), retries, time.time(), self.glyphs)
+        return reconciled(await reconcile(capture, task_id), retries, time.time(), self.glyphs)
 
     def action_tunnel(self) -> None:
         """Show how agents elsewhere can reach the receiver."""

@@ -21,7 +21,7 @@ from aiohttp.http import HttpProcessingError
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.streams import StreamReader
 
-from inspector.wire.receiver.delivery import Arrival, Delivery
+from inspector.wire.receiver.delivery import Delivery, IncomingRequest
 from inspector.wire.receiver.listen_address import authority, why_no_tls
 
 HEADERS: dict[int, dict[str, str]] = {
@@ -115,8 +115,8 @@ class Connection(web.RequestHandler):
         self._tls = tls
         self._let_in = False
         self._peer = ""
-        self._coming: Arrival | None = None
-        self.taken = Arrival("")
+        self._coming: IncomingRequest | None = None
+        self.taken = IncomingRequest("")
         self.gone = asyncio.Event()
         self._content: StreamReader | None = None
         self._alarm: asyncio.TimerHandle | None = None
@@ -133,8 +133,8 @@ class Connection(web.RequestHandler):
             shaking.add_done_callback(self._room.tasks.discard)
 
     async def _shake_hands(self, transport: asyncio.BaseTransport, tls: ssl.SSLContext) -> None:
-        """Begin TLS, and report where that comes to nothing: asyncio's own server would say nothing of it."""
-        arrival, plain = Arrival(self._peer), cast(asyncio.Transport, transport)
+        """Begin TLS, and report a failed handshake: asyncio's own server would not."""
+        arrival, plain = IncomingRequest(self._peer), cast(asyncio.Transport, transport)
         self._room.shaking.add(plain)
         try:
             secured = await asyncio.get_running_loop().start_tls(
@@ -145,7 +145,7 @@ class Connection(web.RequestHandler):
         except (ssl.SSLError, OSError) as error:
             plain.abort()
             here = authority(*(transport.get_extra_info("sockname") or ("", 0))[:2])
-            self._room.report(arrival.unshaken(here, why_no_tls(error)))
+            self._room.report(arrival.tls_failed(here, why_no_tls(error)))
         else:
             self._begin(secured)
         finally:
@@ -159,7 +159,7 @@ class Connection(web.RequestHandler):
             super().connection_made(transport)
             return
         self.transport = cast(asyncio.Transport, transport)
-        self._refuse(Arrival(self._peer), 503, "too many connections are open")
+        self._refuse(IncomingRequest(self._peer), 503, "too many connections are open")
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Let go, and report a request that broke off within its head."""
@@ -212,7 +212,7 @@ class Connection(web.RequestHandler):
     def take_head(self, content: StreamReader) -> None:
         """Note that a head is complete and that its body follows, until `release` or the end of the connection."""
         self._silence()
-        self.taken, self._coming = self._coming or Arrival(self._peer), None
+        self.taken, self._coming = self._coming or IncomingRequest(self._peer), None
         self._content = content
 
     def release(self) -> None:
@@ -262,7 +262,7 @@ class Connection(web.RequestHandler):
         if self._coming is None:
             if not data.strip(b"\r\n"):
                 return  # RFC 9112 section 2.2: an empty line before a request is nothing
-            self._coming = Arrival(self._peer)
+            self._coming = IncomingRequest(self._peer)
         seen = self._coming.seen
         seen += data[: limits.head - len(seen)]
         if b"\r\n\r\n" in seen:
@@ -273,7 +273,7 @@ class Connection(web.RequestHandler):
             self.keep_alive(True)  # stops aiohttp's clock for an idle connection: it is not idle any more
             self._alarm = asyncio.get_running_loop().call_later(limits.seconds, self._be_slow, self._coming)
 
-    def _be_slow(self, arrival: Arrival) -> None:
+    def _be_slow(self, arrival: IncomingRequest) -> None:
         self._refuse(arrival, 408, f"the head had not come whole after {self._room.limits.seconds:g} s")
 
     def _silence(self) -> None:
@@ -281,7 +281,7 @@ class Connection(web.RequestHandler):
             self._alarm.cancel()
             self._alarm = None
 
-    def _refuse(self, arrival: Arrival, status: int, why: str) -> None:
+    def _refuse(self, arrival: IncomingRequest, status: int, why: str) -> None:
         """Report what never became a request of aiohttp's, answer it if anybody is there, and close."""
         self._silence()
         self._coming = None
@@ -335,7 +335,7 @@ _accepted = _Accepted(0)
 
 
 def accept(request: web.BaseRequest) -> web.StreamResponse:
-    """Answer a good delivery to which nothing else is to be said."""
+    """Answer an accepted delivery without an override."""
     global _accepted  # noqa: PLW0603
     if not request.keep_alive or request.version != HttpVersion11:
         return answer(204, "")  # it has to say what becomes of the connection

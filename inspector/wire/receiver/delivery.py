@@ -1,4 +1,4 @@
-"""A webhook delivery as a value: what came, and how the taking in of it went. Nothing here does I/O."""
+"""A webhook delivery as a value: the request, and how its body was read. Nothing here does I/O."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from enum import Enum
 
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
-from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.checks import Check, Results
 from inspector.wire.receiver.registration import Registration
-from inspector.wire.receiver.response_override import ACCEPT, Answer
+from inspector.wire.receiver.response_override import ACCEPT, WebhookResponse
 
 NO_TLS = "TLS"
-"""What stands for the method of a sender with whom TLS came to nothing."""
+"""The method of a delivery whose TLS handshake failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """One request at the receiver, refused or not.
 
-    `at` is when its first byte arrived, in seconds since 1970, and `seconds` how long it took to take in; `target` is
-    the path and query as they came; `headers` keeps order and duplicates; `body` is what came, or the beginning of it
-    where the delivery was refused, and `value` the JSON in it; `refused` is a sentence that says why, "" for a delivery
-    that was accepted;
-    `status` is the answer given, 0 where none could be, or none was to be. `dialled` says in words what the user
-    dialled in for an answer, "" where nothing was, and `delay` by how many seconds that held the answer back; `taken`
-    says that the sender may take it for accepted. `challenge` says that this is no delivery but an agent asking whether
-    the webhook is ours (A2A 0.1). A request that is no HTTP has no checks. Headers, target and body hold secrets, so
-    the repr leaves them out.
+    `at` is when its first byte arrived, in seconds since 1970, and `seconds` how long reading it took; `target` is the
+    path and query as they came; `headers` keeps order and duplicates; `body` is the body, or the beginning of it if the
+    delivery was refused, and `value` the JSON in it; `refused` is the sentence that says why, "" if it was accepted.
+    `status` is that of the response, 0 for none. `dialled` describes the response override, "" for none, and `delay` is
+    by how many seconds it held the response back; `taken` says that the sender may assume that it was accepted.
+    `challenge` says that this is not a delivery but an agent asking whether the webhook is ours (A2A 0.1). A request
+    that is not HTTP has no checks. `head_results` are results of checks that hold for every delivery with this head.
+    Headers, target and body hold secrets, so the repr leaves them out.
     """
 
     at: float
@@ -47,6 +46,7 @@ class Delivery:
     delay: float = 0.0
     taken: bool = False
     challenge: bool = False
+    head_results: Results = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class RequestHead:
         return self._values.get(name, [])
 
 
-class Arrival:
-    """The beginning of a request: when and from where it came, and its first bytes until the head is complete."""
+class IncomingRequest:
+    """A request that is being read: when and from where it came, and its first bytes until the head is complete."""
 
     def __init__(self, peer: str) -> None:
         self.seen = bytearray()
@@ -79,16 +79,17 @@ class Arrival:
     def delivery(
         self,
         head: RequestHead,
-        intake: Intake,
+        read: BodyRead,
         *,
         status: int,
         refused: str,
         registration: Registration | None = None,
         checks: tuple[Check, ...] = (),
-        answer: Answer = ACCEPT,
+        response: WebhookResponse = ACCEPT,
         challenge: bool = False,
+        head_results: Results | None = None,
     ) -> Delivery:
-        """Return the delivery that this has become by now; `refused` is in words and becomes a sentence."""
+        """Return the delivery; `refused` is a fragment and becomes a sentence."""
         return Delivery(
             at=self._at,
             registration=registration,
@@ -96,30 +97,31 @@ class Arrival:
             method=head.method,
             target=head.target,
             headers=head.headers,
-            body=intake.data,
-            value=intake.value,
+            body=read.data,
+            value=read.value,
             checks=checks,
             refused=f"{refused[:1].upper()}{refused[1:]}." if refused else "",
             status=status,
             seconds=time.monotonic() - self._started,
-            dialled=answer.words if answer is not ACCEPT else "",
-            delay=answer.delay,
-            taken=not refused and answer.takes,
+            dialled=response.words if response is not ACCEPT else "",
+            delay=response.delay,
+            taken=not refused and response.takes,
             challenge=challenge,
+            head_results={} if head_results is None else head_results,
         )
 
-    def unshaken(self, at: str, why: str) -> Delivery:
-        """Return the delivery of a sender with whom TLS came to nothing, at our address and port."""
-        return self.delivery(RequestHead(NO_TLS, at, ()), Intake(b"", Outcome.CUT), status=0, refused=why)
+    def tls_failed(self, at: str, why: str) -> Delivery:
+        """Return the delivery of a sender whose TLS handshake at our address and port failed."""
+        return self.delivery(RequestHead(NO_TLS, at, ()), BodyRead(b"", BodyOutcome.CUT), status=0, refused=why)
 
     def unreadable(self, status: int, refused: str) -> Delivery:
-        """Return the delivery of a head that is no HTTP, or that never came whole."""
+        """Return the delivery of a head that is not HTTP, or that never came whole."""
         head, rest = read_head(bytes(self.seen))
-        return self.delivery(head, Intake(rest, Outcome.CUT), status=status, refused=refused)
+        return self.delivery(head, BodyRead(rest, BodyOutcome.CUT), status=status, refused=refused)
 
 
-class Outcome(Enum):
-    """How the reading of a body ended, with the status that it is answered with (0: no answer is possible)."""
+class BodyOutcome(Enum):
+    """How the reading of a body ended, with the status of the response (0: none is possible)."""
 
     WHOLE = (204, "")
     CUT = (413, "the body is longer than {most:,} bytes")
@@ -135,11 +137,11 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
-    """A body as far as it was read: the JSON in it, how the reading ended, and in words why not well."""
+class BodyRead:
+    """A body as far as it was read: the JSON in it, how the reading ended, and why it was cut short."""
 
     data: bytes
-    outcome: Outcome
+    outcome: BodyOutcome
     why: str = ""
     value: Json | Unreadable = field(init=False, repr=False, compare=False)
 
@@ -156,7 +158,7 @@ def text(raw: bytes) -> str:
 
 
 def read_head(seen: bytes) -> tuple[RequestHead, bytes]:
-    """Read a head that is no valid HTTP as far as it can be read, and return what follows it beside it."""
+    """Read a head that is not valid HTTP as far as possible, and return the bytes that follow it too."""
     lines, _, rest = seen.partition(b"\r\n\r\n")
     first, *others = lines.split(b"\r\n")
     method, _, target = first.partition(b" ")

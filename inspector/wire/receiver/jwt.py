@@ -1,4 +1,4 @@
-"""The JWT of a delivery: taken apart, its signature verified, its claims judged one by one (RFC 7519, RFC 7515)."""
+"""The JWT of a delivery: parse it, verify its signature and check each of its claims (RFC 7519, RFC 7515)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from inspector.findings.signatures.keyset import ALGORITHMS, KeySet, base64url
 from inspector.protocol.jsonvalue import brief, parse
 from inspector.protocol.model import Json
-from inspector.wire.receiver.check import Check
-from inspector.wire.receiver.registration import Demand
+from inspector.wire.receiver.checks import Result
 
 LEEWAY = 60.0
 """By how many seconds two clocks may differ."""
@@ -25,7 +24,7 @@ _BODY_HASH = "request_body_sha256"
 
 @dataclass(frozen=True, slots=True)
 class Jwt:
-    """A JWT taken apart; `signed` is what the signature is over."""
+    """A parsed JWT; `signed` is the part that the signature covers."""
 
     header: Mapping[str, Json]
     claims: Mapping[str, Json]
@@ -34,7 +33,7 @@ class Jwt:
 
     @property
     def identity(self) -> str:
-        """Return what tells this JWT from every other: its issuer and `jti`, or a digest of it where it has none."""
+        """Return a unique key of this JWT: its issuer and `jti`, or a digest if it has no `jti`."""
         jti = self.claims.get("jti")
         if isinstance(jti, str):
             return f"jti {self.claims.get('iss')} {jti}"
@@ -42,7 +41,7 @@ class Jwt:
 
 
 def read(text: str) -> Jwt | str:
-    """Take a JWT in compact form apart, or say why it is none."""
+    """Parse a JWT in compact form, or return why the text is not one."""
     pieces = text.split(".")
     if len(pieces) != 3:
         return "it is no JWT: three pieces with dots between are due"
@@ -53,91 +52,84 @@ def read(text: str) -> Jwt | str:
     return Jwt(header, claims, ".".join(pieces[:2]).encode(), raw[2])
 
 
-def judge(jwt: Jwt, demand: Demand, now: float, used: Container[str]) -> tuple[Check, ...]:
-    """Judge everything about a JWT but its body; `used` has the identities of those that were accepted before."""
-    return (
-        _signature(jwt, demand.keys),
-        _issuer(jwt, demand.issuer),
-        _audience(jwt, demand.audience),
-        _dates(jwt, now),
-        _replay(jwt, used),
-    )
-
-
-def judge_body(jwt: Jwt, body: bytes) -> Check:
-    """Compare the hash that a JWT claims for its body with that of the body."""
+def check_body_hash(jwt: Jwt, body: bytes) -> Result:
+    """Compare the body hash that the JWT claims with the hash of the body."""
     claimed = jwt.claims.get(_BODY_HASH)
     if claimed is None:
-        return Check("body-hash", None, f"no {_BODY_HASH} in the JWT, so it would do for any body")
+        return Result(None, f"no {_BODY_HASH} in the JWT, so it would do for any body")
     if isinstance(claimed, str) and _equal(claimed.lower(), hashlib.sha256(body).hexdigest()):
-        return Check("body-hash", True, "the JWT was made for this body")
-    return Check("body-hash", False, f"{_BODY_HASH} is not the hash of this body")
+        return Result(True, "the JWT was made for this body")
+    return Result(False, f"{_BODY_HASH} is not the hash of this body")
 
 
-def _signature(jwt: Jwt, keys: KeySet) -> Check:
-    """Verify with every key that may be meant; one that fits is enough."""
+def check_signature(jwt: Jwt, keys: KeySet) -> Result:
+    """Verify the signature with every key that the header may mean; one match is enough."""
     name, kid = jwt.header.get("alg"), jwt.header.get("kid")
     if not isinstance(name, str) or name not in ALGORITHMS:
-        return Check("signature", False, f"alg {brief(name)} is not accepted: it has no public key")
+        return Result(False, f"alg {brief(name)} is not accepted: it has no public key")
     if "crit" in jwt.header:
-        return Check("signature", False, "it demands extensions (crit) that are not known here")
+        return Result(False, "it demands extensions (crit) that are not known here")
     if not keys.keys:
-        return Check("signature", False, "there is no key to verify it with: give a JWKS file")
+        return Result(False, "there is no key to verify it with: give a JWKS file")
     tried: list[str] = []
     for key in keys.named(kid if isinstance(kid, str) else ""):
         why = key.why_not(name)
         if not why and key.verifies(name, jwt.signed, jwt.signature):
-            return Check("signature", True, f"{name}, by {key.name}")
+            return Result(True, f"{name}, by {key.name}")
         tried.append(why or f"it is not by {key.name}")
-    return Check("signature", False, "; ".join(tried) or f"no key of the set is called {brief(kid)}")
+    return Result(False, "; ".join(tried) or f"no key of the set is called {brief(kid)}")
 
 
-def _issuer(jwt: Jwt, due: str) -> Check:
+def check_issuer(jwt: Jwt, expected: str) -> Result:
+    """Compare `iss` with the issuer that was asked for, `""` for any."""
     issuer = jwt.claims.get("iss")
-    if not due:
-        return Check("issuer", None, f"iss {brief(issuer)}, none was asked for" if issuer else "none was asked for")
-    return Check("issuer", issuer == due, f"iss {brief(issuer)}" + ("" if issuer == due else f", {brief(due)} is due"))
+    if not expected:
+        return Result(None, f"iss {brief(issuer)}, none was asked for" if issuer else "none was asked for")
+    return Result(
+        issuer == expected, f"iss {brief(issuer)}" + ("" if issuer == expected else f", {brief(expected)} is due")
+    )
 
 
-def _audience(jwt: Jwt, due: str) -> Check:
+def check_audience(jwt: Jwt, expected: str) -> Result:
+    """Compare `aud` with the audience that was asked for, `""` for any."""
     audience = jwt.claims.get("aud")
     named = audience if isinstance(audience, list) else [audience]
-    if not due:
-        return Check(
-            "audience", None, f"aud {brief(audience)}, none was asked for" if audience else "none was asked for"
-        )
-    good = due in named
-    return Check("audience", good, f"aud {brief(audience)}" + ("" if good else f", {brief(due)} is due"))
+    if not expected:
+        return Result(None, f"aud {brief(audience)}, none was asked for" if audience else "none was asked for")
+    good = expected in named
+    return Result(good, f"aud {brief(audience)}" + ("" if good else f", {brief(expected)} is due"))
 
 
-def _dates(jwt: Jwt, now: float) -> Check:
+def check_dates(jwt: Jwt, now: float) -> Result:
+    """Check `exp`, `nbf` and `iat` against the clock."""
     dates = {name: jwt.claims.get(name) for name in ("exp", "nbf", "iat")}
     odd = [name for name, value in dates.items() if value is not None and not _is_number(value)]
     if odd:
-        return Check("dates", False, f"{odd[0]} is {brief(dates[odd[0]])}, no number of seconds")
+        return Result(False, f"{odd[0]} is {brief(dates[odd[0]])}, no number of seconds")
     ends, starts, made = dates.values()
     if ends is not None and now > ends + LEEWAY:
-        return Check("dates", False, f"it ended {now - ends:,.0f} s ago (exp)")
+        return Result(False, f"it ended {now - ends:,.0f} s ago (exp)")
     for name, date in (("nbf", starts), ("iat", made)):
         if date is not None and date > now + LEEWAY:
-            return Check("dates", False, f"it begins in {date - now:,.0f} s ({name}): do the clocks agree?")
+            return Result(False, f"it begins in {date - now:,.0f} s ({name}): do the clocks agree?")
     if ends is not None:
-        return Check("dates", True, f"ends in {ends - now:,.0f} s (exp)")
+        return Result(True, f"ends in {ends - now:,.0f} s (exp)")
     if made is None:
-        return Check("dates", False, "neither exp nor iat: a copy of it would be good for ever")
+        return Result(False, "neither exp nor iat: a copy of it would be good for ever")
     age = now - made
-    return Check("dates", age <= _FRESH, f"made {max(age, 0):,.0f} s ago (iat){_too_old(age)}")
+    return Result(age <= _FRESH, f"made {max(age, 0):,.0f} s ago (iat){_too_old(age)}")
 
 
 def _too_old(age: float) -> str:
     return f", at most {_FRESH:,.0f} s without an exp" if age > _FRESH else ""
 
 
-def _replay(jwt: Jwt, used: Container[str]) -> Check:
+def check_replay(jwt: Jwt, used: Container[str]) -> Result:
+    """Check that the JWT is not among those that were accepted before."""
     how = "jti" if isinstance(jwt.claims.get("jti"), str) else "JWT"
     if jwt.identity in used:
-        return Check("replay", False, f"this {how} was accepted before")
-    return Check("replay", True, f"this {how} is new")
+        return Result(False, f"this {how} was accepted before")
+    return Result(True, f"this {how} is new")
 
 
 def _is_number(value: Json) -> bool:

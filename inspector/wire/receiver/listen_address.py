@@ -14,8 +14,8 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a receiver listens, what agents are told, and what it therefore takes for its own name.
+class ListenAddress:
+    """Where a receiver listens, which url agents get, and which values of `Host` are therefore its own.
 
     `base_url` has no slash at its end and `prefix` is its path, "" without one; `hosts` are the good values of `Host`,
     and `open_port` is the port with which any IP address is good too, for a receiver that is bound to all of them.
@@ -29,8 +29,8 @@ class Place:
     open_port: int | None
 
     @classmethod
-    def at(cls, host: str, port: int, public_url: str | None = None, *, tls: bool = False) -> Place:
-        """Return the place of a bound address; raises `FaultError` for a public url that nobody could post to."""
+    def at(cls, host: str, port: int, public_url: str | None = None, *, tls: bool = False) -> ListenAddress:
+        """Return the listen address of a bound socket; raises `FaultError` for an unusable public url."""
         address = ip_address(host)
         everywhere = address.is_unspecified
         reachable = ("127.0.0.1" if address.version == 4 else "::1") if everywhere else host

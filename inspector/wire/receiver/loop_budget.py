@@ -1,4 +1,4 @@
-"""Turns of the event loop, shared: who works for many senders leaves others some time of each, keys above all."""
+"""Limit receiver work per event-loop iteration, so that the rest of the program gets its share, key presses first."""
 
 from __future__ import annotations
 
@@ -6,61 +6,61 @@ import asyncio
 import time
 
 SLICE = 0.002
-"""Seconds of a turn of the loop that are worked in, about."""
-WAY = 0.15
-"""For so many seconds one piece of work a turn has to do: what a key opens takes some thirty turns to be drawn."""
-HOLD = 0.05
-"""For so many of them there is no work at all."""
+"""About how many seconds of one loop iteration may be spent on deliveries."""
+YIELD = 0.15
+"""For so many seconds after a key press: one delivery per iteration (what a key opens takes about thirty to draw)."""
+PAUSE = 0.05
+"""For so many of these seconds no delivery is worked on."""
 
 
-class Hold:
-    """A moment that others have to themselves, and for as long after it not again: a held key stops nothing."""
+class InputPause:
+    """A pause after a key press; none begins for as long after it, so that a held key does not stop the work."""
 
     def __init__(self) -> None:
         self._until = 0.0
 
     def begin(self, now: float) -> None:
-        """Begin it, unless it has just been."""
-        if now > self._until + HOLD:
-            self._until = now + HOLD
+        """Begin a pause, unless one has just ended."""
+        if now > self._until + PAUSE:
+            self._until = now + PAUSE
 
     def left(self, now: float) -> float:
-        """Return the seconds of it that are left, none of them where it is not more than 0."""
+        """Return how many seconds of the pause are left; 0 or less if it is over."""
         return self._until - now
 
 
-class Turns:
-    """Counts how long was worked in this turn of the loop; who would make it too long waits for the next."""
+class LoopBudget:
+    """Measures the time spent in this loop iteration; work beyond the budget waits for the next iteration."""
 
     def __init__(self) -> None:
         self._spent = 0.0
         self._began = 0.0
         self._counting = False
-        self._give_way_until = 0.0
-        self._hold = Hold()
+        self._yielding_until = 0.0
+        self._pause = InputPause()
 
-    def give_way(self) -> None:
-        """Leave the turns to others for a moment: all of them at first, then but for one piece of work in each."""
+    def yield_to_input(self) -> None:
+        """Yield to a pressed key: no work during the pause, then one piece of work per iteration for a moment."""
         now = time.perf_counter()
-        self._give_way_until = now + WAY
-        self._hold.begin(now)
+        self._yielding_until = now + YIELD
+        self._pause.begin(now)
 
     @property
     def _slice(self) -> float:
-        return SLICE if time.perf_counter() > self._give_way_until else 0.0
+        return SLICE if time.perf_counter() > self._yielding_until else 0.0
 
-    async def mine(self) -> None:
-        """Wait until there is a turn with time left."""
-        if (left := self._hold.left(time.perf_counter())) > 0:
+    async def wait(self) -> None:
+        """Wait for an iteration with time left."""
+        if (left := self._pause.left(time.perf_counter())) > 0:
             await asyncio.sleep(left)
-        while self._spent > self._slice:  # noqa: ASYNC110 - the next turn is what is waited for
+        while self._spent > self._slice:  # noqa: ASYNC110 - the next iteration is what is waited for
             await asyncio.sleep(0)
 
     def __enter__(self) -> None:
-        """Count what is done inside, in which nothing is waited for."""
+        """Measure the work inside, which must not await anything."""
         if not self._counting:
             self._counting = True
-            asyncio.get_running_loop().call_soon(self._next)  # what is called soon is called in the next turn
+            asyncio.get_running_loop().call_soon(self._next)  # call_soon runs in the next iteration
         self._began = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The webhook receiver: an HTTP server that makes every push notification visible, those that it refuses above all."""
+"""The webhook receiver: an HTTP server that reports every push request, including rejected ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 import ssl
 import time
 from collections.abc import Callable
-from typing import cast
+from typing import TypeAlias, cast
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -15,15 +15,14 @@ from aiohttp.http import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from inspector.protocol.errors import FaultError
-from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.checks import Check, Report, VerifiedCache
 from inspector.wire.receiver.connection import Connection, ReceiverLimits, Room, accept, answer, next_bytes
-from inspector.wire.receiver.delivery import Delivery, Intake, Outcome, RequestHead, text
-from inspector.wire.receiver.listen_address import Place, listening_socket
-from inspector.wire.receiver.loop_budget import Turns
+from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead, text
+from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
+from inspector.wire.receiver.loop_budget import LoopBudget
 from inspector.wire.receiver.registration import Demand, Registration
-from inspector.wire.receiver.response_override import ACCEPT, Answer, Dials, Manner
-from inspector.wire.receiver.verdict import examine, prove, refusal, weigh
-from inspector.wire.receiver.verified_heads import Examined, Heads
+from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOverrides, WebhookResponse
+from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 __all__ = ["Check", "Delivery", "Receiver", "ReceiverLimits", "Registration"]
 
@@ -31,6 +30,9 @@ _BACKLOG = 512
 """How many connections the system may queue for us."""
 _BEARER = Demand()
 _MOST_REMEMBERED = 10_000
+_MOST_HEADS = 256
+_Head: TypeAlias = tuple[str, str, tuple[tuple[bytes, bytes], ...]]
+"""A head as aiohttp has it: method, target, headers."""
 _CUT_SHORT = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{"
 
 
@@ -40,7 +42,7 @@ class Receiver:
     `on_delivery` is called in the event loop, once for each delivery and before it is answered; where it raises, the
     sender gets a 500 and the event loop's exception handler the error. `host` is an IP address; `public_url` is what
     agents are told instead of it, for a tunnel or a container; `tls` makes it speak https. Registrations end with
-    `stop`. `dials` has the answers that the user dialled in for good deliveries.
+    `stop`. `overrides` has the responses that the user set for accepted deliveries.
     """
 
     def __init__(
@@ -52,21 +54,21 @@ class Receiver:
         public_url: str | None = None,
         tls: ssl.SSLContext | None = None,
         limits: ReceiverLimits | None = None,
-        dials: Dials | None = None,
+        overrides: ResponseOverrides | None = None,
     ) -> None:
         self.limits = limits or ReceiverLimits()
         self._wanted = (host, port)
         self._public_url = public_url
         self._tls = tls
         self._room = Room(self.limits, on_delivery)
-        self._place: Place | None = None
+        self._address: ListenAddress | None = None
         self._server: asyncio.Server | None = None
         self._registrations: dict[str, Registration] = {}
-        self._heads = Heads()
-        self._turns = Turns()
+        self._verified: VerifiedCache[_Head, PushRequest] = VerifiedCache(_MOST_HEADS)
+        self._budget = LoopBudget()
         self._made = 0
         self._used = _Memory()
-        self.dials = Dials() if dials is None else dials
+        self.overrides = ResponseOverrides() if overrides is None else overrides
         self._held = 0
         self._taking = 0
         self._idle = asyncio.Event()
@@ -92,10 +94,10 @@ class Receiver:
         return self._public_url or ""
 
     @property
-    def _at(self) -> Place:
-        if self._place is None:
+    def _at(self) -> ListenAddress:
+        if self._address is None:
             raise RuntimeError("the receiver has not been started")
-        return self._place
+        return self._address
 
     async def start(self) -> None:
         """Listen, unless it does already; raises `FaultError` where the address or the public url is no good."""
@@ -104,7 +106,7 @@ class Receiver:
         listener = listening_socket(*self._wanted)
         host, port = listener.getsockname()[:2]
         try:
-            self._place = Place.at(host, port, self._public_url, tls=self._tls is not None)
+            self._address = ListenAddress.at(host, port, self._public_url, tls=self._tls is not None)
         except FaultError:
             listener.close()
             raise
@@ -122,7 +124,7 @@ class Receiver:
         self._server.close()
         self._server = None
         self._registrations.clear()
-        self._heads.clear()
+        self._verified.clear()
         await self._room.close()
 
     def register(self, demand: Demand = _BEARER, token: str = "") -> Registration:
@@ -142,7 +144,7 @@ class Receiver:
     def forget(self, registration: Registration) -> None:
         """Close an address: what is posted there from now on has no registration."""
         self._registrations.pop(registration.path, None)
-        self._heads.clear()
+        self._verified.clear()
 
     async def answered(self) -> None:
         """Wait until every delivery that came has its answer.
@@ -153,9 +155,9 @@ class Receiver:
             self._idle.clear()
             await self._idle.wait()
 
-    def give_way(self) -> None:
-        """Take deliveries more slowly for a moment, because somebody waits for a key that was pressed."""
-        self._turns.give_way()
+    def yield_to_input(self) -> None:
+        """Work more slowly on deliveries for a moment, because a key was pressed."""
+        self._budget.yield_to_input()
 
     def _begin(
         self,
@@ -178,119 +180,122 @@ class Receiver:
             if not self._taking:
                 self._idle.set()
 
-    async def _judge(self, request: web.BaseRequest) -> web.StreamResponse:
-        await self._turns.mine()
-        connection = cast(Connection, request.protocol)
-        examined = self._examined(request)
-        head, registration, verdict, status, refused, _, _ = examined
-        intake = await self._take_body(request, examined)
-        checks = verdict.checks + weigh(intake, bool(refused), challenge=bool(verdict.echo))
-        if not refused and intake.outcome is Outcome.WHOLE:
-            proofs = prove(head, registration, verdict, intake.data)
-            checks += proofs
-            status, refused = refusal(proofs) if proofs else (status, refused)
-        elif not refused or not intake.outcome.status:
-            status, refused = intake.outcome.status, refused or intake.why
+    async def _judge(self, http: web.BaseRequest) -> web.StreamResponse:
+        await self._budget.wait()
+        connection = cast(Connection, http.protocol)
+        request, head = self._examine(http)
+        body = await self._read_body(http, request, refused=bool(head.refused))
+        checked = check_body(PushBody(request, body, bool(head.refused)))
+        status, refused = head.status, head.refused
+        if body.outcome is BodyOutcome.WHOLE:
+            status, refused = (status, refused) if refused else (checked.status, checked.refused)
+        elif not refused or not body.outcome.status:
+            status, refused = body.outcome.status, refused or body.why
         given = ACCEPT
         if not refused:
-            given = Answer(200) if verdict.echo else self.dials.take(registration)
+            given = WebhookResponse(200) if request.echo else self.overrides.take(request.registration)
             status = given.status
         delivery = connection.taken.delivery(
-            head,
-            intake,
+            request.head,
+            body,
             status=status,
             refused=refused,
-            registration=registration,
-            checks=checks,
-            answer=given,
-            challenge=bool(verdict.echo),
+            registration=request.registration,
+            checks=head.checks + checked.checks,
+            response=given,
+            challenge=bool(request.echo),
+            head_results=request.results,
         )
-        if verdict.jwt is not None and delivery.taken:
-            self._used.add(verdict.jwt.identity)
-        with self._turns:
+        if request.jwt is not None and delivery.taken:
+            self._used.add(request.jwt.identity)
+        with self._budget:
             self._room.report(delivery)
-        if given is ACCEPT and delivery.taken and not verdict.echo:
+        return await self._respond(http, request, delivery, given, whole=body.outcome is BodyOutcome.WHOLE)
+
+    async def _respond(
+        self, http: web.BaseRequest, request: PushRequest, delivery: Delivery, given: WebhookResponse, *, whole: bool
+    ) -> web.StreamResponse:
+        connection = cast(Connection, http.protocol)
+        if given is ACCEPT and delivery.taken and not request.echo:
             connection.release()
-            return accept(request)
-        response = answer(
-            status, delivery.refused or verdict.echo, given.headers(registration.url if registration else "")
-        )
-        if intake.outcome is not Outcome.WHOLE:
-            await connection.part(request, response)
+            return accept(http)
+        url = request.registration.url if request.registration else ""
+        response = answer(delivery.status, delivery.refused or request.echo, given.headers(url))
+        if not whole:
+            await connection.part(http, response)
             return response
         connection.release()
-        await _give(given, connection)
+        await _apply(given, connection)
         return response
 
-    def _examined(self, request: web.BaseRequest) -> Examined:
-        """Return what a head allows to say."""
-        spelled = (request.method, request.raw_path, request.raw_headers)
-        known = self._heads.get(spelled)
-        if known is not None:
-            return known
+    def _examine(self, http: web.BaseRequest) -> tuple[PushRequest, Report]:
+        """Check the head of a request, with the results of an equal head before it."""
+        spelled = (http.method, http.raw_path, http.raw_headers)
+        known = self._verified.get(spelled)
+        request = self._request(http) if known is None else known
+        report = check_head(request)
+        if known is None and request.repeatable and not report.refused:  # refused senders cannot displace the others
+            self._verified.keep(spelled, request)
+        return request, report
+
+    def _request(self, http: web.BaseRequest) -> PushRequest:
         head = RequestHead(
-            request.method,
-            text(request.raw_path.encode("utf-8", "surrogateescape")),
-            tuple((text(name), text(value)) for name, value in request.raw_headers),
+            http.method,
+            text(http.raw_path.encode("utf-8", "surrogateescape")),
+            tuple((text(name), text(value)) for name, value in http.raw_headers),
         )
         path = head.target.partition("?")[0].removeprefix(self._at.prefix)
-        registration = self._registrations.get(path)
-        verdict = examine(head, registration, self._at, used=self._used)
-        declared = int(next(iter(head.values("content-length")), "0"))
-        asks = "100-continue" in (value.lower() for value in head.values("expect"))
-        found = Examined(head, registration, verdict, *refusal(verdict.checks), declared, asks)
-        self._heads.keep(spelled, found)
-        return found
+        return PushRequest(head, self._registrations.get(path), self._at, used=self._used)
 
-    async def _take_body(self, request: web.BaseRequest, examined: Examined) -> Intake:
+    async def _read_body(self, http: web.BaseRequest, request: PushRequest, *, refused: bool) -> BodyRead:
         """Read a body as far as the limits and an earlier refusal allow."""
-        limits, refused, declared, asks = self.limits, bool(examined.refused), examined.declared, examined.asks
+        limits, declared, waits = self.limits, request.declared, request.expects_continue
         most, unwanted = limits.kept if refused else limits.body, ""
-        content, fits = request.content, 0 < declared <= min(most, limits.held - self._held)
-        if fits and not asks and content.is_eof() and content.exception() is None:
-            return Intake(content.read_nowait(), Outcome.WHOLE)  # it came with its head, as most do
-        if refused and asks:
+        content, fits = http.content, 0 < declared <= min(most, limits.held - self._held)
+        if fits and not waits and content.is_eof() and content.exception() is None:
+            return BodyRead(content.read_nowait(), BodyOutcome.WHOLE)  # it came with its head, as most do
+        if refused and waits:
             unwanted = "the sender was not told to send the body"
         elif declared > limits.body and not refused:
             unwanted = f"the head declares {declared:,} bytes of body, and at most {limits.body:,} are taken"
         if unwanted:
-            came = await self._read(request, limits.kept, 0)
-            return Intake(came.data, Outcome.CUT, unwanted)
-        return await self._read(request, most, limits.seconds, invite=asks)
+            came = await self._read(http, limits.kept, 0)
+            return BodyRead(came.data, BodyOutcome.CUT, unwanted)
+        return await self._read(http, most, limits.seconds, invite=waits)
 
-    async def _read(self, request: web.BaseRequest, most: int, seconds: float, *, invite: bool = False) -> Intake:
-        content, read, outcome = request.content, bytearray(), Outcome.WHOLE
+    async def _read(self, request: web.BaseRequest, most: int, seconds: float, *, invite: bool = False) -> BodyRead:
+        content, read, outcome = request.content, bytearray(), BodyOutcome.WHOLE
         try:
             if invite:
                 await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             async with asyncio.timeout(None if content.is_eof() else seconds):
-                while outcome is Outcome.WHOLE and not content.at_eof():
+                while outcome is BodyOutcome.WHOLE and not content.at_eof():
                     chunk = await next_bytes(request)
                     read += chunk
                     self._held += len(chunk)
                     if len(read) > most:
-                        outcome = Outcome.CUT
+                        outcome = BodyOutcome.CUT
                     elif self._held > self.limits.held:
-                        outcome = Outcome.CROWDED
+                        outcome = BodyOutcome.CROWDED
         except TimeoutError:
-            outcome = Outcome.SLOW
+            outcome = BodyOutcome.SLOW
         except web.RequestPayloadError:
-            outcome = Outcome.MALFORMED
+            outcome = BodyOutcome.MALFORMED
         except ConnectionError:
-            outcome = Outcome.BROKEN if self.running else Outcome.STOPPED
+            outcome = BodyOutcome.BROKEN if self.running else BodyOutcome.STOPPED
         finally:
             self._held -= len(read)
-        if outcome is Outcome.WHOLE:
-            return Intake(bytes(read), outcome)
+        if outcome is BodyOutcome.WHOLE:
+            return BodyRead(bytes(read), outcome)
         why = outcome.words.format(most=most, size=len(read), seconds=seconds)
-        return Intake(bytes(read[: self.limits.kept]), outcome, why)
+        return BodyRead(bytes(read[: self.limits.kept]), outcome, why)
 
 
-async def _give(given: Answer, connection: Connection) -> None:
-    """Do to a connection what was dialled in beside a status."""
-    if given.delay:
-        await connection.hold(given.delay)
-    match given.manner:
+async def _apply(response: WebhookResponse, connection: Connection) -> None:
+    """Do to a connection what an override asks for beside the status."""
+    if response.delay:
+        await connection.hold(response.delay)
+    match response.manner:
         case Manner.NEVER:
             await connection.hold(None)
         case Manner.RESET:

@@ -1,4 +1,4 @@
-"""The verdict on a delivery: what is right and wrong about its head and its body, line by line; no I/O."""
+"""The checks of the receiver: what is right and wrong about the head and the body of a delivery; no I/O."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import hashlib
 import hmac
 import time
 from base64 import b64encode
-from collections.abc import Container
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.model import Unreadable
 from inspector.wire.receiver import jwt
-from inspector.wire.receiver.check import Check
-from inspector.wire.receiver.delivery import Intake, Outcome, RequestHead
-from inspector.wire.receiver.listen_address import Place
+from inspector.wire.receiver.checks import Report, Result, Results, Scope, Stage
+from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, RequestHead
+from inspector.wire.receiver.jwt import Jwt
+from inspector.wire.receiver.listen_address import ListenAddress
 from inspector.wire.receiver.registration import HMAC_SCHEME, Proof, Registration
 
 _TOKEN_HEADERS = ("X-A2A-Notification-Token", "X-OPVS-Notification-Token")
@@ -37,117 +38,224 @@ _QUOTED = 100
 """How many characters of a header a sentence quotes."""
 _LONGEST_CHALLENGE = 1024
 _CHALLENGE = "validationToken"
-_PROOFS = ("token", "authorization", "signature")
-_IS_JSON = Check("json", True, "JSON")
+_IS_JSON = Result(True, "JSON")
+
+_ONE_DELIVERY = (Proof.JWT, Proof.HMAC)
+"""Proofs that are made for one delivery, so that no head comes twice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a head allows to say: the checks, and the JWT that came where one was asked for.
+class PushRequest:
+    """A request as far as its head describes it, with the results of the checks that depend on the head only.
 
-    `echo` is what an ownership challenge wants to see again, `""` for a delivery.
+    `used` has the identities of the JWTs that were accepted before. `echo` is what an ownership challenge wants to see
+    again, `""` for a delivery. `demand` is what the request has to prove, None for a challenge and for an unknown path;
+    `jwt` the JWT that was asked for, `bearer` the result of reading it. `declared` is the length of the body that the
+    head announces. `repeatable` says that the same head may come again.
     """
 
-    checks: tuple[Check, ...]
-    jwt: jwt.Jwt | None = field(default=None, repr=False)
-    echo: str = field(default="", repr=False)
+    def __init__(
+        self,
+        head: RequestHead,
+        registration: Registration | None,
+        address: ListenAddress,
+        *,
+        used: Container[str] = frozenset(),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.head = head
+        self.registration = registration
+        self.address = address
+        self.used = used
+        self.clock = clock
+        self.results: Results = {}
+        self.echo = _challenge(head)
+        self.demand = None if self.echo or registration is None else registration.demand
+        signed = self.demand is not None and self.demand.proof is Proof.JWT
+        no_jwt: tuple[Result | None, Jwt | None] = None, None
+        self.bearer, self.jwt = _read_bearer(head) if signed else no_jwt
+        self.repeatable = registration is not None and registration.demand.proof not in _ONE_DELIVERY
+        self.declared = int(next(iter(head.values("content-length")), "0"))
+        self.expects_continue = "100-continue" in (value.lower() for value in head.values("expect"))
 
 
-def examine(
-    head: RequestHead,
-    registration: Registration | None,
-    place: Place,
-    *,
-    now: float | None = None,
-    used: Container[str] = frozenset(),
-) -> Verdict:
-    """Check what a head allows; `used` has the identities of JWTs that were accepted before."""
-    echo = _challenge(head)
-    found, read = (_not_asked(), None) if echo else _authenticate(head, registration, now or time.time(), used)
-    return Verdict(
-        (
-            _check_path(registration),
-            *found,
-            _check_method(head, echo),
-            _check_host(head, place),
-            _check_origin(head),
-            _check_encoding(head),
-            *(() if echo else (_check_type(head),)),
-        ),
-        read,
-        echo,
-    )
+class PushBody(NamedTuple):
+    """A request with its body as far as it was read; `refused` if the head was refused."""
+
+    request: PushRequest
+    read: BodyRead
+    refused: bool = False
 
 
-_REFUSALS = {
-    "host": 421,
-    "origin": 403,
-    "path": 404,
-    "method": 405,
-    "encoding": 415,
-    **dict.fromkeys(("token", "authorization", "signature", "issuer", "audience", "dates", "replay", "body-hash"), 401),
-}
-"""The checks that refuse a delivery, in the order in which they speak, with the status of each."""
+REQUEST: Stage[PushRequest] = Stage()
+"""The checks that run before the body is read."""
+BODY: Stage[PushBody] = Stage()
+"""The checks that need the body."""
 
 
-def refusal(checks: tuple[Check, ...]) -> tuple[int, str]:
-    """Return the status and the words that the checks refuse with, or `(204, "")`."""
-    bad = {check.name: check.said for check in checks if check.good is False}
-    return next(((status, bad[name]) for name, status in _REFUSALS.items() if name in bad), (204, ""))
+def check_head(request: PushRequest) -> Report:
+    """Run the checks of the head."""
+    return REQUEST.run(request, {Scope.HEAD: request.results})
 
 
-def weigh(intake: Intake, refused: bool, *, challenge: bool = False) -> tuple[Check, ...]:
-    """Return the checks of size and JSON; a body that is cut because its head was refused is not to blame for it."""
-    if challenge and not intake.data:
-        return ()
-    if intake.outcome is Outcome.WHOLE:
-        return Check("size", True, f"{len(intake.data):,} bytes"), _check_json(intake.value)
-    size = Check("size", None if refused and intake.outcome is Outcome.CUT else False, intake.why)
-    return size, Check("json", None, "the body did not come whole")
+def check_body(body: PushBody) -> Report:
+    """Run the checks of the body."""
+    return BODY.run(body, {Scope.HEAD: body.request.results})
 
 
-def prove(head: RequestHead, registration: Registration | None, verdict: Verdict, body: bytes) -> tuple[Check, ...]:
-    """Return the checks that need the whole body: the HMAC of it, and the hash that a JWT claims for it."""
+@REQUEST.check("path", Scope.HEAD, status=404)
+def _path(request: PushRequest) -> Result:
+    if request.registration is None:
+        return Result(False, "no registration has this path")
+    return Result(True, f"registration {request.registration.number}")
+
+
+@REQUEST.check("token", Scope.HEAD, status=401)
+def _token(request: PushRequest) -> Result:
+    """Compare the token; it is bad if neither token nor Authorization came."""
+    if request.echo:
+        return Result(None, "a challenge carries none")
+    registration = request.registration
     if registration is None:
-        return ()
-    if registration.demand.proof is Proof.HMAC:
-        return (_check_hmac(head, registration, body),)
-    return (jwt.judge_body(verdict.jwt, body),) if verdict.jwt is not None else ()
+        return Result(None, "no registration, no token to compare")
+    result, proof = _compare_token(request.head, registration), registration.demand.proof
+    if result.good is not None or proof in _ONE_DELIVERY:
+        return result
+    if _compare_authorization(request.head, registration).good is None:
+        places = (*_TOKEN_HEADERS, "Authorization") if proof is not Proof.TOKEN else _TOKEN_HEADERS
+        return Result(False, f"no token came in {', '.join(places)}")
+    return result
 
 
-def _not_asked() -> tuple[Check, ...]:
-    return (Check("token", None, "a challenge carries none"),)
+@REQUEST.check("authorization", Scope.HEAD, status=401)
+def _authorization(request: PushRequest) -> Result | None:
+    if request.registration is None or request.demand is None:
+        return None
+    match request.demand.proof:
+        case Proof.JWT:
+            return request.bearer
+        case Proof.HMAC:
+            return Result(None, "the body is signed instead")
+        case _:
+            return _compare_authorization(request.head, request.registration)
 
 
-def _authenticate(
-    head: RequestHead, registration: Registration | None, now: float, used: Container[str]
-) -> tuple[tuple[Check, ...], jwt.Jwt | None]:
-    """Check token, Authorization and what comes with it; one proof has to be there, and none may be wrong."""
-    if registration is None:
-        return (Check("token", None, "no registration, no token to compare"),), None
-    token = _check_token(head, registration)
-    demand = registration.demand
-    read: jwt.Jwt | str | None = None
-    signed: tuple[Check, ...] = ()
-    if demand.proof is Proof.JWT:
-        authorization, read = _check_bearer(head)
-        if isinstance(read, jwt.Jwt):
-            signed = jwt.judge(read, demand, now, used)
-    elif demand.proof is Proof.HMAC:
-        came = bool(_signatures(head))
-        authorization = Check("authorization", None, "the body is signed instead")
-        signed = () if came else (Check("signature", False, f"no signature came in {', '.join(_SIGNATURE_HEADERS)}"),)
-    else:
-        authorization = _check_authorization(head, registration)
-    checks = (token, authorization, *signed)
-    proven = demand.proof is Proof.HMAC or any(one.good is not None for one in checks if one.name in _PROOFS)
-    if not proven:
-        places = (*_TOKEN_HEADERS, "Authorization") if demand.proof is not Proof.TOKEN else _TOKEN_HEADERS
-        token = Check("token", False, f"no token came in {', '.join(places)}")
-    return (token, *checks[1:]), read if isinstance(read, jwt.Jwt) else None
+@REQUEST.check("signature", Scope.DELIVERY, status=401)
+def _signature(request: PushRequest) -> Result | None:
+    """Verify the signature of a JWT, or check that there is one of the body."""
+    if request.demand is None:
+        return None
+    if request.demand.proof is Proof.HMAC and not _signatures(request.head):
+        return Result(False, f"no signature came in {', '.join(_SIGNATURE_HEADERS)}")
+    return jwt.check_signature(request.jwt, request.demand.keys) if request.jwt else None
 
 
-def _check_token(head: RequestHead, registration: Registration) -> Check:
+@REQUEST.check("issuer", Scope.HEAD, status=401)
+def _issuer(request: PushRequest) -> Result | None:
+    return jwt.check_issuer(request.jwt, request.demand.issuer) if request.jwt and request.demand else None
+
+
+@REQUEST.check("audience", Scope.HEAD, status=401)
+def _audience(request: PushRequest) -> Result | None:
+    return jwt.check_audience(request.jwt, request.demand.audience) if request.jwt and request.demand else None
+
+
+@REQUEST.check("dates", Scope.DELIVERY, status=401)
+def _dates(request: PushRequest) -> Result | None:
+    return jwt.check_dates(request.jwt, request.clock()) if request.jwt else None
+
+
+@REQUEST.check("replay", Scope.DELIVERY, status=401)
+def _replay(request: PushRequest) -> Result | None:
+    return jwt.check_replay(request.jwt, request.used) if request.jwt else None
+
+
+@REQUEST.check("method", Scope.HEAD, status=405)
+def _method(request: PushRequest) -> Result:
+    method = request.head.method
+    if request.echo:
+        return Result(True, f"GET, the ownership challenge of A2A 0.1 ({_CHALLENGE})")
+    return Result(method == "POST", f"{_quote(method)}{'' if method == 'POST' else ' is not POST'}")
+
+
+@REQUEST.check("host", Scope.HEAD, status=421)
+def _host(request: PushRequest) -> Result:
+    values, address = request.head.values("host"), request.address
+    if len(values) != 1:
+        return Result(False, "Host came more than once" if values else "no Host came")
+    host = values[0].lower()
+    if host in address.hosts or _is_address(host, address.open_port):
+        return Result(True, f"host {_quote(host)}")
+    ours = " or ".join(sorted(address.hosts))
+    return Result(False, f"Host is {_quote(host)}, not {ours} (DNS rebinding looks like this)")
+
+
+@REQUEST.check("origin", Scope.HEAD, status=403)
+def _origin(request: PushRequest) -> Result:
+    values = request.head.values("origin")
+    return Result(False, f"a browser sent this, Origin is {_quote(values[0])}") if values else Result(True, "no Origin")
+
+
+@REQUEST.check("encoding", Scope.HEAD, status=415)
+def _encoding(request: PushRequest) -> Result:
+    values = request.head.values("content-encoding") + request.head.values("transfer-encoding")
+    names = [name.strip().lower() for value in values for name in value.split(",")]
+    odd = [name for name in names if name not in _PLAIN_ENCODINGS]
+    if odd:
+        return Result(False, f"the body is encoded ({_quote(', '.join(odd))}), which is not decoded here")
+    return Result(True, "not encoded")
+
+
+@REQUEST.check("content-type", Scope.HEAD)
+def _content_type(request: PushRequest) -> Result | None:
+    if request.echo:
+        return None
+    values = request.head.values("content-type")
+    if not values:
+        return Result(False, "no Content-Type came")
+    good = values[0].partition(";")[0].strip().lower() in _JSON_TYPES
+    return Result(good, f"{_quote(values[0])}{'' if good else ' is not JSON'}")
+
+
+@BODY.check("size", Scope.DELIVERY)
+def _size(body: PushBody) -> Result | None:
+    """Check that the body came whole; a body that is cut because its head was refused is not to blame for it."""
+    read = body.read
+    if body.request.echo and not read.data:
+        return None
+    if read.outcome is BodyOutcome.WHOLE:
+        return Result(True, f"{len(read.data):,} bytes")
+    return Result(None if body.refused and read.outcome is BodyOutcome.CUT else False, read.why)
+
+
+@BODY.check("json", Scope.DELIVERY)
+def _json(body: PushBody) -> Result | None:
+    read = body.read
+    if body.request.echo and not read.data:
+        return None
+    if read.outcome is not BodyOutcome.WHOLE:
+        return Result(None, "the body did not come whole")
+    return Result(False, f"the body: {read.value.why}") if isinstance(read.value, Unreadable) else _IS_JSON
+
+
+@BODY.check("signature", Scope.DELIVERY, status=401)
+def _body_signature(body: PushBody) -> Result | None:
+    """Verify the HMAC of a body that came whole behind a good head."""
+    request = body.request
+    if body.refused or body.read.outcome is not BodyOutcome.WHOLE or request.registration is None:
+        return None
+    signed = request.demand is not None and request.demand.proof is Proof.HMAC
+    return _verify_hmac(request.head, request.registration, body.read.data) if signed else None
+
+
+@BODY.check("body-hash", Scope.DELIVERY, status=401)
+def _body_hash(body: PushBody) -> Result | None:
+    token = body.request.jwt
+    if body.refused or body.read.outcome is not BodyOutcome.WHOLE or token is None:
+        return None
+    return jwt.check_body_hash(token, body.read.data)
+
+
+def _compare_token(head: RequestHead, registration: Registration) -> Result:
     right, wrong = [], []
     for place in _TOKEN_HEADERS:
         values = head.values(place.lower())
@@ -159,59 +267,59 @@ def _check_token(head: RequestHead, registration: Registration) -> Check:
             wrong.append(f"{place} does not carry the token of registration {registration.number}")
     if wrong:
         also = f", while {' and '.join(right)} did" if right else ""
-        return Check("token", False, f"{', '.join(wrong)}{also}")
+        return Result(False, f"{', '.join(wrong)}{also}")
     if right:
-        return Check("token", True, f"equal in {' and '.join(right)}")
-    return Check("token", None, f"none came in {' or '.join(_TOKEN_HEADERS)}")
+        return Result(True, f"equal in {' and '.join(right)}")
+    return Result(None, f"none came in {' or '.join(_TOKEN_HEADERS)}")
 
 
-def _check_authorization(head: RequestHead, registration: Registration) -> Check:
+def _compare_authorization(head: RequestHead, registration: Registration) -> Result:
     """Compare what Authorization, or the header of an API key, carries with what the agent was told."""
     demand, due = registration.demand, registration.credentials
     values = head.values("authorization")
     if demand.proof is Proof.TOKEN:
-        return Check("authorization", None, "none was asked for" + (", one came" if values else ""))
+        return Result(None, "none was asked for" + (", one came" if values else ""))
     keys = [(name, value) for name in _KEY_HEADERS for value in head.values(name.lower())]
     if demand.proof is Proof.KEY and keys:
         name, value = keys[0]
         good = len({one for _, one in keys}) == 1 and same(value, due)
-        return Check("authorization", good, f"the key is {'' if good else 'not '}equal in {name}")
+        return Result(good, f"the key is {'' if good else 'not '}equal in {name}")
     if not values:
-        return Check("authorization", None, f"{demand.scheme} was asked for, none came")
+        return Result(None, f"{demand.scheme} was asked for, none came")
     if len(set(values)) > 1:
-        return Check("authorization", False, f"Authorization came {len(values)} times with differing values")
+        return Result(False, f"Authorization came {len(values)} times with differing values")
     scheme, _, credentials = values[0].partition(" ")
-    return _compare(scheme, credentials.strip(), due, registration)
+    return _compare_credentials(scheme, credentials.strip(), due, registration)
 
 
-def _compare(scheme: str, credentials: str, due: str, registration: Registration) -> Check:
+def _compare_credentials(scheme: str, credentials: str, due: str, registration: Registration) -> Result:
     asked = registration.demand.scheme
     if same(credentials, due):
         if scheme.lower() == asked.lower():
-            return Check("authorization", True, f"{asked} with the credentials of registration {registration.number}")
-        return Check("authorization", False, f"the scheme is {_quote(scheme)}, {asked} was asked for")
+            return Result(True, f"{asked} with the credentials of registration {registration.number}")
+        return Result(False, f"the scheme is {_quote(scheme)}, {asked} was asked for")
     if scheme.lower() == "bearer" and isinstance(jwt.read(credentials), jwt.Jwt):
         said = f"it is a JWT, where {asked} with given credentials was asked for: ask for a JWT, with a JWKS file"
-        return Check("authorization", False, said)
+        return Result(False, said)
     said = f"Authorization does not carry the credentials of registration {registration.number}"
-    return Check("authorization", False, said)
+    return Result(False, said)
 
 
-def _check_bearer(head: RequestHead) -> tuple[Check, jwt.Jwt | str | None]:
-    """Take the JWT out of Authorization; the rest of the verdict is about it."""
+def _read_bearer(head: RequestHead) -> tuple[Result, Jwt | None]:
+    """Read the JWT in Authorization."""
     values = head.values("authorization")
     if not values:
-        return Check("authorization", False, "a Bearer JWT was asked for, no Authorization came"), None
+        return Result(False, "a Bearer JWT was asked for, no Authorization came"), None
     if len(set(values)) > 1:
-        return Check("authorization", False, f"Authorization came {len(values)} times with differing values"), None
+        return Result(False, f"Authorization came {len(values)} times with differing values"), None
     scheme, _, credentials = values[0].partition(" ")
     if scheme.lower() != "bearer":
         what = f"the scheme is {_quote(scheme)}" if credentials else "it has no scheme"  # alone it may be a secret
-        return Check("authorization", False, f"{what}, Bearer was asked for"), None
+        return Result(False, f"{what}, Bearer was asked for"), None
     read = jwt.read(credentials.strip())
     if isinstance(read, str):
-        return Check("authorization", False, f"Bearer, but {read}"), read
-    return Check("authorization", True, "Bearer with a JWT"), read
+        return Result(False, f"Bearer, but {read}"), None
+    return Result(True, "Bearer with a JWT"), read
 
 
 def _signatures(head: RequestHead) -> list[tuple[str, str]]:
@@ -224,7 +332,7 @@ def _signatures(head: RequestHead) -> list[tuple[str, str]]:
     return found
 
 
-def _check_hmac(head: RequestHead, registration: Registration, body: bytes) -> Check:
+def _verify_hmac(head: RequestHead, registration: Registration, body: bytes) -> Result:
     """Verify every signature that came, in hexadecimal or in base64, with or without the name of the hash before it."""
     digest = hmac.new(registration.credentials.encode(), body, hashlib.sha256).digest()
     good = (digest.hex(), b64encode(digest).decode())
@@ -232,14 +340,14 @@ def _check_hmac(head: RequestHead, registration: Registration, body: bytes) -> C
     wrong: list[str] = []
     bare = next((name for name, value in _signatures(head) if same(value.strip(), registration.credentials)), "")
     if bare:
-        return Check("signature", False, f"{bare} carries the secret itself, where a signature made with it is due")
+        return Result(False, f"{bare} carries the secret itself, where a signature made with it is due")
     for name, value in _signatures(head):
         given = value.strip().removeprefix("sha256=").removeprefix("v1=")
         fits = any(same(given, one) for one in (*good, good[0].upper()))
         (right if fits else wrong).append(name)
     if wrong:
-        return Check("signature", False, f"{', '.join(wrong)} is not the HMAC-SHA256 of this body under the secret")
-    return Check("signature", True, f"HMAC-SHA256 of this body in {', '.join(right)}")
+        return Result(False, f"{', '.join(wrong)} is not the HMAC-SHA256 of this body under the secret")
+    return Result(True, f"HMAC-SHA256 of this body in {', '.join(right)}")
 
 
 def same(one: str, other: str) -> bool:
@@ -261,31 +369,6 @@ def _challenge(head: RequestHead) -> str:
     return value if plain else ""
 
 
-def _check_path(registration: Registration | None) -> Check:
-    if registration is None:
-        return Check("path", False, "no registration has this path")
-    return Check("path", True, f"registration {registration.number}")
-
-
-def _check_method(head: RequestHead, echo: str) -> Check:
-    if echo:
-        return Check("method", True, f"GET, the ownership challenge of A2A 0.1 ({_CHALLENGE})")
-    return Check(
-        "method", head.method == "POST", f"{_quote(head.method)}{'' if head.method == 'POST' else ' is not POST'}"
-    )
-
-
-def _check_host(head: RequestHead, place: Place) -> Check:
-    values = head.values("host")
-    if len(values) != 1:
-        return Check("host", False, "Host came more than once" if values else "no Host came")
-    host = values[0].lower()
-    if host in place.hosts or _is_address(host, place.open_port):
-        return Check("host", True, f"host {_quote(host)}")
-    ours = " or ".join(sorted(place.hosts))
-    return Check("host", False, f"Host is {_quote(host)}, not {ours} (DNS rebinding looks like this)")
-
-
 def _is_address(host: str, port: int | None) -> bool:
     """Tell whether a host is a literal IP address with the port: rebinding needs a name, an address cannot lie."""
     name, _, digits = host.rpartition(":")
@@ -296,34 +379,6 @@ def _is_address(host: str, port: int | None) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _check_origin(head: RequestHead) -> Check:
-    values = head.values("origin")
-    if values:
-        return Check("origin", False, f"a browser sent this, Origin is {_quote(values[0])}")
-    return Check("origin", True, "no Origin")
-
-
-def _check_encoding(head: RequestHead) -> Check:
-    values = head.values("content-encoding") + head.values("transfer-encoding")
-    names = [name.strip().lower() for value in values for name in value.split(",")]
-    odd = [name for name in names if name not in _PLAIN_ENCODINGS]
-    if odd:
-        return Check("encoding", False, f"the body is encoded ({_quote(', '.join(odd))}), which is not decoded here")
-    return Check("encoding", True, "not encoded")
-
-
-def _check_type(head: RequestHead) -> Check:
-    values = head.values("content-type")
-    if not values:
-        return Check("content-type", False, "no Content-Type came")
-    good = values[0].partition(";")[0].strip().lower() in _JSON_TYPES
-    return Check("content-type", good, f"{_quote(values[0])}{'' if good else ' is not JSON'}")
-
-
-def _check_json(value: Json | Unreadable) -> Check:
-    return Check("json", False, f"the body: {value.why}") if isinstance(value, Unreadable) else _IS_JSON
 
 
 def _quote(value: str) -> str:

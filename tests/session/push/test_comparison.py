@@ -10,19 +10,26 @@ from scripted import Agent, Heard, OpenSession, answering, artifact, eventually,
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Unreadable
-from inspector.session.push.comparison import Comparer, Comparison, Verdict, ask_and_compare, compare
-from inspector.session.push.reconcile import Sighting, Way
+from inspector.protocol.operations import Operation
+from inspector.session.push.comparison import Comparison, Verdict, ask_and_compare, compare
+from inspector.session.push.matching import Sighting, TaskMatcher, Way, match
+from inspector.session.session import Session
 
 S, P, G = Way.STREAM, Way.PUSH, Way.GET
 
 
 def folded(*told: tuple[Way, float, Any]) -> Comparison:
-    fold = Comparer("t")
+    fold = TaskMatcher("t")
     for seq, (way, at, value) in enumerate(told, 1):
         event = v1_0.decode_event(value)
         assert not isinstance(event, Unreadable)
         fold.take(Sighting(way, at, seq, event))
-    return fold.result()
+    return compare(fold)
+
+
+async def ask(session: Session, task_id: str) -> tuple[Comparison, str]:
+    capture, why_not = session.journal.capture, session.why_not(Operation.GET)
+    return await ask_and_compare(capture, task_id, why_not, session.get(task_id).finish)
 
 
 def verdicts(found: Comparison) -> dict[str, Verdict]:
@@ -101,7 +108,7 @@ async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: Op
     turn = await say(session, "report 5")
     task_id = turn.exchange.task_id
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
-    found, why = await ask_and_compare(session, task_id)
+    found, why = await ask(session, task_id)
     assert why == ""
     assert found.ways == (S, P, G)
     assert found.agree
@@ -116,7 +123,7 @@ async def test_an_agent_that_does_not_answer_is_said_and_the_rest_compared(agent
     agent.answer(answer)
     session = await open_session(agent.url)
     await say(session)
-    found, why = await ask_and_compare(session, "t")
+    found, why = await ask(session, "t")
     assert "no such task" in why
     assert found.ways == (S,)
-    assert (await compare(session, "nobody")).ways == ()
+    assert compare(await match(session.journal.capture, "nobody")).ways == ()

@@ -14,15 +14,15 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
 from inspector.session.push.diagnose import Evidence, Likely, causes, examine
 from inspector.session.push.reachability import reachable
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.wire.receiver.registration import Registration
-from inspector.wire.receiver.response_override import read_dial
+from inspector.wire.receiver.response_override import read_override
 
 NOW = 1_800_000_000.0
 
 
-def hook(**members: Any) -> Hook:
-    return Hook(Registration(1, "/push/p", "token", "http://127.0.0.1:9/push/p", NOW), "t", **members)
+def hook(**members: Any) -> WebhookRegistration:
+    return WebhookRegistration(Registration(1, "/push/p", "token", "http://127.0.0.1:9/push/p", NOW), "t", **members)
 
 
 def delivery(**meta: Any) -> Record:
@@ -92,7 +92,7 @@ SOUND = Evidence(
             Likely.CERTAIN,
         ),
         (
-            {"advertised": "https://abc.example.org", "unshaken": ("the sender does not trust our certificate",)},
+            {"advertised": "https://abc.example.org", "tls_failures": ("the sender does not trust our certificate",)},
             "the agent does not trust our certificate",
             Likely.LIKELY,
         ),
@@ -110,7 +110,7 @@ def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str,
 
 
 def test_who_connected_and_left_is_neither_shy_nor_far():
-    known = replace(SOUND, advertised="https://127.0.0.1:9", agent="http://127.0.0.1:8", unshaken=("no trust",))
+    known = replace(SOUND, advertised="https://127.0.0.1:9", agent="http://127.0.0.1:8", tls_failures=("no trust",))
     found = causes(known)
     likely = {cause.name: cause.likely for cause in found}
     assert found[0].name == "the agent does not trust our certificate"
@@ -205,7 +205,7 @@ async def test_an_agent_that_keeps_no_webhook_is_told_so(agent: Agent, open_sess
 async def test_an_agent_that_gave_up_after_our_errors_is_told_so(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    session.push.receiver.dials.add(read_dial("500"))
+    session.push.receiver.overrides.add(read_override("500"))
     turn = await say(session, "push")
     await eventually(lambda: mock.push_counts.given_up >= 2)
     found = await examine(session, turn.exchange.task_id)

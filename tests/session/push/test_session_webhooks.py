@@ -33,13 +33,13 @@ from inspector.protocol.lifecycle import is_terminal
 from inspector.session.card.signing import given_keys
 from inspector.session.compose.draft import text_draft
 from inspector.session.push.attempts import chains, held_up
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.wire.receiver.registration import Demand, Proof
-from inspector.wire.receiver.response_override import read_dial
+from inspector.wire.receiver.response_override import read_override
 
 
-async def post(hook: Hook, body: Any, **headers: str) -> int:
+async def post(hook: WebhookRegistration, body: Any, **headers: str) -> int:
     """Deliver a body as an agent does, and return the status of the answer, 0 for none."""
     sent = {"Content-Type": "application/json", "Authorization": f"Bearer {hook.registration.token}"} | headers
     async with aiohttp.ClientSession() as client:
@@ -62,11 +62,11 @@ def checks(record: Record) -> dict[str, tuple[bool | None, str]]:
 
 def dial(session: Session, *texts: str) -> None:
     for text in texts:
-        session.push.receiver.dials.add(read_dial(text))
+        session.push.receiver.overrides.add(read_override(text))
 
 
 @pytest.fixture
-async def hook(open_session: OpenSession) -> tuple[Session, Hook]:
+async def hook(open_session: OpenSession) -> tuple[Session, WebhookRegistration]:
     session = await open_session()
     await session.push.receiver.start()
     return session, session.push.register("t", generation="1.0")
@@ -75,7 +75,7 @@ async def hook(open_session: OpenSession) -> tuple[Session, Hook]:
 # Answers dialled in, and what comes after them
 
 
-async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hook: tuple[Session, Hook]):
+async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     dial(session, "500:1", "429/3:1", "reset:1")
     chunk = artifact("once")
@@ -99,7 +99,7 @@ async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hoo
     assert chain.words(0).startswith(said)
 
 
-async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[Session, Hook]):
+async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     for _ in range(3):
         await post(one, status("WORKING"))
@@ -109,7 +109,9 @@ async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[
     assert chains(deliveries(session)) == []
 
 
-async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(hook: tuple[Session, Hook]):
+async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(
+    hook: tuple[Session, WebhookRegistration],
+):
     session, one = hook
     base = one.registration.url.rpartition("/push/")[0]
     async with aiohttp.ClientSession() as client:
@@ -121,7 +123,9 @@ async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(
     assert session.journal.found == {"PUSH-001": [4, 5]}
 
 
-async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_state(hook: tuple[Session, Hook]):
+async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_state(
+    hook: tuple[Session, WebhookRegistration],
+):
     session, one = hook
     for said in ("one", "two", "three"):
         await post(one, status("WORKING", said))
@@ -138,7 +142,7 @@ async def test_a_shape_of_another_generation_is_named_whichever_is_the_newer(
     assert ("PUSH-006" in session.journal.found) is found
 
 
-async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tuple[Session, Hook]):
+async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     other = session.push.register("t")
     dial(session, "500:1")
@@ -149,7 +153,7 @@ async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tupl
     assert chain.words(chain.tries[0].at + 42) == "not tried again for 42 s"
 
 
-async def test_a_delivery_that_comes_late_is_marked(hook: tuple[Session, Hook]):
+async def test_a_delivery_that_comes_late_is_marked(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     for body in (status("WORKING"), status("COMPLETED"), status("WORKING", "old")):
         await post(one, body)
@@ -203,7 +207,7 @@ async def test_an_answer_that_is_held_back_shows_whether_the_task_waits(
 # Registrations
 
 
-async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: tuple[Session, Hook]):
+async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     dial(session, "500:1")
     url = f"{one.registration.url}?validationToken=abc"
@@ -313,7 +317,9 @@ async def taking(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
     return web.Response(status=202)
 
 
-async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(hook: tuple[Session, Hook], handler: Agent):
+async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
+    hook: tuple[Session, WebhookRegistration], handler: Agent
+):
     session, one = hook
     handler.routes["/mine?secret=1"] = handler.routes["/mine"] = taking
     await post(one, status("WORKING"), **{"X-Trace": "a b", "x-trace-2": "é"})
@@ -329,7 +335,7 @@ async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(hook: tup
 
 
 async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
-    hook: tuple[Session, Hook], handler: Agent
+    hook: tuple[Session, WebhookRegistration], handler: Agent
 ):
     session, one = hook
     handler.routes["/mine"] = taking
@@ -347,14 +353,18 @@ async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nobody.invalid/"])
-async def test_a_handler_that_cannot_be_reached_is_told_and_no_error(hook: tuple[Session, Hook], url: str):
+async def test_a_handler_that_cannot_be_reached_is_told_and_no_error(
+    hook: tuple[Session, WebhookRegistration], url: str
+):
     session, one = hook
     await post(one, status("WORKING"))
     done = await session.push.relay.resend(deliveries(session)[0].seq, url)
     assert (done.status, bool(done.said)) == (0, True)
 
 
-async def test_a_redirect_of_the_handler_is_told_and_not_followed(hook: tuple[Session, Hook], handler: Agent):
+async def test_a_redirect_of_the_handler_is_told_and_not_followed(
+    hook: tuple[Session, WebhookRegistration], handler: Agent
+):
     async def away(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         return web.Response(status=307, headers={"Location": "/mine"})
 
@@ -365,7 +375,7 @@ async def test_a_redirect_of_the_handler_is_told_and_not_followed(hook: tuple[Se
     assert [one.path for one in handler.heard] == ["/away"]
 
 
-async def test_what_is_no_delivery_cannot_be_sent_again(hook: tuple[Session, Hook]):
+async def test_what_is_no_delivery_cannot_be_sent_again(hook: tuple[Session, WebhookRegistration]):
     session, _ = hook
     with pytest.raises(FaultError) as raised:
         await session.push.relay.resend(999, "http://127.0.0.1:1/")

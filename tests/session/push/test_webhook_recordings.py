@@ -17,7 +17,7 @@ from scripted import records
 from inspector.capture.records import Kind, Record
 from inspector.findings.signatures.keyset import read_keys
 from inspector.protocol.jsonvalue import parse
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.wire.receiver.registration import Demand, Proof
 
@@ -25,7 +25,7 @@ JWKS = Path(__file__).parents[2] / "wire" / "data" / "jwks_0_1.json"
 SECRETS = {"X-A2A-Notification-Token", "X-OPVS-Notification-Token"}
 
 
-async def replay(session: Session, hook: Hook, post: HttpMessage) -> int:
+async def replay(session: Session, hook: WebhookRegistration, post: HttpMessage) -> int:
     """Send a recorded delivery to a webhook of ours: its own bytes, but for the path, the host and the secrets."""
     host, port = session.push.receiver.address
     changed = {"Host": f"{host}:{port}"} | dict.fromkeys(SECRETS, hook.registration.token)

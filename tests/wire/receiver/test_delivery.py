@@ -5,21 +5,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol.errors import FaultError, Whose
-from inspector.wire.receiver.check import Check
-from inspector.wire.receiver.delivery import Arrival, Delivery, Intake, Outcome, RequestHead, read_head
-from inspector.wire.receiver.listen_address import Place
+from inspector.wire.receiver.checks import Check, Report
+from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, IncomingRequest, RequestHead, read_head
+from inspector.wire.receiver.listen_address import ListenAddress
 from inspector.wire.receiver.registration import Registration
-from inspector.wire.receiver.verdict import examine, refusal, weigh
+from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 TOKEN = "kX4v-9f_Tz0aQmB7"
 HOOK = Registration(3, "/push/secret-path", TOKEN, "http://127.0.0.1:9000/push/secret-path", 0.0)
-PLACE = Place.at("127.0.0.1", 9000)
+PLACE = ListenAddress.at("127.0.0.1", 9000)
 GOOD = (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), ("X-A2A-Notification-Token", TOKEN))
 
 
-def checked(name: str, *headers: tuple[str, str], method: str = "POST", place: Place = PLACE, hook=HOOK) -> Check:
+def judged(head: RequestHead, hook=HOOK, place: ListenAddress = PLACE) -> Report:
+    return check_head(PushRequest(head, hook, place))
+
+
+def refusal(head: RequestHead, hook=HOOK) -> tuple[int, str]:
+    return judged(head, hook)[2:]
+
+
+def body_checks(read: BodyRead, *, refused: bool = False) -> tuple[Check, ...]:
+    return check_body(PushBody(PushRequest(RequestHead("POST", "/", GOOD), HOOK, PLACE), read, refused)).checks
+
+
+def checked(
+    name: str, *headers: tuple[str, str], method: str = "POST", place: ListenAddress = PLACE, hook=HOOK
+) -> Check:
     head = RequestHead(method, HOOK.path, headers)
-    return next(check for check in examine(head, hook, place).checks if check.name == name)
+    return next(check for check in judged(head, hook, place).checks if check.name == name)
 
 
 @pytest.mark.parametrize("name", ["X-A2A-Notification-Token", "x-a2a-notification-token", "X-OPVS-Notification-Token"])
@@ -61,7 +75,7 @@ def test_a_right_token_does_not_excuse_a_wrong_one():
         "X-OPVS-Notification-Token does not carry the token of registration 3, while X-A2A-Notification-Token did"
     )
     wrong = (("X-A2A-Notification-Token", TOKEN), ("Authorization", "Bearer secret"))
-    assert refusal(examine(RequestHead("POST", HOOK.path, (*GOOD[:2], *wrong)), HOOK, PLACE).checks) == (
+    assert refusal(RequestHead("POST", HOOK.path, (*GOOD[:2], *wrong))) == (
         401,
         "Authorization does not carry the credentials of registration 3",
     )
@@ -130,7 +144,7 @@ def test_a_content_type_that_did_not_come_is_bad():
     ],
 )
 def test_host_has_to_be_the_bound_address_or_the_public_name(public_url, host, good):
-    assert checked("host", ("Host", host), place=Place.at("127.0.0.1", 9000, public_url)).good is good
+    assert checked("host", ("Host", host), place=ListenAddress.at("127.0.0.1", 9000, public_url)).good is good
 
 
 @pytest.mark.parametrize(
@@ -148,7 +162,7 @@ def test_host_has_to_be_the_bound_address_or_the_public_name(public_url, host, g
     ],
 )
 def test_bound_to_every_address_any_of_them_is_a_good_host_but_no_name_is(bound, host, good):
-    assert checked("host", ("Host", host), place=Place.at(bound, 9000)).good is good
+    assert checked("host", ("Host", host), place=ListenAddress.at(bound, 9000)).good is good
 
 
 def test_a_repeated_host_is_bad():
@@ -156,14 +170,14 @@ def test_a_repeated_host_is_bad():
 
 
 def test_the_default_port_may_be_left_out_of_host():
-    assert checked("host", ("Host", "127.0.0.1"), place=Place.at("127.0.0.1", 80)).good is True
+    assert checked("host", ("Host", "127.0.0.1"), place=ListenAddress.at("127.0.0.1", 80)).good is True
 
 
 def test_what_agents_are_told_is_an_address_that_can_be_reached():
-    assert Place.at("127.0.0.1", 9000).base_url == "http://127.0.0.1:9000"
-    assert Place.at("0.0.0.0", 9000).base_url == "http://127.0.0.1:9000"
-    assert Place.at("::", 9000).base_url == "http://[::1]:9000"
-    assert Place.at("127.0.0.1", 9000, "https://abc.example.org/x/").base_url == "https://abc.example.org/x"
+    assert ListenAddress.at("127.0.0.1", 9000).base_url == "http://127.0.0.1:9000"
+    assert ListenAddress.at("0.0.0.0", 9000).base_url == "http://127.0.0.1:9000"
+    assert ListenAddress.at("::", 9000).base_url == "http://[::1]:9000"
+    assert ListenAddress.at("127.0.0.1", 9000, "https://abc.example.org/x/").base_url == "https://abc.example.org/x"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +195,7 @@ def test_what_agents_are_told_is_an_address_that_can_be_reached():
 )
 def test_a_public_url_that_nobody_can_post_to_is_the_fault_of_the_command(url):
     with pytest.raises(FaultError) as raised:
-        Place.at("127.0.0.1", 9000, url)
+        ListenAddress.at("127.0.0.1", 9000, url)
     assert raised.value.fault.whose is Whose.YOURS
     assert "public url" in raised.value.fault.seen
     assert raised.value.fault.hint
@@ -210,17 +224,17 @@ def test_an_origin_is_bad_even_if_it_is_null():
 @pytest.mark.parametrize(("method", "echo"), [("GET", "abc"), ("POST", ""), ("HEAD", "")])
 def test_the_challenge_of_the_first_generation_is_recognised(method, echo):
     head = RequestHead(method, f"{HOOK.path}?a=b&validationToken=abc", GOOD)
-    assert examine(head, HOOK, PLACE).echo == echo
+    assert PushRequest(head, HOOK, PLACE).echo == echo
 
 
 def test_a_get_without_a_challenge_is_no_delivery():
-    assert refusal(examine(RequestHead("GET", f"{HOOK.path}?validationtoken=abc", GOOD), HOOK, PLACE).checks)[0] == 405
+    assert refusal(RequestHead("GET", f"{HOOK.path}?validationtoken=abc", GOOD))[0] == 405
 
 
 def test_the_strangest_thing_about_a_delivery_is_what_refuses_it():
     def status(*drop: str, hook=HOOK, method="POST", more=()):
         headers = tuple(pair for pair in GOOD if pair[0] not in drop)
-        return refusal(examine(RequestHead(method, HOOK.path, headers + more), hook, PLACE).checks)[0]
+        return refusal(RequestHead(method, HOOK.path, headers + more), hook)[0]
 
     assert status() == 204
     assert status("Content-Type") == 204
@@ -236,15 +250,15 @@ def test_the_strangest_thing_about_a_delivery_is_what_refuses_it():
     "body", [b"", b"{", b"<html>", b'{"a": NaN}', "{}".encode("utf-16"), b"\xff", b"[" * 200_000, b"1" * 5_000]
 )
 def test_a_body_that_is_no_json_is_bad_and_never_an_exception(body):
-    size, json = weigh(Intake(body, Outcome.WHOLE), refused=False)
+    size, json = body_checks(BodyRead(body, BodyOutcome.WHOLE))
     assert (size.name, size.good) == ("size", True)
     assert (json.name, json.good) == ("json", False)
 
 
 def test_a_body_that_did_not_come_whole_is_not_judged_as_json():
-    size, json = weigh(Intake(b"{}", Outcome.SLOW, "slow"), refused=False)
+    size, json = body_checks(BodyRead(b"{}", BodyOutcome.SLOW, "slow"))
     assert (size.good, size.said, json.good) == (False, "slow", None)
-    size, _ = weigh(Intake(b"{}", Outcome.CUT, "cut"), refused=True)
+    size, _ = body_checks(BodyRead(b"{}", BodyOutcome.CUT, "cut"), refused=True)
     assert size.good is None
 
 
@@ -254,13 +268,13 @@ def test_a_long_header_is_quoted_by_its_beginning_only():
 
 def test_no_repr_shows_a_secret():
     head = RequestHead("POST", HOOK.path, GOOD)
-    delivery: Delivery = Arrival("127.0.0.1:1").delivery(
+    delivery: Delivery = IncomingRequest("127.0.0.1:1").delivery(
         head,
-        Intake(TOKEN.encode(), Outcome.WHOLE),
+        BodyRead(TOKEN.encode(), BodyOutcome.WHOLE),
         status=204,
         refused="",
         registration=HOOK,
-        checks=examine(head, HOOK, PLACE).checks,
+        checks=judged(head).checks,
     )
     assert TOKEN not in repr(delivery)
     assert "secret-path" not in repr(delivery)
@@ -288,7 +302,8 @@ _names = st.sampled_from(
 
 @given(st.lists(st.tuples(_names, st.text(st.characters(exclude_categories=["Cs"]), max_size=40))))
 def test_any_head_gets_a_verdict(headers):
-    checks = examine(RequestHead("POST", "/", tuple(headers)), HOOK, PLACE).checks
+    report = judged(RequestHead("POST", "/", tuple(headers)))
+    checks = report.checks
     assert [check.name for check in checks] == [
         "path",
         "token",
@@ -300,4 +315,4 @@ def test_any_head_gets_a_verdict(headers):
         "content-type",
     ]
     assert all(check.said for check in checks if check.name != "content-type")
-    assert refusal(checks)[0] in {401, 403, 415, 421}
+    assert report.status in {401, 403, 415, 421}

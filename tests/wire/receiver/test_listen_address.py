@@ -14,7 +14,7 @@ import trustme
 from receiving import BODY, QUICK, opened
 
 from inspector.protocol.errors import FaultError, Whose
-from inspector.wire.receiver.listen_address import Place, tls_context
+from inspector.wire.receiver.listen_address import ListenAddress, tls_context
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def test_certificate_and_key_may_stand_in_one_file(authority: trustme.CA, tmp_pa
 
 
 def test_the_usual_port_of_https_may_be_left_out_of_host():
-    assert "127.0.0.1" in Place.at("127.0.0.1", 443, tls=True).hosts
-    assert "127.0.0.1" not in Place.at("127.0.0.1", 443).hosts
+    assert "127.0.0.1" in ListenAddress.at("127.0.0.1", 443, tls=True).hosts
+    assert "127.0.0.1" not in ListenAddress.at("127.0.0.1", 443).hosts
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no certificate"], ids=["absent", "empty", "something else"])

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from inspector.wire.receiver.loop_budget import HOLD, SLICE, WAY, Turns
+from inspector.wire.receiver.loop_budget import PAUSE, SLICE, YIELD, LoopBudget
 
 
 def work(seconds: float) -> None:
@@ -17,13 +17,13 @@ def work(seconds: float) -> None:
         pass
 
 
-async def turns_of(seconds: float, workers: int, turns: Turns | None = None) -> Counter[int]:
+async def iterations_of(seconds: float, workers: int, budget: LoopBudget | None = None) -> Counter[int]:
     """Let workers work at the same time, and count how many of them got into each turn of the loop."""
-    turns, got, turn = turns or Turns(), Counter[int](), 0
+    budget, got, turn = budget or LoopBudget(), Counter[int](), 0
 
     async def worker() -> None:
-        await turns.mine()
-        with turns:
+        await budget.wait()
+        with budget:
             work(seconds)
             got[turn] += 1
 
@@ -40,43 +40,43 @@ async def turns_of(seconds: float, workers: int, turns: Turns | None = None) -> 
 
 
 async def test_a_turn_has_no_more_work_than_its_slice_and_all_of_it_is_done():
-    got = await turns_of(SLICE / 2, 30)
+    got = await iterations_of(SLICE / 2, 30)
     assert got.total() == 30
     assert max(got.values()) <= 3
 
 
 async def test_one_that_takes_long_has_a_turn_of_its_own():
-    assert set((await turns_of(SLICE * 1.5, 5)).values()) == {1}
+    assert set((await iterations_of(SLICE * 1.5, 5)).values()) == {1}
 
 
 async def test_what_fits_is_done_in_one_turn():
-    assert len(await turns_of(0.0, 20)) == 1
+    assert len(await iterations_of(0.0, 20)) == 1
 
 
 async def test_who_gives_way_does_one_piece_of_work_a_turn_and_goes_on_as_before_later():
-    turns = Turns()
-    turns.give_way()
-    assert set((await turns_of(0.0001, 20, turns)).values()) == {1}
-    await asyncio.sleep(WAY)
-    assert max((await turns_of(0.0001, 20, turns)).values()) > 1
+    budget = LoopBudget()
+    budget.yield_to_input()
+    assert set((await iterations_of(0.0001, 20, budget)).values()) == {1}
+    await asyncio.sleep(YIELD)
+    assert max((await iterations_of(0.0001, 20, budget)).values()) > 1
 
 
 async def test_who_gives_way_does_nothing_at_first_and_a_held_key_stops_nothing():
-    turns = Turns()
+    budget = LoopBudget()
     began = time.perf_counter()
-    turns.give_way()
-    await turns.mine()
-    assert time.perf_counter() - began >= HOLD * 0.9
-    turns.give_way()  # the next of a held key's many
+    budget.yield_to_input()
+    await budget.wait()
+    assert time.perf_counter() - began >= PAUSE * 0.9
+    budget.yield_to_input()  # the next of a held key's many
     began = time.perf_counter()
-    await turns.mine()
-    assert time.perf_counter() - began < HOLD * 0.5
+    await budget.wait()
+    assert time.perf_counter() - began < PAUSE * 0.5
 
 
 async def test_work_that_fails_is_counted_too():
-    turns = Turns()
-    with pytest.raises(ValueError, match="oops"), turns:
+    budget = LoopBudget()
+    with pytest.raises(ValueError, match="oops"), budget:
         work(SLICE)
         raise ValueError("oops")
-    waiting = asyncio.create_task(turns.mine())
+    waiting = asyncio.create_task(budget.wait())
     await asyncio.wait_for(waiting, 1)

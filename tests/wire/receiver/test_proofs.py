@@ -14,15 +14,15 @@ from joserfc import jwt as jose
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
 
 from inspector.findings.signatures.keyset import read_keys
-from inspector.wire.receiver.check import Check
-from inspector.wire.receiver.delivery import RequestHead
+from inspector.wire.receiver.checks import Check
+from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, RequestHead
 from inspector.wire.receiver.jwt import LEEWAY, read
-from inspector.wire.receiver.listen_address import Place
+from inspector.wire.receiver.listen_address import ListenAddress
 from inspector.wire.receiver.registration import Demand, Proof, Registration
-from inspector.wire.receiver.verdict import examine, prove, refusal
+from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 DATA = Path(__file__).parents[1] / "data"
-PLACE = Place.at("127.0.0.1", 9000)
+PLACE = ListenAddress.at("127.0.0.1", 9000)
 BODY = b'{"task":{"id":"t"}}'
 TOKEN, SECRET = "token-of-the-hook", "secret-of-the-hook"
 NOW = 1_800_000_000.0
@@ -36,16 +36,22 @@ def hook(demand: Demand) -> Registration:
     return Registration(1, "/push/p", TOKEN, "http://127.0.0.1:9000/push/p", 0.0, demand)
 
 
+def judged(request: PushRequest, body: bytes) -> tuple[tuple[Check, ...], tuple[int, str]]:
+    """Run the checks of the head and, unless it is refused, those of the body."""
+    head = check_head(request)
+    if head.refused:
+        return head.checks, head[2:]
+    whole = check_body(PushBody(request, BodyRead(body, BodyOutcome.WHOLE)))
+    return head.checks + whole.checks, whole[2:]
+
+
 def verdict(demand: Demand, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
     """Judge a delivery that is good but for its proof: the checks by name, and the status with its reason."""
     head = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), *headers))
     registration = hook(demand)
-    seen = examine(head, registration, PLACE, now=NOW, used=used or set())
-    checks = seen.checks
-    if refusal(checks)[0] == 204:
-        checks += prove(head, registration, seen, body)
+    checks, refusal = judged(PushRequest(head, registration, PLACE, used=used or set(), clock=lambda: NOW), body)
     assert not any(secret in check.said for check in checks for secret in (TOKEN, SECRET))
-    return {check.name: check for check in checks}, refusal(checks)
+    return {check.name: check for check in checks}, refusal
 
 
 def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header: Any) -> tuple[str, str]:
@@ -261,12 +267,12 @@ def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
     made = read(value.removeprefix("Bearer "))
     assert not isinstance(made, str)
     demand = Demand(Proof.JWT, keys=keys)
-    request = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
-    seen = examine(request, hook(demand), PLACE, now=float(str(made.claims["iat"])) + 1)
-    checks = {one.name: one.good for one in (*seen.checks, *prove(request, hook(demand), seen, body))}
+    sent = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
+    request = PushRequest(sent, hook(demand), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
+    checks = {one.name: one.good for one in judged(request, body)[0]}
     assert (checks["signature"], checks["dates"], checks["body-hash"]) == (True, True, True)
-    forged = {one.name: one.good for one in prove(request, hook(demand), seen, body + b" ")}
-    assert forged == {"body-hash": False}
+    forged = {one.name: one.good for one in judged(request, body + b" ")[0]}
+    assert forged == {**checks, "body-hash": False}
 
 
 def test_rsa_keys_verify_too():

@@ -10,7 +10,7 @@ from receiving import Answer, opened
 
 from inspector.wire.receiver import response_override
 from inspector.wire.receiver.connection import ReceiverLimits
-from inspector.wire.receiver.response_override import Dials, Manner, read_dial
+from inspector.wire.receiver.response_override import Manner, ResponseOverrides, read_override
 
 
 @pytest.mark.parametrize(
@@ -31,56 +31,56 @@ from inspector.wire.receiver.response_override import Dials, Manner, read_dial
     ],
 )
 def test_an_answer_is_read_as_it_is_written(text: str, words: str, left: int | None):
-    read = read_dial(text)
+    read = read_override(text)
     assert read is not None
-    assert (read.answer.words, read.left) == (words, left)
+    assert (read.response.words, read.left) == (words, left)
 
 
-def dialled(*texts: str) -> Dials:
-    dials = Dials()
+def dialled(*texts: str) -> ResponseOverrides:
+    overrides = ResponseOverrides()
     for text in texts:
-        read = read_dial(text)
+        read = read_override(text)
         assert read is not None
-        dials.add(read)
-    return dials
+        overrides.add(read)
+    return overrides
 
 
 def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
-    dials = dialled("500:2", "429", "never", "404:1")
-    assert dials.words == "500, 2 more; never; 404, 1 more"
-    assert [dials.take(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
+    overrides = dialled("500:2", "429", "never", "404:1")
+    assert overrides.words == "500, 2 more; never; 404, 1 more"
+    assert [overrides.take(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
 
 
 @pytest.mark.parametrize(
     "text", ["", "5", "99", "199", "600", "500:0", "500:", "500:-1", "maybe", "500 2", "1e3", "500@", "٥٠٠"]
 )
 def test_what_is_no_answer_is_not_read(text: str):
-    assert read_dial(text) is None
+    assert read_override(text) is None
 
 
 def test_only_a_whole_answer_of_success_takes_a_delivery():
     taking = {"200": True, "202": True, "204@5": True, "302": False, "429": False, "500": False}
-    assert {text: read_dial(text).answer.takes for text in taking} == taking
-    assert not any(read_dial(manner.value).answer.takes for manner in Manner if manner is not Manner.WHOLE)
+    assert {text: read_override(text).response.takes for text in taking} == taking
+    assert not any(read_override(manner.value).response.takes for manner in Manner if manner is not Manner.WHOLE)
 
 
 async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
     async with opened() as desk:
         other = desk.receiver.register()
-        dials = Dials()
-        dials.add(read_dial("500:2", other))
-        dials.add(read_dial("202"))
-        assert dials.words == "500, 2 more for hook 2; 202"
-        statuses = [dials.take(one).status for one in (desk.hook, other, other, other)]
-        assert (statuses, dials.words) == ([202, 500, 500, 202], "202")
-        dials.clear()
-        assert (bool(dials), dials.take(other)) == (False, response_override.ACCEPT)
+        overrides = ResponseOverrides()
+        overrides.add(read_override("500:2", other))
+        overrides.add(read_override("202"))
+        assert overrides.words == "500, 2 more for hook 2; 202"
+        statuses = [overrides.take(one).status for one in (desk.hook, other, other, other)]
+        assert (statuses, overrides.words) == ([202, 500, 500, 202], "202")
+        overrides.clear()
+        assert (bool(overrides), overrides.take(other)) == (False, response_override.ACCEPT)
 
 
 async def test_statuses_are_given_in_turn_and_told():
     async with opened() as desk:
         for text in ("500:1", "429/7:1", "302:1", "200:1"):
-            desk.receiver.dials.add(read_dial(text))
+            desk.receiver.overrides.add(read_override(text))
         answers = [await desk.send(desk.post()) for _ in range(5)]
         seen = await desk.inbox.until(5)
     assert [one.status for one in answers] == [500, 429, 302, 200, 204]
@@ -97,7 +97,7 @@ async def test_statuses_are_given_in_turn_and_told():
 
 async def test_what_is_refused_does_not_use_up_what_is_dialled_in():
     async with opened() as desk:
-        desk.receiver.dials.add(read_dial("500:1"))
+        desk.receiver.overrides.add(read_override("500:1"))
         assert (await desk.send(desk.post(X_A2A_Notification_Token="wrong"))).status == 401
         assert (await desk.send(desk.head(method="GET", target=f"{desk.hook.path}?validationToken=a"))).status == 200
         assert (await desk.send(desk.post())).status == 500
@@ -105,7 +105,7 @@ async def test_what_is_refused_does_not_use_up_what_is_dialled_in():
 
 async def test_a_delay_holds_the_answer_back_and_not_the_report():
     async with opened() as desk:
-        desk.receiver.dials.add(read_dial("204@0.2:1"))
+        desk.receiver.overrides.add(read_override("204@0.2:1"))
         began = time.monotonic()
         answer = asyncio.create_task(desk.send(desk.post()))
         delivery = await desk.inbox.one()
@@ -117,7 +117,7 @@ async def test_a_delay_holds_the_answer_back_and_not_the_report():
 
 async def test_an_answer_that_never_comes_holds_the_connection_until_the_sender_leaves():
     async with opened() as desk:
-        desk.receiver.dials.add(read_dial("never:1"))
+        desk.receiver.overrides.add(read_override("never:1"))
         reader, writer = await desk.connect()
         writer.write(desk.post())
         assert (await desk.inbox.one()).status == 0
@@ -129,8 +129,8 @@ async def test_an_answer_that_never_comes_holds_the_connection_until_the_sender_
 
 async def test_the_receiver_stops_although_answers_are_due():
     async with opened() as desk:
-        desk.receiver.dials.add(read_dial("never"))
-        desk.receiver.dials.add(read_dial("204@1000"))
+        desk.receiver.overrides.add(read_override("never"))
+        desk.receiver.overrides.add(read_override("204@1000"))
         _, writer = await desk.connect()
         writer.write(desk.post())
         await desk.inbox.one()
@@ -141,7 +141,7 @@ async def test_the_receiver_stops_although_answers_are_due():
 
 async def test_a_reset_breaks_the_connection_off():
     async with opened() as desk:
-        desk.receiver.dials.add(read_dial("reset:1"))
+        desk.receiver.overrides.add(read_override("reset:1"))
         reader, writer = await desk.connect()
         writer.write(desk.post())
         with pytest.raises(ConnectionResetError):
@@ -152,7 +152,7 @@ async def test_a_reset_breaks_the_connection_off():
 
 async def test_a_truncated_answer_promises_more_than_comes():
     async with opened() as desk:
-        desk.receiver.dials.add(read_dial("truncated:1"))
+        desk.receiver.overrides.add(read_override("truncated:1"))
         reader, writer = await desk.connect()
         writer.write(desk.post())
         with pytest.raises(asyncio.IncompleteReadError):
@@ -164,7 +164,7 @@ async def test_a_truncated_answer_promises_more_than_comes():
 
 async def test_a_redirect_that_is_followed_is_seen():
     async with opened(ReceiverLimits()) as desk:
-        desk.receiver.dials.add(read_dial("307:1"))
+        desk.receiver.overrides.add(read_override("307:1"))
         first = await desk.send(desk.post())
         target = first.headers["location"].removeprefix(desk.receiver.base_url)
         assert (await desk.send(desk.post(target=target))).status == 204

@@ -1,18 +1,20 @@
-"""What a head allows to say is worked out once for senders that repeat theirs, and never for longer than it is true."""
+"""Results of checks are reused as far as their scope allows, and a check is never skipped otherwise."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import aiohttp
 import pytest
 
-from inspector.wire.receiver.delivery import Delivery, RequestHead
-from inspector.wire.receiver.registration import Demand, Proof
+from inspector.wire.receiver.checks import Check, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.delivery import Delivery
+from inspector.wire.receiver.registration import Demand
 from inspector.wire.receiver.server import Receiver, Registration
-from inspector.wire.receiver.verdict import Verdict
-from inspector.wire.receiver.verified_heads import Examined, Heads
+from inspector.wire.receiver.verdict import BODY, REQUEST
 
 
 @pytest.fixture
@@ -41,8 +43,44 @@ async def post(client: aiohttp.ClientSession, hook: Registration, body: bytes = 
         return answer.status
 
 
+@contextmanager
+def added(stage: Stage[Any], scope: Scope, result: Result | None = None, *, status: int = 0) -> Iterator[list[Any]]:
+    """Add a check to a stage for a while, and collect what it was run with."""
+    runs: list[Any] = []
+
+    @stage.check("added", scope, status=status)
+    def check(subject: Any) -> Result | None:
+        runs.append(subject)
+        return result
+
+    yield runs
+    stage.checks.pop()
+
+
 def checks(delivery: Delivery) -> dict[str, bool | None]:
     return {one.name: one.good for one in delivery.checks}
+
+
+@pytest.mark.parametrize("stage", [REQUEST, BODY], ids=["request", "body"])
+async def test_a_check_of_deliveries_runs_for_each_and_one_of_heads_for_each_new_head(receiver, client, came, stage):
+    hook = receiver.register()
+    assert [await post(client, hook) for _ in range(3)] == [204] * 3
+    with added(stage, Scope.HEAD) as heads, added(stage, Scope.DELIVERY) as deliveries:
+        for _ in range(50):
+            await post(client, hook)
+        assert (len(heads), len(deliveries)) == (1, 50)
+        await post(client, hook, **{"X-Other": "head"})
+        assert (len(heads), len(deliveries)) == (2, 51)
+
+
+@pytest.mark.parametrize("scope", Scope)
+async def test_a_check_that_is_added_later_refuses_a_head_that_was_good_before(receiver, client, came, scope):
+    hook = receiver.register()
+    assert await post(client, hook) == 204
+    with added(REQUEST, scope, Result(False, "not today"), status=403):
+        assert [await post(client, hook) for _ in range(2)] == [403, 403]
+    assert came[-1].refused == "Not today."
+    assert came[-1].checks[-3] == Check("added", False, "not today")
 
 
 async def test_a_head_that_was_good_is_refused_once_its_registration_is_gone(receiver, client, came):
@@ -76,6 +114,13 @@ async def test_a_proof_that_is_made_for_one_delivery_is_verified_each_time(recei
     assert [checks(one)["signature"] for one in came] == [False, False]
 
 
+async def test_refused_heads_are_not_kept(receiver, client):
+    hook = receiver.register()
+    with added(REQUEST, Scope.HEAD) as heads:
+        assert [await post(client, hook, Origin="http://a.example") for _ in range(3)] == [403] * 3
+        assert len(heads) == 3
+
+
 async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
     receiver = Receiver(came.append, port=unused_tcp_port)
     await receiver.start()
@@ -91,36 +136,12 @@ async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
         await receiver.stop()
 
 
-def examined(registration: Registration | None, refused: str = "") -> Examined:
-    head, status = RequestHead("POST", "/push/x", ()), 401 if refused else 204
-    return Examined(head, registration, Verdict(()), status, refused, declared=2, asks=False)
-
-
-def registration(demand: Demand) -> Registration:
-    return Registration(1, "/push/x", "token", "http://127.0.0.1:1/push/x", 0.0, demand)
-
-
-@pytest.mark.parametrize(
-    "one",
-    [
-        examined(None),
-        examined(registration(Demand()), "the token is wrong"),
-        examined(registration(Demand(Proof.JWT))),
-        examined(registration(Demand(Proof.HMAC))),
-    ],
-)
-def test_what_is_not_good_for_the_next_delivery_too_is_not_kept(one):
-    heads = Heads()
-    heads.keep(("POST", "/push/x", ()), one)
-    assert heads.get(("POST", "/push/x", ())) is None
-
-
-def test_only_the_last_few_hundred_heads_are_kept():
-    heads, one = Heads(), examined(registration(Demand()))
-    for number in range(300):
-        heads.keep(("POST", f"/push/x?{number}", ()), one)
-    assert heads.get(("POST", "/push/x?0", ())) is None
-    assert heads.get(("POST", "/push/x?299", ())) is one
+def test_only_the_last_keys_are_kept():
+    cache: VerifiedCache[int, str] = VerifiedCache(3)
+    for number in range(5):
+        cache.keep(number, str(number))
+    cache.keep(4, "again")
+    assert [cache.get(number) for number in range(5)] == [None, None, "2", "3", "again"]
 
 
 async def test_many_deliveries_over_many_connections_are_each_reported_once(receiver, came):

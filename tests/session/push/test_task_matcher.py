@@ -10,13 +10,13 @@ from scripted import OpenSession, artifact, drive, eventually, message, say, sta
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import Unreadable
-from inspector.session.push.reconcile import Reconciler, Reconciliation, Sighting, Way, reconcile
+from inspector.session.push.matching import Reconciliation, Sighting, TaskMatcher, Way, reconcile
 
 S, P, G = Way.STREAM, Way.PUSH, Way.GET
 
 
 def folded(*told: tuple[Way, float, Any]) -> Reconciliation:
-    fold = Reconciler("t")
+    fold = TaskMatcher("t")
     for seq, (way, at, value) in enumerate(told, 1):
         event = v1_0.decode_event(value)
         assert not isinstance(event, Unreadable)
@@ -105,7 +105,7 @@ async def test_a_mock_agent_tells_the_same_by_all_ways(mock: MockAgent, open_ses
     task_id = turn.exchange.task_id
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
     await drive(session.get(task_id))
-    found = await reconcile(session, task_id)
+    found = await reconcile(session.journal.capture, task_id)
     assert not any(one.differs for one in found.updates)
     assert found.ended == dict.fromkeys(Way, State.COMPLETED)
     assert found.both
@@ -114,4 +114,4 @@ async def test_a_mock_agent_tells_the_same_by_all_ways(mock: MockAgent, open_ses
 
 async def test_a_task_that_was_never_heard_of_has_no_updates(open_session: OpenSession):
     session = await open_session()
-    assert (await reconcile(session, "nobody")).updates == ()
+    assert (await reconcile(session.journal.capture, "nobody")).updates == ()

@@ -1,4 +1,4 @@
-"""Runs of pushes: cheap to take in, and told from reading every delivery in full by nothing else."""
+"""Repeated pushes: results and readings are reused, and everything is recorded as if each were read in full."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from hypothesis import strategies as st
 from inspector.capture.records import Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
+from inspector.findings.rules import broken
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
-from inspector.session.push import service
-from inspector.session.push.service import PushDesk
-from inspector.session.push.webhook_registration import Hook
+from inspector.session.push import judge
+from inspector.session.push.judge import EVENT
+from inspector.session.push.service import PushService
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.check import Check
+from inspector.wire.receiver.checks import Check, Result, Results, Scope, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Registration
 
@@ -38,22 +40,29 @@ CHECKS = (
 
 
 class Desk:
-    """A push desk on a capture of its own, with two registrations, to which deliveries are handed."""
+    """A push service on a capture of its own, with two registrations, to which deliveries are handed.
+
+    In full means that nothing is reused: each delivery has a head like no other before it, and no shape is known.
+    """
 
     def __init__(self, capture: Capture, *, in_full: bool) -> None:
         self.journal = Journal(capture, Redactor())
         self.tasks = TaskFold(self.journal.exchanges)
-        self.desk = PushDesk(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
+        self.desk = PushService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
         self.hooks = [
-            Hook(Registration(number, f"/{number}", "the-token", f"http://x/{number}", 0.0), "t", "1.0")
+            WebhookRegistration(Registration(number, f"/{number}", "the-token", f"http://x/{number}", 0.0), "t", "1.0")
             for number in (1, 2)
         ]
         self.desk.hooks.extend(self.hooks)
         self.in_full = in_full
+        self.head_results: Results = {}
         self.at = 1_767_268_800.0
 
     def post(self, body: Json | bytes, number: int = 0, **members: Any) -> None:
-        """Take in a delivery; read in full, it has a head like no other before it."""
+        """Take in a delivery; read in full, nothing of an earlier one is known."""
+        if self.in_full:
+            self.head_results = {}
+            self.desk._judge._verified = VerifiedCache(1)
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
         self.at += 2.0
@@ -63,7 +72,7 @@ class Desk:
             peer=f"127.0.0.1:{len(self.journal.capture) % 3}",
             method="POST",
             target="/1",
-            headers=HEADERS[:1] + HEADERS[1:] if self.in_full else HEADERS,
+            headers=HEADERS,
             body=raw,
             value=parse(raw),
             checks=checks,
@@ -71,6 +80,7 @@ class Desk:
             status=204,
             seconds=0.001,
             taken=True,
+            head_results=self.head_results,
         )
         self.desk.take(replace(delivery, **members))
 
@@ -97,8 +107,8 @@ def desk(*, in_full: bool = False) -> Iterator[Desk]:
 def reads() -> Iterator[list[int]]:
     """Count the deliveries that are read in full."""
     counted: list[int] = []
-    read = service._read
-    with patch.object(service, "_read", lambda value: counted.append(1) or read(value)):
+    read = judge.read
+    with patch.object(judge, "read", lambda value: counted.append(1) or read(value)):
         yield counted
 
 
@@ -111,7 +121,7 @@ def status(said: Json = "step", number: int = 0, *, state: str = "WORKING", **me
     return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": about, **members}}
 
 
-def test_a_run_is_taken_in_without_reading_its_deliveries():
+def test_repeated_status_updates_are_read_from_a_template():
     with desk() as one, reads() as read:
         for number in range(50):
             one.post(status(f'step ü "{number}"', number))
@@ -136,7 +146,7 @@ def test_a_run_is_taken_in_without_reading_its_deliveries():
     ],
     ids=["no timestamp", "no message", "other sizes"],
 )
-def test_what_says_less_is_a_run_too(bodies: list[Json]):
+def test_status_updates_with_fewer_members_have_a_template_too(bodies: list[Json]):
     with desk() as one, reads() as read:
         for body in bodies:
             one.post(body)
@@ -148,7 +158,7 @@ def test_what_says_less_is_a_run_too(bodies: list[Json]):
             assert one.told() == other.told()
 
 
-def test_the_same_bytes_again_are_no_run():
+def test_the_same_bytes_again_are_recognised():
     with desk() as one:
         for number in (1, 2, 2, 3):
             one.post(status(number=number))
@@ -156,7 +166,7 @@ def test_the_same_bytes_again_are_no_run():
         assert said == ["in order", "in order", "the same bytes came as #2", "in order"]
 
 
-def test_a_task_that_moved_on_ends_its_run():
+def test_a_task_that_moved_on_is_noticed():
     with desk() as one:
         for number, state in enumerate(("WORKING", "WORKING", "COMPLETED", "WORKING", "WORKING")):
             one.post(status(number=number, state=state))
@@ -174,7 +184,7 @@ def test_a_task_that_comes_back_to_a_state_is_told_as_ever(between: str):
         assert one.told() == other.told()
 
 
-def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
+def test_a_secret_that_is_learned_between_deliveries_is_masked_from_then_on():
     with desk() as one:
         for number in range(3):
             one.post(status("open-sesame", number, contextId="open-sesame"))
@@ -204,6 +214,54 @@ def test_what_is_answered_otherwise_is_not_folded():
         [tracked] = one.tasks.all()
         assert (tracked.pushed.events, one.hooks[0].failing) == (3, 1)
         assert one.records()[-1].meta["status"] == 500
+
+
+@contextmanager
+def added(scope: Scope, result: Result | None = None) -> Iterator[list[Any]]:
+    """Add a check for a while, and collect what it was run with."""
+    runs: list[Any] = []
+
+    @EVENT.check("added", scope)
+    def check(push: Any) -> Result | None:
+        runs.append(push)
+        return result
+
+    yield runs
+    EVENT.checks.pop()
+
+
+def test_an_added_check_runs_as_often_as_its_scope_demands():
+    head, shape, each = added(Scope.HEAD), added(Scope.BODY_SHAPE), added(Scope.DELIVERY)
+    with desk() as one, head as heads, shape as shapes, each as deliveries:
+        for number in range(1000):
+            one.post(status(f"step {number}", number))
+        assert (len(heads), len(shapes), len(deliveries)) == (1, 1, 1000)
+        one.post(status("step", contextId="d"))
+        assert (len(heads), len(shapes)) == (1, 2)
+        one.head_results = {}
+        one.post(status("another step"))
+        assert (len(heads), len(shapes), len(deliveries)) == (2, 2, 1002)
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_a_check_that_is_added_later_is_not_skipped_for_what_is_known(scope: Scope):
+    with desk() as one:
+        for number in range(1000):
+            one.post(status(f"step {number}", number))
+        with added(scope, Result(False, "seen")) as runs:
+            one.post(status("step 1000"))
+            one.post(status("step 1001"))
+        assert len(runs) == (2 if scope is Scope.DELIVERY else 1)
+        for record in one.records()[-2:]:
+            assert ("added", False, "seen") in record.meta["checks"]
+
+
+def test_a_result_with_findings_is_not_reused():
+    found = Result(findings=(broken("PUSH-003", "seen"),))
+    with desk() as one, added(Scope.BODY_SHAPE, found) as runs:
+        for number in range(3):
+            one.post(status(f"step {number}", number))
+        assert (len(runs), one.journal.found) == (3, {"PUSH-003": [1, 2, 3]})
 
 
 TEXTS = st.sampled_from(["a", "step 1", 'q"\\', "\n", "ü", "\U0001f44b", "t", "c", "m-1", "s3cr3t", "", " ", 7, None])

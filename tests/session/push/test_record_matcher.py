@@ -8,30 +8,29 @@ from scripted import OpenSession, eventually, records, say
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import is_terminal
-from inspector.session.push.pairing import Counterpart, Pairing, Standing
-from inspector.session.push.reconcile import reconcile
+from inspector.session.push.matching import Counterpart, MatchState, RecordMatcher, reconcile
 
 S, P = Kind.FRAME, Kind.DELIVERY
-BOTH, WAITING, ALONE = Standing
+BOTH, WAITING, ALONE = MatchState
 
 
 class Told:
-    """Records of one task, told to a pairing, which is asked about them by their numbers."""
+    """Records of one task, given to a matcher, which is asked about them by their numbers."""
 
     def __init__(self, *, streaming: bool = False) -> None:
         self.records: dict[int, Record] = {}
         self.streaming = streaming
-        self.pairing = Pairing(lambda _: self.streaming)
+        self.matcher = RecordMatcher(lambda _: self.streaming)
 
     def tell(self, kind: Kind, event: str, state: str = "", label: str = "", task: str = "t", **meta: object) -> int:
         seq = len(self.records) + 1
         meta = {"taken": True, **meta} if kind is P else {}
         self.records[seq] = Record(seq, seq / 10, kind, event=event, task=task, state=state, label=label, meta=meta)
-        self.pairing.offer([self.records[seq]])
+        self.matcher.offer([self.records[seq]])
         return seq
 
     def of(self, seq: int) -> Counterpart | None:
-        return self.pairing.of(self.records[seq])
+        return self.matcher.of(self.records[seq])
 
 
 def test_the_same_status_by_both_ways_is_told_from_either_end():
@@ -114,11 +113,11 @@ def test_a_run_of_chunks_is_taken_in_as_they_are_one_by_one():
     seqs = [one.tell(S, "artifact", label="a") for _ in range(5)]
     chunks = [one.records[seq] for seq in seqs]
     run.records = dict(one.records)
-    run.pairing.offer(chunks)
+    run.matcher.offer(chunks)
     for told in (one, run):
         pushed = [told.tell(P, "artifact", label="a") for _ in range(2)]
         assert [told.of(seq) for seq in pushed] == [(BOTH, 1), (BOTH, 2)]
-    rebuilt = Pairing(lambda _: False)
+    rebuilt = RecordMatcher(lambda _: False)
     for record in run.records.values():
         rebuilt.offer([record])
     assert [rebuilt.of(record) for record in run.records.values()] == [run.of(seq) for seq in run.records]
@@ -140,12 +139,12 @@ def test_of_too_many_different_things_the_first_are_forgotten_and_not_blamed():
 async def test_the_rows_say_what_the_table_says(mock: MockAgent, open_session: OpenSession, generation: str):
     session = await open_session(mock.url, generation=generation)
     await session.push.turn_on()
-    pairing = session.push.pairing
+    matcher = session.push.matcher
     turn = await say(session, "push")
     task_id = turn.exchange.task_id
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
-    table = await reconcile(session, task_id)
+    table = await reconcile(session.journal.capture, task_id)
     statuses = {one.seq for update in table.both if update.what == "status" for one in update.seen.values()}
-    found = {record.seq: pairing.of(record) for record in records(session, S, P)}
+    found = {record.seq: matcher.of(record) for record in records(session, S, P)}
     assert statuses
-    assert all(found[seq].standing is BOTH for seq in statuses)
+    assert all(found[seq].state is BOTH for seq in statuses)

@@ -1,0 +1,205 @@
+"""Judge what a delivery reports: is it readable, is it for a task of the registration, does it fit what came before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from inspector.findings.finding import Finding
+from inspector.findings.payload.judge import of_push
+from inspector.findings.rule import V1
+from inspector.findings.rules import broken
+from inspector.findings.stream.events import of_misfits
+from inspector.protocol.assemble import Misfit, Order
+from inspector.protocol.lifecycle import short
+from inspector.protocol.model import Event, Unreadable
+from inspector.session.push.attempts import Attempt
+from inspector.session.push.fingerprint import Fingerprint
+from inspector.session.push.reading import Reading, Template, read
+from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.session.summary import event_pointer
+from inspector.session.tasks import TaskFold
+from inspector.wire.receiver.checks import Check, Result, Results, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.delivery import Delivery
+from inspector.wire.receiver.registration import Proof
+
+_ORDER = {
+    Misfit.ILLEGAL_MOVE: "late: the task had moved on",
+    Misfit.AFTER_TERMINAL: "late: the task had ended",
+    Misfit.APPEND_BEFORE_CREATE: "early: its artifact had not begun",
+    Misfit.CHUNK_AFTER_LAST: "late: the artifact was complete",
+}
+"""Misfits that only show that deliveries overtook each other or were repeated, which no protocol version forbids."""
+_MOST_SHAPES = 512
+
+
+class PushedEvent(NamedTuple):
+    """An accepted delivery as its checks see it.
+
+    `event` is None for an unreadable body and for a message outside of any task. `known` is whether the task was known
+    before, `misfits` what about the event does not fit earlier pushes.
+    """
+
+    delivery: Delivery
+    reading: Reading
+    registration: WebhookRegistration | None
+    attempt: Attempt
+    event: Event | None = None
+    known: bool = False
+    misfits: tuple[Misfit, ...] = ()
+
+    def line(self, name: str) -> Check | None:
+        """Return a line of the receiver's verdict."""
+        for check in self.delivery.checks:
+            if check.name == name:
+                return check
+        return None
+
+
+class Judgement(NamedTuple):
+    """What a delivery reports, and the checks and findings of the session."""
+
+    reading: Reading
+    checks: tuple[Check, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+EVENT: Stage[PushedEvent] = Stage()
+"""The checks of accepted deliveries. Findings have the order of the checks."""
+
+
+@EVENT.check("shape", Scope.BODY_SHAPE)
+def _shape(push: PushedEvent) -> Result:
+    """Check that the body can be read, and has the shape of the version in which the webhook was registered."""
+    event, shape = push.reading.event, push.reading.shape
+    if isinstance(event, Unreadable):
+        return Result(False, event.why, (broken("PUSH-003", event.why),))
+    registered = push.registration.generation if push.registration else ""
+    if registered and (registered in V1) is not (shape in V1):
+        said = f"shaped like {shape}, registered in {registered}"
+        return Result(False, said, (broken("PUSH-006", said),))
+    return Result(True, f"shaped like {shape}")
+
+
+@EVENT.check("content type", Scope.HEAD)
+def _content_type(push: PushedEvent) -> Result | None:
+    line = push.line("content-type")
+    return Result(findings=(broken("PUSH-005", line.said),)) if line is not None and not line.good else None
+
+
+@EVENT.check("credentials", Scope.DELIVERY)
+def _credentials(push: PushedEvent) -> Result | None:
+    """Name an Authorization that is missing although the delivery was accepted."""
+    registration, line = push.registration, push.line("authorization")
+    asked = registration is not None and registration.registration.demand.proof is not Proof.TOKEN
+    if not asked or push.reading.shape not in V1 or line is None or line.good is not None or push.line("signature"):
+        return None
+    return Result(findings=(broken("PUSH-004", line.said),))
+
+
+@EVENT.check("objects", Scope.BODY_SHAPE)
+def _objects(push: PushedEvent) -> Result | None:
+    reading = push.reading
+    if push.event is None or isinstance(reading.value, Unreadable):
+        return None
+    return Result(findings=of_push(reading.value, reading.shape))
+
+
+@EVENT.check("transitions", Scope.DELIVERY)
+def _transitions(push: PushedEvent) -> Result | None:
+    """Name what contradicts earlier pushes, except what only shows that deliveries overtook each other."""
+    odd = [misfit for misfit in push.misfits if misfit not in _ORDER]
+    event, reading = push.event, push.reading
+    if not odd or event is None or isinstance(reading.value, Unreadable):
+        return None
+    name, _, _, state, label = reading.words
+    where = event_pointer(reading.value, event)
+    findings = of_misfits(odd, label or short(state) or name, reading.shape)
+    return Result(findings=tuple(replace(finding, pointer=where + finding.pointer) for finding in findings))
+
+
+@EVENT.check("task", Scope.DELIVERY)
+def _task(push: PushedEvent) -> Result:
+    """Check that the registration is for the task; it belongs to the first task that a delivery names.
+
+    The first delivery may overtake the response that names the task.
+    """
+    event, registration = push.event, push.registration
+    if event is None:
+        unread = isinstance(push.reading.event, Unreadable)
+        return Result(None, "no task can be read" if unread else "a message outside of any task")
+    task = push.reading.words[1]
+    if registration is None or task == registration.task_id:
+        return Result(True, "task known")
+    if not registration.task_id:
+        return Result(True, "task known" if push.known else "first word of this task")
+    seen = f"registered for {registration.task_id}, this is {task}"
+    return Result(False, "another task" if push.known else "unknown task", (broken("PUSH-002", seen),))
+
+
+@EVENT.check("order", Scope.DELIVERY)
+def _order(push: PushedEvent) -> Result:
+    attempt = push.attempt
+    if attempt.number > 1:
+        said = f"attempt {attempt.number} at #{attempt.first}, {attempt.gap:.1f} s after the one before"
+        return Result(None, said)
+    if attempt.again:
+        return Result(None, f"the same bytes came as #{attempt.again}")
+    late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")
+    return Result(None, late) if late else Result(True, "in order")
+
+
+@dataclass(slots=True)
+class _BodyShape:
+    """What is known of bodies with one fingerprint: results of checks, and the template of a status update."""
+
+    shape: str
+    results: Results = field(default_factory=dict)
+    template: Template | None = None
+
+
+class PushJudge:
+    """Reads and judges deliveries; reuses what is known of an equal body shape."""
+
+    def __init__(self, tasks: TaskFold) -> None:
+        self._tasks = tasks
+        self._orders: dict[str, Order] = {}
+        self._verified: VerifiedCache[tuple[bytes, str], _BodyShape] = VerifiedCache(_MOST_SHAPES)
+
+    def judge(self, delivery: Delivery, registration: WebhookRegistration | None, attempt: Attempt) -> Judgement:
+        """Judge a delivery, before its event is folded into the task."""
+        if delivery.refused:
+            # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
+            stranger = delivery.registration is None and delivery.method != "POST"
+            return Judgement(read(delivery.value), (), () if stranger else (broken("PUSH-001", delivery.refused),))
+        if delivery.challenge:
+            return Judgement(read(delivery.value))
+        fingerprint = Fingerprint(b"") if isinstance(delivery.value, Unreadable) else Fingerprint.of(delivery.body)
+        key = fingerprint.constant, registration.generation if registration else ""
+        body = self._verified.get(key) if fingerprint.constant else None
+        reading = body.template.read(delivery.value, fingerprint) if body and body.template else None
+        if reading is None:
+            reading = read(delivery.value)
+        if body is None or body.shape != reading.shape:
+            body = _BodyShape(reading.shape)
+            if fingerprint.constant:
+                self._verified.keep(key, body)
+        report = EVENT.run(
+            self._event(delivery, reading, registration, attempt),
+            {Scope.HEAD: delivery.head_results, Scope.BODY_SHAPE: body.results},
+        )
+        if body.template is None and fingerprint.constant and not report.findings:
+            body.template = Template.of(reading, fingerprint)
+        if registration is not None and not registration.task_id:
+            registration.task_id = reading.words[1]
+        return Judgement(reading, report.checks, report.findings)
+
+    def _event(
+        self, delivery: Delivery, reading: Reading, registration: WebhookRegistration | None, attempt: Attempt
+    ) -> PushedEvent:
+        event, task = reading.event, reading.words[1]
+        if isinstance(event, Unreadable) or not task:
+            return PushedEvent(delivery, reading, registration, attempt)
+        known = task in self._tasks
+        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.taken else ()
+        return PushedEvent(delivery, reading, registration, attempt, event, known, misfits)
