@@ -8,7 +8,7 @@ from inspector.capture.records import Kind, Record
 from inspector.cli.output import Output
 from inspector.protocol.lifecycle import short
 from inspector.session.journal import Journal
-from inspector.session.payload_json import payload_json
+from inspector.session.payload import payload_json
 
 _MOST = 4000
 """How many characters of a payload a line shows."""

@@ -10,7 +10,8 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.doctor.doctor import Doctor, Proposal, Report, Step
+from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.steps import Proposal, Report, Step
 from inspector.session.push.diagnose import Likely, examine
 
 _MOST_CAPTURES = 20
@@ -59,7 +60,7 @@ async def _examine(current: Run) -> None:
         _print_findings(current, report)
     if report.fault is not None:
         raise FaultError(report.fault)
-    if not report.sound:
+    if not report.passed:
         raise FaultError(_unsound(report))
 
 
@@ -85,7 +86,7 @@ def _print_findings(current: Run, report: Report) -> None:
         out.field("Proposal", f"{proposal.why}: {command or f'{spoken} at {_url(current, proposal)}'}")
     for row in report.table:
         out.field("Observed", f"{_MARKS[row.agree]} {row.thing}: declared {row.declared}; seen {row.observed}")
-    out.field("Sound", "yes" if report.sound else "no")
+    out.field("Sound", "yes" if report.passed else "no")
 
 
 def _command(current: Run, proposal: Proposal) -> str:
@@ -107,7 +108,7 @@ def _url(current: Run, proposal: Proposal) -> str:
 def _as_json(current: Run, report: Report) -> dict[str, Any]:
     return {
         "reference": report.reference,
-        "sound": report.sound,
+        "sound": report.passed,
         "steps": [asdict(step) | {"seconds": round(step.seconds, 6)} for step in report.steps],
         "proposals": [
             {

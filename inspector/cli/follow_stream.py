@@ -21,7 +21,7 @@ from inspector.protocol.model import (
     Unreadable,
 )
 from inspector.protocol.operations import Operation
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.wire.client.observations import Ending
 
 PATIENCE = 5.0
@@ -40,14 +40,14 @@ class Follower:
         self._odd = ""
         self._old = self._waits = False
 
-    async def follow(self, turn: Turn) -> Task | None:
+    async def follow(self, call: Call) -> Task | None:
         """Return how the task of the stream stands at its end, None where there is no task; raises `FaultError`."""
-        exchange = turn.exchange
+        exchange = call.exchange
         # A task as it was before our answer to it comes first then, and still seems to wait.
         self._old = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
-            await self._read(turn)
-        fault = turn.fault
+            await self._read(call)
+        fault = call.fault
         tracked = self._run.session.tasks.get(exchange.task_id)
         if fault is not None and (tracked is None or isinstance(exchange.answer, ProtocolError)):
             raise FaultError(self._run.explain(fault))
@@ -64,22 +64,22 @@ class Follower:
             self._out.warn(f"the task had ended, and the stream was still open after {PATIENCE:g} s")
         return task
 
-    async def _read(self, turn: Turn) -> None:
+    async def _read(self, call: Call) -> None:
         """Read a stream to its end; TimeoutError where it stays open when nothing more is due."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(None) as limit, aclosing(aiter(turn)) as answers:
+        async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
             async for said in answers:
                 for answer in said.updates() if isinstance(said, TextAppended) else (said,):
                     self._take(answer)
-                patience = self._patience(turn)
+                patience = self._patience(call)
                 if patience is None:
                     limit.reschedule(None)
                 elif limit.when() is None:
                     limit.reschedule(loop.time() + patience)
 
-    def _patience(self, turn: Turn) -> float | None:
+    def _patience(self, call: Call) -> float | None:
         """Return how long the stream may stay open from now on, None where more is due (section 10.2)."""
-        tracked = self._run.session.tasks.get(turn.exchange.task_id)
+        tracked = self._run.session.tasks.get(call.exchange.task_id)
         if tracked is not None and is_terminal(tracked.answered.state):
             return PATIENCE
         return LINGER if self._waits else None

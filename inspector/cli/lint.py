@@ -14,7 +14,7 @@ from inspector.findings.finding import Severity
 from inspector.findings.lint import Lint
 from inspector.findings.lint import lint as lint_bytes
 from inspector.findings.rules import RULES
-from inspector.session.card.linting import lint_reference
+from inspector.session.card.lint import lint_reference
 
 _STDIN = "-"
 

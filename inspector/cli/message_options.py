@@ -13,13 +13,13 @@ from inspector.cli.output import Output
 from inspector.cli.parts import make_parts
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.build import compose
 from inspector.session.compose.copy_as import as_curl, as_httpx
 from inspector.session.compose.draft import Draft, text_draft
 from inspector.session.compose.raw_request import write_text
-from inspector.session.compose.snippets import SnippetError, filled, load, variables
-from inspector.session.session import BY_HAND, Session
+from inspector.session.compose.snippets import SnippetError, fill_variables, load, variables
+from inspector.session.session import Session
 
 _STDIN = Path("-")
 _LARGEST = 64_000_000
@@ -50,7 +50,7 @@ def _of_snippet(given: Namespace) -> Draft:
     if missing:
         hint = " ".join(f"--var {name}=..." for name in missing)
         raise usage(f"The snippet has variables without a value: {', '.join(missing)}.", f"Give them: {hint}")
-    return filled(draft, values)
+    return fill_variables(draft, values)
 
 
 def _changed(draft: Draft, given: Namespace) -> Draft:
@@ -74,14 +74,10 @@ def _changed(draft: Draft, given: Namespace) -> Draft:
     return replace(draft, **changes)
 
 
-def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -> Turn:
+def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -> Call:
     """Prepare what was typed to be sent: the draft, or the request in a file."""
-    turn = session.send(draft, stream=stream)
-    if given.request is None:
-        return turn
-    by_hand = session.send_raw(_text_of(given.request), turn)
-    by_hand.know(BY_HAND)
-    return by_hand
+    call = session.send(draft, stream=stream)
+    return call if given.request is None else session.send_raw(_text_of(given.request), call)
 
 
 def _text_of(path: Path) -> str:
@@ -98,20 +94,22 @@ def _text_of(path: Path) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def show(turn: Turn, form: str, out: Output) -> None:
+def show(call: Call, form: str, out: Output) -> None:
     """Print what would be sent, without secrets; raises `FaultError` where the form cannot say it."""
-    seen = turn.preview()
+    seen = call.preview()
     if isinstance(seen, Fault):
         raise usage(seen.seen, seen.hint)
-    call = turn.exchange.call
-    wire, hidden = _without_secrets(turn, seen.body)
+    context = call.exchange.call
+    wire, hidden = _without_secrets(call, seen.body)
     match form:
         case "http":
-            text = write_text(wire, call)
+            text = write_text(wire, context)
         case "json":
-            text = call.binding.show(call.dialect, call.operation, seen.body, True).decode("utf-8", "surrogateescape")
-        case _ if isinstance(turn.wire, HttpRequest) and turn.wire.insets:
-            text = as_curl(turn.wire)  # which says why there is none
+            text = context.binding.show(context.dialect, context.operation, seen.body, True).decode(
+                "utf-8", "surrogateescape"
+            )
+        case _ if isinstance(call.wire, HttpRequest) and call.wire.insets:
+            text = as_curl(call.wire)  # which says why there is none
         case "curl":
             text = f"{as_curl(wire)}\n"
         case _:
@@ -121,15 +119,15 @@ def show(turn: Turn, form: str, out: Output) -> None:
     out.exact(text)
 
 
-def _without_secrets(turn: Turn, masked: bytes) -> tuple[WireRequest, list[str]]:
+def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]:
     """Return what goes out without the headers that are secret, and their names; secrets in url and body are masked."""
-    redactor, signed = turn.exchange.journal.redactor, turn.signed()
+    redactor, signed = call.exchange.journal.redactor, call.signed()
     headers = signed.metadata if isinstance(signed, GrpcRequest) else signed.headers
     shown = {name: value for name, value in headers.items() if redactor.headers([(name, value)]) == ((name, value),)}
     hidden = [name for name in headers if name not in shown]
-    if isinstance(turn.wire, GrpcRequest):
-        return replace(turn.wire, metadata=shown, body=masked), hidden
-    if signed.url != turn.wire.url:
+    if isinstance(call.wire, GrpcRequest):
+        return replace(call.wire, metadata=shown, body=masked), hidden
+    if signed.url != call.wire.url:
         hidden.append("the key in the url")
-    url = redactor.url(turn.wire.url)
-    return replace(turn.wire, url=url, headers=shown, body=masked, insets=()), hidden
+    url = redactor.url(call.wire.url)
+    return replace(call.wire, url=url, headers=shown, body=masked, insets=()), hidden

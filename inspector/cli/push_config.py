@@ -17,7 +17,7 @@ from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.session import Session
 
 
@@ -49,7 +49,7 @@ def get_config(invocation: Invocation, out: Output) -> int:
     """Show one configuration of a task; before 1.0, over JSON-RPC, it may be the only one."""
     task_id = invocation.given.id
 
-    def prepare(session: Session) -> Turn:
+    def prepare(session: Session) -> Call:
         choice = session.choice
         alone = choice.dialect.generation in LEGACY and choice.binding is jsonrpc.BINDING
         config_id = invocation.given.config_id or "" if alone else _named(invocation)
@@ -108,7 +108,7 @@ def _named(invocation: Invocation) -> str:
     return config_id
 
 
-async def _ask(current: Run, operation: Operation, prepare: Callable[[Session], Turn]) -> Answer:
+async def _ask(current: Run, operation: Operation, prepare: Callable[[Session], Call]) -> Answer:
     await current.connect()
     current.check_interface()
     current.allow(operation)

@@ -24,11 +24,11 @@ from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
 from inspector.session.journal import Journal
 from inspector.session.session import Session
-from inspector.session.settings import settings_of
+from inspector.session.settings import settings_from
 
 UNSUPPORTED = "UnsupportedOperationError"
 
@@ -84,24 +84,24 @@ class Run:
         Raises `FaultError` with A2A's own name for it: the protocol names this condition.
         """
         session, choice = self.session, self.session.choice
-        why = session.why_not(operation)
+        why = session.unavailable_reason(operation)
         if not choice.binding.offers(choice.dialect, operation):
             hint = "card get shows the agent's interfaces; --transport and --a2a-version choose another."
             raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, f"The interface lacks it: {why}.", hint))
         if why:
             self.out.warn(f"{why}; the agent is asked all the same")
 
-    async def call(self, turn: Turn, *, undone: str = "") -> Answer:
+    async def call(self, call: Call, *, undone: str = "") -> Answer:
         """Drive a call to its end and return the answer; raises `FaultError` where there is none.
 
         `undone` is the hint for an agent that does not do this at all.
         """
-        fault = await turn.finish()
+        fault = await call.finish()
         if fault is not None and fault.code == UNSUPPORTED and undone:
             fault = replace(fault, hint=undone)
         if fault is not None:
             raise FaultError(self.explain(fault))
-        answer = turn.exchange.answer
+        answer = call.exchange.answer
         if answer is None:
             raise ValueError("a call without a fault has an answer")
         return answer
@@ -219,7 +219,7 @@ def _too_late(current: Run) -> Fault:
 @asynccontextmanager
 async def _session(path: Path, invocation: Invocation, out: Output) -> AsyncIterator[Session]:
     try:
-        session = Session(path, settings_of(invocation.options))
+        session = Session(path, settings_from(invocation.options))
     except CaptureError as error:
         raise usage(str(error), "--capture FILE names another place.") from error
     out.redact = session.journal.redactor.text

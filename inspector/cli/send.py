@@ -28,7 +28,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.draft import Draft
 
 
@@ -67,28 +67,28 @@ class _Sending:
         if stream and not connection.card.capabilities.streaming and given.request is None:
             self._out.warn("the card does not declare streaming, so the message is sent without it")
             stream = False
-        turn = prepare(session, given, draft, stream=stream)
+        call = prepare(session, given, draft, stream=stream)
         if given.preview:
-            show(turn, given.preview, self._out)
+            show(call, given.preview, self._out)
             return
         if given.request is not None:
-            await self._send_raw(turn)
+            await self._send_raw(call)
             return
-        for note in session.notes(turn):
-            self._out.warn(note.words)
-        if self._run.invocation.verbose and not self._out.json and isinstance(turn.request, SendRequest):
-            self._presenter.message(turn.request.message)
-        await (self._follow(turn) if stream else self._wait(turn))
+        for warning in call.warnings:
+            self._out.warn(warning.words)
+        if self._run.invocation.verbose and not self._out.json and isinstance(call.request, SendRequest):
+            self._presenter.message(call.request.message)
+        await (self._follow(call) if stream else self._wait(call))
 
-    async def _send_raw(self, turn: Turn) -> None:
+    async def _send_raw(self, call: Call) -> None:
         """Send a request as it was written, and print what came back as it came; an error is the command's end."""
         unsubscribe = self._run.session.journal.subscribe(self._print_raw)
         try:
-            await turn.finish()
+            await call.finish()
         finally:
             unsubscribe()
-        if turn.fault is not None:
-            raise FaultError(self._run.explain(turn.fault))
+        if call.fault is not None:
+            raise FaultError(self._run.explain(call.fault))
 
     def _print_raw(self, records: Sequence[Record]) -> None:
         for record in records:
@@ -107,9 +107,9 @@ class _Sending:
         else:
             self._out.block("Answer", payload.decode("utf-8", "replace"))
 
-    async def _wait(self, turn: Turn) -> None:
+    async def _wait(self, call: Call) -> None:
         """Send without a stream; an agent that answers before the task has ended is asked again until it has."""
-        answer = await self._run.call(turn)
+        answer = await self._run.call(call)
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
             raise unfit("SendMessage", answer)
         if not isinstance(answer, Task):
@@ -128,11 +128,11 @@ class _Sending:
         self._save(task)
         conclude(self._run, task.status.state)
 
-    async def _follow(self, turn: Turn) -> None:
+    async def _follow(self, call: Call) -> None:
         """Send and print every event as it comes."""
-        task = await Follower(self._run, self._print).follow(turn)
+        task = await Follower(self._run, self._print).follow(call)
         if task is None:
-            answer = turn.exchange.answer
+            answer = call.exchange.answer
             if isinstance(answer, Message):
                 self._save(answer)
             return

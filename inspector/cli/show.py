@@ -21,8 +21,8 @@ from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
 from inspector.protocol.jsonvalue import parse as parse_json
 from inspector.protocol.model import Json, Unreadable
-from inspector.session.payload_json import payload_json
-from inspector.session.replay.validation import checked
+from inspector.session.payload import payload_json
+from inspector.session.replay.validation import validated
 from inspector.text.sanitise import clean
 
 _TOGETHER = 4
@@ -38,7 +38,7 @@ def show(invocation: Invocation, out: Output) -> int:
     out.lines = out.json
     written = is_being_written(given.file)
     try:
-        with Capture.open(given.file, checked) as capture:
+        with Capture.open(given.file, validated) as capture:
             if written:
                 out.warn("Another process is writing this capture now; this is what it holds so far.")
             for record in _hits(capture, query):

@@ -15,7 +15,7 @@ LONGEST = LABEL_LENGTH
 """How many characters a remark may have."""
 
 
-class Marks:
+class Bookmarks:
     """Which records have a bookmark, and which a remark; nothing recorded is ever changed by either.
 
     Each step is a note of its own, so a capture that is opened again says the same.

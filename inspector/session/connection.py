@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import parse_qsl, unquote, urljoin
 
 from inspector.capture.records import Kind, Record
+from inspector.capture.redaction import Redactor
 from inspector.findings.card.facts import Served
 from inspector.findings.finding import Finding
 from inspector.findings.lint import lint
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
+from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.selection import Choice
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
 from inspector.wire import discovery
-from inspector.wire.client.credentials import Credentials, origin
+from inspector.wire.client.credentials import Credentials, basic, origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.http_caching import caching_of
 from inspector.wire.client.observations import Body, Frames, Headers
@@ -30,12 +32,12 @@ from inspector.wire.discovery import FoundCard
 GET_CARD = "GetAgentCard"
 """The operation of a card's records; the specification gives fetching the public card no name of its own."""
 
-_MOST_REDIRECTS = 5
-_NONE: Mapping[str, str] = {}
+MOST_REDIRECTS = 5
+_NO_CONDITIONS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class CardAttempt:
     """One place where the card was looked for and what came of it."""
 
     url: str
@@ -56,7 +58,7 @@ class Connection:
     url: str
     found: FoundCard
     choice: Choice | None
-    tries: tuple[Try, ...]
+    tries: tuple[CardAttempt, ...]
     findings: tuple[Finding, ...]
     headers: Headers = ()
     at: float = 0.0
@@ -69,26 +71,52 @@ class Connection:
 
 
 @dataclass(slots=True)
-class CardFetch(Recorder):
-    """The fetch of a card from one url; `found` is the card, or why the answer is none, `raw` what came."""
+class DocumentFetch(Recorder):
+    """The fetch of one document, recorded; a stream is stopped at its first events because it may never end."""
 
     url: str
+
+    async def run(self, client: Client, request: HttpRequest) -> None:
+        """Send the request and record the exchange."""
+        try:
+            async with aclosing(client.exchange(request)) as seen:
+                async for observation in seen:
+                    self.take(observation)
+                    self.journal.notify()
+                    if isinstance(observation, Frames):
+                        break
+        finally:
+            self.stop(time.time())
+
+    def append_payloads(
+        self, kind: Kind, at: float, raws: list[bytes], event: str, label: str, findings: tuple[Finding, ...] = ()
+    ) -> list[Record]:
+        """Append a body or frames."""
+        return self.journal.append(
+            kind,
+            at,
+            exchange=self.number,
+            operation=self.operation,
+            event=event,
+            label=label,
+            payloads=[(len(raw), self.journal.redactor.body(raw)) for raw in raws],
+            findings=findings,
+        )
+
+
+@dataclass(slots=True)
+class CardFetch(DocumentFetch):
+    """The fetch of a card; `found` is the card, or why the response is not one, `raw` the body."""
+
     found: FoundCard | str = field(default="no answer", init=False)
     raw: bytes = field(default=b"", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append what a server streams where a card is due."""
-        self.found = "a stream of events instead of a card"
-        return self.journal.append(
-            Kind.FRAME,
-            seen.at,
-            exchange=self.number,
-            operation=self.operation,
-            event="unreadable",
-            label=self.found,
-            payloads=[(len(frame.raw), self.journal.redactor.body(frame.raw)) for frame in seen.frames],
-        )
+        """Append the events of a response that should be a card."""
+        self.found = said = "a stream of events instead of a card"
+        raws = [frame.raw for frame in seen.frames]
+        return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", said)
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body, read as a card where the status allows."""
@@ -96,27 +124,19 @@ class CardFetch(Recorder):
         self.raw = body.raw
         self.found = discovery.read_answer(status, self.content_type, body.raw)
         card = self.found.card if isinstance(self.found, FoundCard) else None
-        records = self.journal.append(
-            Kind.BODY,
-            body.at,
-            exchange=self.number,
-            operation=self.operation,
-            event="card" if card else "",
-            label=card.name if card else str(self.found),
-            payloads=[(len(body.raw), self.journal.redactor.body(body.raw))],
-            findings=self._judge(body.raw),
-        )
+        event, label = ("card", card.name) if card else ("", str(self.found))
+        records = self.append_payloads(Kind.BODY, body.at, [body.raw], event, label, self._judge(body.raw))
         self.findings = records[0].findings
         return records
 
     @property
     def served(self) -> Served:
-        """Return how the answer came."""
+        """Return how the response came."""
         headers = self.head.headers if self.head else ()
         return Served(self.url, {name.lower(): value for name, value in headers})
 
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
-        """Lint what is a card, or meant to be one: JSON at the place of a card; an error page is none."""
+        """Lint a card, or JSON from the URL of a card; an error page is neither."""
         if isinstance(self.found, str) and not (discovery.misread(self.found) or self._is_meant):
             return ()
         return lint(raw, self.served).findings
@@ -128,65 +148,66 @@ class CardFetch(Recorder):
 
 
 async def fetch_card(
-    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] = _NONE
+    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] = _NO_CONDITIONS
 ) -> CardFetch:
-    """Fetch a card, following redirects with the credentials left at home when they lead elsewhere.
+    """Fetch a card and follow redirects; credentials are not sent to another origin.
 
-    `conditions` are headers for the first request alone, which ask for the card only if it is another one now.
+    `conditions` are headers of the first request only: they ask for the card only if it has changed.
     """
-    for hop in range(_MOST_REDIRECTS + 1):
+    for hop in range(MOST_REDIRECTS + 1):
         fetch = CardFetch(journal, GET_CARD, url)
-        headers = {"Accept": "application/json", **(conditions if hop == 0 else _NONE)}
-        request = credentials.sign(HttpRequest("GET", url, headers))
-        try:
-            async with aclosing(client.exchange(request)) as seen:
-                async for observation in seen:
-                    fetch.take(observation)
-                    journal.notify()
-                    if isinstance(observation, Frames):
-                        break  # it may never end, and no card will come of it
-        finally:
-            fetch.stop(time.time())
+        headers = {"Accept": "application/json", **(conditions if hop == 0 else _NO_CONDITIONS)}
+        await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
             return fetch
         try:
             url = urljoin(url, location)
-        except ValueError:  # brackets that hold no address
+        except ValueError:  # brackets without an address
             url = ""
         if not url.lower().startswith(("http://", "https://")) or not origin(url):
             fetch.found = f"{fetch.head.status}, a redirect to what is no http url: {location}"
             return fetch
-    fetch.found = f"more than {_MOST_REDIRECTS} redirects"
+    fetch.found = f"more than {MOST_REDIRECTS} redirects"
     return fetch
 
 
-async def look_for_card(
-    journal: Journal, client: Client, credentials: Credentials, reference: str
-) -> tuple[CardFetch, FoundCard, tuple[Try, ...]]:
-    """Try every place where the card of a reference may be; raises `FaultError` where none has it."""
-    tries: list[Try] = []
+async def search_card(
+    journal: Journal, client: Client, credentials: Credentials, reference: str, accept: Callable[[str, CardFetch], bool]
+) -> tuple[CardFetch, tuple[CardAttempt, ...]]:
+    """Fetch the URLs where the card of a reference may be until one is accepted; raises `FaultError`."""
+    tries: list[CardAttempt] = []
     statuses: set[int] = set()
-    text = journal.redactor.text
+    redactor = journal.redactor
     for url in discovery.candidates(reference):
         fetch = await fetch_card(journal, client, credentials, url)
-        shown = journal.redactor.url(url)
-        if isinstance(fetch.found, FoundCard):
-            return fetch, fetch.found, (*tries, Try(journal.redactor.url(fetch.url), "found", fetch.number))
+        if accept(url, fetch):
+            return fetch, (*tries, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
-            raise FaultError(fetch.fault)  # nobody answers there, so the other paths will not be answered either
+            raise FaultError(fetch.fault)  # the host does not answer, so the other paths fail, too
         statuses.add(fetch.head.status if fetch.head else 0)
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
-        tries.append(Try(shown, text(outcome), fetch.number))
-    fault = discovery.not_found(reference, [(one.url, one.outcome) for one in tries], statuses)
-    raise FaultError(replace(fault, seen=text(fault.seen)))
+        tries.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
+    fault = discovery.not_found(reference, [(attempt.url, attempt.outcome) for attempt in tries], statuses)
+    raise FaultError(replace(fault, seen=redactor.text(fault.seen)))
 
 
-async def fetch_again(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:
-    """Ask where the card was found whether it is still the same, and read the one that is there now.
+async def find_card(journal: Journal, client: Client, credentials: Credentials, reference: str) -> Connection:
+    """Find the card of a reference without choosing an interface; raises `FaultError` where there is none."""
+    fetch, tries = await search_card(
+        journal, client, credentials, reference, lambda _, fetch: isinstance(fetch.found, FoundCard)
+    )
+    if fetch.head is None or not isinstance(fetch.found, FoundCard):
+        raise ValueError("a card without a response")
+    return Connection(
+        reference, fetch.url, fetch.found, None, tries, fetch.findings, fetch.head.headers, at=fetch.head.at
+    )
 
-    Its interface is to be chosen by the caller where `found` is another one than before. Raises `FaultError` where
-    there is no card any more.
+
+async def refetch_card(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:
+    """Fetch the card again from its URL, only if it has changed; `found` stays the same object where it has not.
+
+    The interface in use is not chosen again. Raises `FaultError` where there is no card any more.
     """
     conditions = caching_of(before.headers).conditions
     fetch = await fetch_card(journal, client, credentials, before.url, conditions)
@@ -199,31 +220,74 @@ async def fetch_again(journal: Journal, client: Client, credentials: Credentials
         shown = journal.redactor.url(fetch.url)
         fault = discovery.not_found(shown, [(shown, str(fetch.found))], {head.status if head else 0})
         raise FaultError(replace(fault, seen=journal.redactor.text(fault.seen)))
-    tries = (Try(journal.redactor.url(fetch.url), "found", fetch.number),)
-    return renewed(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
+    tries = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
+    return _updated(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
 
 
-def renewed(
+def read_card_file(journal: Journal, reference: str, before: Connection | None = None) -> Connection | None:
+    """Read and record the card of a reference to a file, None for any other reference; raises `FaultError`.
+
+    The interface in use is not chosen; `before` is the connection where the file was read earlier.
+    """
+    path = discovery.local_path(reference)
+    if path is None:
+        return None
+    found, at = discovery.read_file(path), time.time()
+    findings, label = lint(found.raw).findings, f"the card of {reference}"
+    payload = len(found.raw), journal.redactor.body(found.raw)
+    journal.append(Kind.NOTE, at, event="card", label=label, payloads=[payload], findings=findings)
+    if before is not None:
+        return _updated(before, found, findings, at)
+    return Connection(reference, "", found, None, (), findings, at=at)
+
+
+def _updated(
     before: Connection, found: FoundCard, findings: tuple[Finding, ...], at: float, **members: Any
 ) -> Connection:
-    """Return a connection with the card that was read again at a time; the same bytes confirm the one that it has."""
+    """Return a connection with a card that was read again; the same bytes confirm the card that it has."""
     if found.raw == before.found.raw:
         return replace(before, findings=findings, headers=members.get("headers", ()), at=at, confirmed=at)
     return replace(before, found=found, findings=findings, at=at, confirmed=0.0, **members)
 
 
-def chosen_again(choice: Choice | None, card: AgentCard) -> Choice | None:
-    """Return what was chosen of an earlier card as it stands on this one, or None where it does not."""
+def same_choice(choice: Choice | None, card: AgentCard) -> Choice | None:
+    """Return an earlier choice with the interface of this card, or None where the card does not have it any more."""
     if choice is None:
         return None
     same = next((one for one in card.supported_interfaces if one == choice.interface), None)
     return replace(choice, interface=same) if same else None
 
 
-def read_card_file(reference: str) -> tuple[FoundCard, tuple[Finding, ...]] | None:
-    """Read the card of a reference that names a file, or return None; raises `FaultError` where it cannot be read."""
-    path = discovery.local_path(reference)
-    if path is None:
-        return None
-    found = discovery.read_file(path)
-    return found, lint(found.raw).findings
+def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
+    """Mask the password and the secret query parameters of a reference wherever an agent repeats them."""
+    if userinfo:
+        redactor.add(basic(userinfo).partition(" ")[2])
+        redactor.add(unquote(userinfo.partition(":")[2]))
+    for name, value in parse_qsl(url.partition("?")[2]):
+        if value not in redactor.url(f"?{name}={value}"):
+            redactor.add(value)
+
+
+def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentCard) -> str:
+    """Return why an operation is not available, `""` where it is.
+
+    A missing capability counts as declined for the extended card only: many cards do not mention streaming and push
+    although the agent supports them.
+    """
+    if choice is None:
+        return "the card offers no interface that we can use"
+    if not choice.binding.offers(choice.dialect, operation):
+        return not_offered(operation, choice)
+    capabilities = card.capabilities
+    if operation in STREAMING and capabilities.streaming is False:
+        return "the card declares streaming: false"
+    if operation in PUSH and capabilities.push_notifications is False:
+        return "the card declares pushNotifications: false"
+    if operation is Operation.EXTENDED_CARD and not capabilities.extended_agent_card:
+        return "the card declares no extended card"
+    return ""
+
+
+def not_offered(operation: Operation, choice: Choice) -> str:
+    """Return the sentence for an operation that the protocol version does not have on an interface."""
+    return f"{choice.dialect.generation} over {choice.binding.name} has no {operation.value}"

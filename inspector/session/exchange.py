@@ -35,9 +35,9 @@ from inspector.protocol.operations import PUSH, Operation
 from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
-from inspector.session.httpx_sse_check import SecondOpinion
+from inspector.session.httpx_sse_check import HttpxSseCheck
+from inspector.session.payload import describe, event_pointer, result_pointer
 from inspector.session.recorder import Recorder
-from inspector.session.summary import describe, event_pointer, result_pointer
 from inspector.session.tasks import EVENTS, TaskFold, context_of, task_of
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Trailers
 from inspector.wire.discovery import REDIRECTS
@@ -49,7 +49,7 @@ _UNAUTHORIZED = 401
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallContext:
     """What was asked: the operation, how it is spelled on this interface, what it is about.
 
     `request_id` is that of JSON-RPC. `request` is None where nobody knows what it says; `knowing` is what spoke against
@@ -74,7 +74,7 @@ class Exchange(Recorder):
     `tasks` folds each event once it is recorded; `said` is what the agent said in the last observation.
     """
 
-    call: Call
+    call: CallContext
     tasks: TaskFold
     said: list[Answer | TextAppended] = field(default_factory=list, init=False)
     task_id: str = field(default="", init=False)
@@ -92,7 +92,7 @@ class Exchange(Recorder):
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judged: bool = field(default=False, init=False)
-    _second: SecondOpinion = field(default_factory=SecondOpinion, init=False)
+    _second: HttpxSseCheck = field(default_factory=HttpxSseCheck, init=False)
     _reader: FrameReader[Answer] = field(init=False)
     _hide: Hide = field(init=False)
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from inspector.capture.records import Kind, Record
-from inspector.session.stream_health import Pulse
+from inspector.session.arrivals import ArrivalHistogram
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class ExchangeSummary:
     last_at: float = 0.0
     last_seq: int = 0
     headed: float = 0.0
-    pulse: Pulse | None = None
+    pulse: ArrivalHistogram | None = None
 
 
 class Exchanges:
@@ -106,7 +106,7 @@ class Exchanges:
             case Kind.RESPONSE:
                 summary.headed = first.at
                 if first.meta.get("streamed"):
-                    summary.pulse = Pulse(summary.at)
+                    summary.pulse = ArrivalHistogram(summary.at)
                 summary.status = first.meta["status"]
                 types = (value for name, value in first.meta["headers"] if name.lower() == "content-type")
                 summary.content_type = next(types, "")
@@ -122,10 +122,10 @@ class Exchanges:
 
 def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:
     if summary.pulse is None:
-        summary.pulse = Pulse(summary.at)
+        summary.pulse = ArrivalHistogram(summary.at)
     began, first = summary.at, records[0].at
     if first == records[-1].at:
-        summary.pulse.beat(max(first, began), len(records))
+        summary.pulse.add(max(first, began), len(records))
         return
     for at, together in groupby(records, attrgetter("at")):
-        summary.pulse.beat(max(at, began), len(list(together)))  # in a capture from elsewhere time may run backwards
+        summary.pulse.add(max(at, began), len(list(together)))  # in a capture from elsewhere time may run backwards

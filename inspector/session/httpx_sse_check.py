@@ -14,7 +14,7 @@ _LIMIT = 1_000_000
 """Frames beyond this are not read a second time."""
 
 
-class SecondOpinion:
+class HttpxSseCheck:
     """Says of the frames of one stream which httpx-sse reads as something else than the specification of SSE does.
 
     Only frames that it is known to stumble over are read twice: behind a byte order mark, and without data. That it

@@ -1,4 +1,4 @@
-"""Polling: tasks that are asked for every few seconds until they end, each with a rhythm of its own."""
+"""Get tasks repeatedly until they end, each with its own interval."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ import asyncio
 import contextlib
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from inspector.protocol.errors import Fault, FaultError
 from inspector.protocol.lifecycle import is_terminal, short
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
+from inspector.session.session import Session
 
 FASTEST = 0.1
-"""Seconds between two polls at least: an agent is asked, not stormed."""
+"""The shortest interval, in seconds."""
 
 _MOST_FAULTS = 5
-"""After so many polls in a row that came to nothing, nothing will come any more."""
+"""How many polls in a row may fail before polling stops."""
 
 _UNKNOWN = "TaskNotFoundError"
 
 
 @dataclass(slots=True)
 class Poll:
-    """A task that is polled: every how many seconds, and how often it was asked for."""
+    """A task that is polled, the interval in seconds, and the number of polls."""
 
     task_id: str
     every: float
@@ -35,7 +32,7 @@ class Poll:
 
 
 class Polls:
-    """The tasks of a session that are polled; each poll is a GetTask like any other, and recorded like it."""
+    """The polled tasks of a session; each poll is a GetTask and recorded."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -49,15 +46,15 @@ class Polls:
         return self._polls.get(task_id)
 
     def stop(self, task_id: str) -> None:
-        """End the poll of a task, if there is one; a call that is under way is answered first."""
+        """Stop polling a task, after a running call was answered."""
         poll = self._polls.get(task_id)
         if poll is not None:
             poll.stopped.set()
 
     async def run(self, task_id: str, every: float) -> str:
-        """Ask for a task until it has ended, nobody knows it, or the poll is stopped; returns why it is over.
+        """Poll a task until it has ended, is unknown, or the poll is stopped; return the reason.
 
-        A task that is polled already is left to that poll. Raises `FaultError` where nothing can be asked for.
+        A task that is polled already is not polled twice. Raises `FaultError` where GetTask is not available.
         """
         if task_id in self._polls:
             return "it is polled already"
@@ -81,7 +78,7 @@ class Polls:
             await asyncio.wait_for(poll.stopped.wait(), poll.every)
 
     async def _ask(self, poll: Poll) -> str:
-        """Ask once and say why that was the last time, `""` where it was not."""
+        """Get the task once; return the reason to stop, or `""`."""
         if poll.stopped.is_set():
             return "it was stopped"
         began = time.time()

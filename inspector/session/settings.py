@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inspector.options import Options
+from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
 from inspector.wire.client.http import Limits
+from inspector.wire.discovery import normalise
 from inspector.wire.receiver.listen_address import tls_context
 
 _PLAIN_HEADERS = frozenset(
@@ -56,8 +58,21 @@ class Settings:
         """Return the headers that are no secret and go with every request."""
         return {name: value for name, value in self.headers.items() if name.lower() in _PLAIN_HEADERS}
 
+    def credentials(self, home: str = "", userinfo: str = "") -> Credentials:
+        """Return the credentials for an origin and the trusted ones; a given Authorization replaces the `userinfo`."""
+        headers = self.secret_headers
+        if userinfo and not any(name.lower() == "authorization" for name in headers):
+            headers["Authorization"] = basic(userinfo)
+        origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
+        return Credentials(headers, origins, plain=self.plain_headers)
 
-def settings_of(options: Options) -> Settings:
+    def credentials_for(self, reference: str) -> Credentials:
+        """Return the credentials for the origin of a reference."""
+        url, userinfo = split_userinfo(normalise(reference))
+        return self.credentials(origin(url), userinfo)
+
+
+def settings_from(options: Options) -> Settings:
     """Make the settings of a session; a header that is given more than once has all its values (RFC 9110 5.3).
 
     Raises `FaultError` for a certificate that is none.

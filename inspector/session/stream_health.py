@@ -1,90 +1,34 @@
-"""How well a stream flows: first byte, rate, gaps, bytes, how it ended, and whether something on the way held it back.
+"""Measures of a stream: first byte, rate, gaps, bytes, how it ended, and whether it was buffered on the way.
 
-`Pulse` takes in the moments at which events came and costs the same however many they are; everything else is worked
-out from it and from the summary of the exchange when somebody looks.
+Everything is computed on demand from the summary of its exchange.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind, Record
+from inspector.capture.store import Capture
 from inspector.protocol.jsonvalue import parse
-from inspector.session.payload_json import payload_json
-
-if TYPE_CHECKING:
-    from inspector.session.exchanges import ExchangeSummary
-    from inspector.session.session import Session
-
-SLICES = 32
-"""Into how many slices of time the life of a stream is divided, at most."""
-
-_NARROWEST = 0.001
-"""How long a slice is at first, in seconds."""
+from inspector.session.arrivals import ArrivalHistogram
+from inspector.session.exchanges import ExchangeSummary
+from inspector.session.payload import payload_json
 
 _FEW = 3
-"""So many events have to come at once before a proxy is suspected of having held them back."""
+"""The smallest number of events in a burst that suggests buffering."""
 _SILENCE = 1.0
-"""How long nothing may come, in seconds, before what then comes at once is suspicious."""
+"""The shortest silence before a burst that suggests buffering, in seconds."""
 _BURST = 0.05
-"""Of its whole life, the part in which a suspicious stream delivers everything."""
+"""The largest part of the duration of a stream that such a burst takes."""
 _LOOKED_AT = 50
-"""How many events at either end of a stream are asked for the times that the agent gave them."""
+"""How many events at either end of a stream are searched for timestamps."""
 
 
-@dataclass(slots=True)
-class Pulse:
-    """When the events of one stream came: the first, the last, the longest gap, and how many in each slice of time.
-
-    A slice is doubled whenever the stream outlives them all. `began` is when the request went out.
-    """
-
-    began: float
-    first: float = 0.0
-    last: float = 0.0
-    gap: float = 0.0
-    gap_ended: float = 0.0
-    width: float = _NARROWEST
-    slices: list[int] = field(default_factory=lambda: [0] * SLICES)
-
-    def beat(self, at: float, count: int = 1) -> None:
-        """Take in that so many events came at once."""
-        if at != self.last:
-            if not self.first:
-                self.first = at
-            elif at - self.last > self.gap:
-                self.gap, self.gap_ended = at - self.last, at
-            self.last = at
-        place = int((at - self.began) / self.width)
-        if place >= SLICES:
-            self._widen(at)
-            place = int((at - self.began) / self.width)
-        self.slices[place] += count
-
-    def _widen(self, at: float) -> None:
-        self.slices, self.width = self._wide_enough(at)
-
-    def _wide_enough(self, at: float) -> tuple[list[int], float]:
-        slices, width = self.slices, self.width
-        while (at - self.began) / width >= SLICES:
-            pairs = zip(slices[::2], slices[1::2], strict=True)
-            slices, width = [one + other for one, other in pairs] + [0] * (SLICES // 2), width * 2
-        return slices, width
-
-    def until(self, at: float) -> list[int]:
-        """Return the slices up to a moment, the empty ones behind the last event too."""
-        if not self.first:
-            return []
-        slices, width = self._wide_enough(at)
-        return slices[: int((at - self.began) / width) + 1]
-
-
-class End(StrEnum):
-    """How a stream stands: under way, or how it ended; only `DONE` is an end as it should be."""
+class StreamEnd(StrEnum):
+    """Whether a stream is open, or how it ended; only `DONE` is a regular end."""
 
     OPEN = "open"
     DONE = "ended"
@@ -94,20 +38,19 @@ class End(StrEnum):
     UNKNOWN = "the recording ends"
 
 
-_ENDS = {"complete": End.DONE, "broken": End.BROKEN, "stopped": End.STOPPED, "limit": End.LIMIT}
+_ENDS = {"complete": StreamEnd.DONE, "broken": StreamEnd.BROKEN, "stopped": StreamEnd.STOPPED, "limit": StreamEnd.LIMIT}
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """A stream at one moment; times in seconds, `rate` in events a second while there were any.
+class StreamHealth:
+    """The measures of a stream at one moment; times in seconds, `rate` in events per second.
 
-    `first_byte` is the time from the request to the response's head, `first_event` to the first event, None before
-    they came; `idle` is how long nothing has come, 0 once it is over; `buffered` says in a sentence why it looks as
-    if something held the events back, `""` where it does not.
+    `first_byte` is the time from the request to the response head, `first_event` to the first event, None before they
+    arrived. `idle` is the time since the last event, 0 after the end. `buffered` is the reason to suspect buffering.
     """
 
     number: int
-    end: End
+    end: StreamEnd
     events: int
     keepalives: int
     size: int
@@ -124,22 +67,22 @@ class Health:
 
     @property
     def lost(self) -> bool:
-        """Say whether the stream ended in another way than it should, and not because we stopped it."""
-        return self.end in (End.BROKEN, End.LIMIT)
+        """Return whether the stream broke off or reached a limit."""
+        return self.end in (StreamEnd.BROKEN, StreamEnd.LIMIT)
 
     @property
     def words(self) -> str:
-        """Say how it stands, so that a stream that was lost never reads as one that is done."""
+        """Return the state and the number of events."""
         events = f"{self.events:,} event{'' if self.events == 1 else 's'}"
-        return events if self.end in (End.OPEN, End.DONE) else f"{self.end} after {events}"
+        return events if self.end in (StreamEnd.OPEN, StreamEnd.DONE) else f"{self.end} after {events}"
 
 
 def health(
-    summary: ExchangeSummary, now: float, told_span: float | None = None, *, recorded: bool = False
-) -> Health | None:
-    """Return how a stream stands at a moment, None for an exchange that is none; one that is `recorded` stands still.
+    summary: ExchangeSummary, now: float, span: float | None = None, *, recorded: bool = False
+) -> StreamHealth | None:
+    """Return the measures of a stream at a moment, None for an exchange without a stream.
 
-    `told_span` is the time between its first and its last event by the agent's own account, None where it gives none.
+    `span` is the time between the first and the last event by the agent's timestamps, None where there are none.
     """
     pulse = summary.pulse
     if pulse is None:
@@ -147,14 +90,14 @@ def health(
     over = summary.seconds is not None or recorded
     going = summary.last_at if recorded else max(now, summary.last_at)
     end_at = pulse.began + summary.seconds if summary.seconds is not None else going
-    end = _ENDS.get(summary.how, End.BROKEN)
+    end = _ENDS.get(summary.how, StreamEnd.BROKEN)
     if summary.seconds is None:
-        end = End.UNKNOWN if recorded else End.OPEN
+        end = StreamEnd.UNKNOWN if recorded else StreamEnd.OPEN
     total = max(0.0, end_at - pulse.began)
     flowing = pulse.last - pulse.first
     rate = (sum(pulse.slices) - 1) / flowing if flowing > 0 else 0.0
     beats = pulse.until(end_at)
-    return Health(
+    return StreamHealth(
         summary.number,
         end,
         summary.events,
@@ -169,12 +112,12 @@ def health(
         pulse.gap_ended - pulse.began if pulse.gap else 0.0,
         beats,
         total / len(beats) if beats else 0.0,
-        _held_back(summary, pulse, total, told_span) if over else "",
+        _held_back(summary, pulse, total, span) if over else "",
     )
 
 
-def looks_held_back(summary: ExchangeSummary) -> bool:
-    """Say whether all events came at once at the end of a long silence, which alone proves nothing."""
+def looks_buffered(summary: ExchangeSummary) -> bool:
+    """Return whether all events arrived in a burst after a long silence, which alone proves nothing."""
     pulse = summary.pulse
     if pulse is None or summary.seconds is None or summary.events < _FEW:
         return False
@@ -182,26 +125,25 @@ def looks_held_back(summary: ExchangeSummary) -> bool:
     return silence >= _SILENCE and burst <= _BURST * summary.seconds
 
 
-def _held_back(summary: ExchangeSummary, pulse: Pulse, total: float, told_span: float | None) -> str:
-    if not looks_held_back(summary):
+def _held_back(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, span: float | None) -> str:
+    if not looks_buffered(summary):
         return ""
     burst = pulse.last - pulse.first
     came = (
         f"nothing for {pulse.first - pulse.began:.1f} s, then {summary.events:,} events within {burst * 1000:,.0f} ms"
     )
-    if told_span is None:
+    if span is None:
         return f"perhaps buffered on the way: {came}"
-    if told_span > max(4 * burst, total / 4):
-        return f"buffered on the way: {came}, which the agent dates {told_span:.1f} s apart"
+    if span > max(4 * burst, total / 4):
+        return f"buffered on the way: {came}, which the agent dates {span:.1f} s apart"
     return ""
 
 
-def told_span(session: Session, summary: ExchangeSummary) -> float | None:
-    """Return the time between the first and the last event of a stream that the agent dates, None for fewer than two.
+def dated_span(capture: Capture, summary: ExchangeSummary) -> float | None:
+    """Return the time between the timestamps of the first and the last event, None for fewer than two.
 
-    Looks at the first and the last few events alone.
+    Only a few events at either end are searched.
     """
-    capture = session.journal.capture
     first = capture.select(kinds=(Kind.FRAME,), exchange=summary.number, limit=_LOOKED_AT)
     around = capture.slice(max(summary.number, summary.last_seq - _LOOKED_AT), summary.last_seq)
     last = [one for one in around if one.exchange == summary.number and one.kind is Kind.FRAME]
@@ -211,7 +153,7 @@ def told_span(session: Session, summary: ExchangeSummary) -> float | None:
 
 
 def _dated(record: Record, request: Record) -> float | None:
-    """Return the time that an event's status has, wherever its generation puts it."""
+    """Return the timestamp in the status of an event, wherever its protocol version has it."""
     value = parse(payload_json(record, request))
     found = _timestamp(value, 4)
     if not isinstance(found, str):

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import ListTasksRequest
 from inspector.session.tasks import TrackedTask
+from inspector.text.units import timestamp_seconds
 
 _UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _AGE = re.compile(r"(\d{1,9}) ?(s|min|h|d)")
@@ -36,14 +37,14 @@ class TaskFilter:
         told = (("context", self.context), ("state", short(self.state)), ("since", since))
         return "   ".join(f"{name} {value}" for name, value in told if value)
 
-    def holds(self, task: TrackedTask) -> bool:
+    def matches(self, task: TrackedTask) -> bool:
         """Say whether a task is wanted; how it stands since when is what the agent says, else when it was heard of."""
         account = task.now
         if self.context and not account.context_id.startswith(self.context):
             return False
         if self.state and account.state != self.state:
             return False
-        return not self.since or (_moment(account.status.timestamp or "") or account.updated) >= self.since
+        return not self.since or (timestamp_seconds(account.status.timestamp) or account.updated) >= self.since
 
     def request(self, known: Iterable[TrackedTask], *, page_token: str = "", page_size: int = 0) -> ListTasksRequest:
         """Return the request for such tasks; the beginning of one known context stands for it."""
@@ -83,16 +84,7 @@ def _since(typed: str, now: float) -> float:
         return 0.0
     if age := _AGE.fullmatch(typed):
         return max(1.0, now - int(age[1]) * _UNITS[age[2]])
-    at = _moment(typed)
+    at = timestamp_seconds(typed)
     if at is None:
         raise ValueError(f"{typed} is no time; write an age like 10min, or 2026-01-31T12:00:00Z.")
     return at
-
-
-def _moment(text: str) -> float | None:
-    """Read an ISO 8601 time with its zone, None for anything else."""
-    try:
-        at = datetime.fromisoformat(text)
-        return at.timestamp() if at.tzinfo is not None else None
-    except (ValueError, OverflowError):
-        return None

@@ -1,6 +1,8 @@
-"""Quantities as people say them."""
+"""Sizes and times as text."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 _UNITS = ("kB", "MB", "GB", "TB")
 
@@ -16,3 +18,12 @@ def size(count: int) -> str:
             break
         value, unit = value / 1000, bigger
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
+
+
+def timestamp_seconds(text: str | None) -> float | None:
+    """Return an ISO 8601 time in seconds since 1970, None where it is invalid or has no zone."""
+    try:
+        time = datetime.fromisoformat(text or "")
+        return time.timestamp() if time.tzinfo else None
+    except (ValueError, OverflowError):
+        return None

@@ -17,7 +17,7 @@ from inspector.capture.private_files import CaptureError
 
 if TYPE_CHECKING:
     from inspector.options import Options
-    from inspector.session.card.changes import Earlier
+    from inspector.session.card.changes import EarlierCard
     from inspector.session.connection import Connection
     from inspector.session.replay.recording import Recording
     from inspector.session.session import Session
@@ -42,7 +42,7 @@ def load() -> None:
 def load_places() -> Sequence[Callable[[Glyphs], Place]]:
     """Import the places that are not seen at first, and return what makes them, in their order."""
     names = (
-        ("talk", "Talk"),
+        ("chat", "Talk"),
         ("tasks", "TasksPlace"),
         ("webhooks", "WebhooksPlace"),
         ("traffic", "TrafficPlace"),
@@ -60,7 +60,7 @@ def open_session(options: Options, reference: str) -> Session:
     settings_module = import_module("inspector.session.settings")
     host = urlsplit(reference).netloc or reference
     path = options.capture or paths.new_capture_path(host, datetime.now().astimezone())
-    session: Session = session_module.Session(path, settings_module.settings_of(options))
+    session: Session = session_module.Session(path, settings_module.settings_from(options))
     return session
 
 
@@ -82,7 +82,7 @@ def remember(session: Session, connection: Connection) -> str:
     return recent_agents.remember(agent, session.journal.redactor)
 
 
-def see_card(session: Session, *, keep: bool) -> tuple[list[Earlier], str]:
+def see_card(session: Session, *, keep: bool) -> tuple[list[EarlierCard], str]:
     """Compare the card with those that were seen of its agent before, and `keep` it for the next time.
 
     Returns the comparisons, and a sentence where cards could not be read or kept, else `""`.

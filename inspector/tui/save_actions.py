@@ -23,7 +23,7 @@ async def save_artifacts(
     app: App[object], artifacts: Sequence[AssembledArtifact], chosen: AssembledArtifact, folder: Path
 ) -> None:
     """Ask where to save one artifact or all of them, and over what; save them, and say what came of it."""
-    from inspector.session.replay.saving import SaveError, clashes, items_of, save  # noqa: PLC0415 - loaded with the session
+    from inspector.session.replay.saving import SaveError, existing_names, files_of, save  # noqa: PLC0415 - loaded with the session
 
     called = plain(chosen.name or chosen.artifact_id, limit=40).plain
     choices = [Choice("one", f"this one: {called}", ("folder",))]
@@ -34,12 +34,12 @@ async def save_artifacts(
         return
     wanted = artifacts if asked[CHOICE] == "all" else [chosen]
     where = _path(asked["folder"])
-    items = await asyncio.to_thread(items_of, wanted)
+    items = await asyncio.to_thread(files_of, wanted)
     if not items:
         app.notify("There is nothing to save in it.", severity="warning", markup=False)
         return
     over = False
-    if taken := clashes(items, where):
+    if taken := existing_names(items, where):
         names = ", ".join(taken[:_SHOWN]) + (f" and {len(taken) - _SHOWN:,} more" if len(taken) > _SHOWN else "")
         answer = await _ask(app, FormScreen(f"TAKEN   {names}", choices=_TAKEN))
         if answer is None or answer[CHOICE] == "leave":

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from inspector.protocol.selection import Choice
-    from inspector.session.call import Turn
+    from inspector.session.call import Call
     from inspector.session.compose.draft import Draft
-    from inspector.session.compose.history import History, KeptDraft
+    from inspector.session.compose.history import MessageHistory, SavedDraft
     from inspector.session.session import Session
     from inspector.tui.screens.compose import Outcome
     from inspector.tui.screens.workbench import WorkbenchScreen
@@ -30,12 +30,12 @@ class Sender:
     """Sends what is written in the composer of a workbench, for one session."""
 
     def __init__(self, workbench: WorkbenchScreen, session: Session) -> None:
-        from inspector.session.compose.history import History  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.compose.history import MessageHistory  # noqa: PLC0415 - loaded with the session, after first paint
 
         self._workbench = workbench
         self.session = session
-        self._history: History = History(session.journal.redactor)
-        self._kept: KeptDraft | None = None
+        self._history: MessageHistory = MessageHistory(session.journal.redactor)
+        self._kept: SavedDraft | None = None
         self._timer: Timer | None = None
         self._under_way = 0
 
@@ -48,7 +48,7 @@ class Sender:
     async def take_up(self) -> None:
         """Take up the draft that was left for the agent that is connected, unless something is written already."""
         from inspector.findings.url import is_local  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.compose.history import KeptDraft  # noqa: PLC0415 - likewise
+        from inspector.session.compose.history import SavedDraft  # noqa: PLC0415 - likewise
 
         connection = self.session.connection
         if connection is None:
@@ -56,7 +56,7 @@ class Sender:
         host = self.session.host
         # On this machine an agent has another port every day, the demo's at every start.
         here = is_local(host.partition(":")[0]) or not host
-        kept = KeptDraft(self.session.journal.redactor, connection.card.name or host if here else host)
+        kept = SavedDraft(self.session.journal.redactor, connection.card.name or host if here else host)
         draft = await asyncio.to_thread(kept.load)
         if draft is not None and self._composer.draft.is_blank:
             # Its task may be of another day; the message is what was to survive.
@@ -85,7 +85,7 @@ class Sender:
         if self._kept is not None:
             self._workbench.run_worker(self._keep(self._kept, draft), group="draft", exclusive=True)
 
-    async def _keep(self, kept: KeptDraft, draft: Draft) -> None:
+    async def _keep(self, kept: SavedDraft, draft: Draft) -> None:
         from inspector.capture.private_files import CaptureError, reason  # noqa: PLC0415 - beside its only use
 
         try:
@@ -107,7 +107,7 @@ class Sender:
         if draft.is_blank or self.session.connection is None:
             return
         try:
-            notes = self.session.notes(self.session.send(draft, stream=composer.stream))
+            notes = self.session.send(draft, stream=composer.stream).warnings
             composer.note = notes[0].words if notes else ""
         except FaultError as error:
             composer.note = error.fault.sentence()
@@ -120,15 +120,14 @@ class Sender:
 
         session = self.session
         try:
-            turn = session.send(draft, stream=stream)
-            turn.know(*(note.words for note in session.notes(turn)))
+            turn = session.send(draft, stream=stream, keep_warnings=True)
         except FaultError as error:
             self._workbench.app.tell(error.fault)  # type: ignore[attr-defined]
             return False
         self._start(turn, draft)
         return True
 
-    def _start(self, turn: Turn, draft: Draft | None) -> None:
+    def _start(self, turn: Call, draft: Draft | None) -> None:
         """Make a call, and remember the message that it is of."""
         self.drive(turn)
         if draft is not None:
@@ -158,18 +157,18 @@ class Sender:
         """Tell whether a call was begun that is not over, be it on the wire yet or not."""
         return self._under_way > 0
 
-    def drive(self, turn: Turn) -> None:
+    def drive(self, turn: Call) -> None:
         """Drive a call to its end, with the task that it is about in view."""
         self._under_way += 1
         self._workbench.run_worker(self._drive(turn), group="turns")
 
-    async def _drive(self, turn: Turn) -> None:
+    async def _drive(self, turn: Call) -> None:
         try:
             await self.follow(turn)
         finally:
             self._under_way -= 1
 
-    async def follow(self, turn: Turn) -> None:
+    async def follow(self, turn: Call) -> None:
         """Drive a call to its end, with the task that it is about in view, and return then."""
         from inspector.protocol.model import Message  # noqa: PLC0415 - loaded with the session, after first paint
 

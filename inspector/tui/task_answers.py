@@ -13,7 +13,7 @@ from inspector.tui.task_calls import turns_for
 from inspector.tui.views.agent import AgentPlace
 
 if TYPE_CHECKING:
-    from inspector.session.call import Turn
+    from inspector.session.call import Call
     from inspector.tui.screens.workbench import WorkbenchScreen
     from inspector.tui.send_actions import Sender
     from inspector.tui.views.base import CallWanted
@@ -33,7 +33,7 @@ async def make(workbench: WorkbenchScreen, sender: Sender, wanted: CallWanted) -
         _show(workbench, sender, turn)
 
 
-def _show(workbench: WorkbenchScreen, sender: Sender, turn: Turn) -> None:
+def _show(workbench: WorkbenchScreen, sender: Sender, turn: Call) -> None:
     """Show an answer that is not about the state of a task where it can be read."""
     place, answer = workbench.query_one(AgentPlace), turn.exchange.answer
     if turn.fault is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.session import Session
 
 _WITHOUT_TASK = frozenset({Operation.LIST, Operation.EXTENDED_CARD})
 
 
-async def turns_for(session: Session, operation: str, task_id: str) -> list[Turn]:
+async def turns_for(session: Session, operation: str, task_id: str) -> list[Call]:
     """Prepare an operation; raises `FaultError` with the sentence for the user where it is not possible.
 
     Deleting the webhooks of a task asks for them first, because only the agent knows them all.

@@ -12,8 +12,8 @@ import trials
 from conftest import Agent
 
 from inspector.protocol.dialects import v1_0
-from inspector.session.doctor.diagnosis import Report
 from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.steps import Report
 from inspector.session.session import Session
 
 pytestmark = pytest.mark.interop
@@ -70,7 +70,7 @@ async def test_where_the_card_claims_1_0_an_older_generation_is_proposed_that_wo
     wrong = tmp_path / "card.json"
     wrong.write_text(json.dumps(v1_0.DIALECT.encode_card(card.model_copy(update={"supported_interfaces": claims}))))
     report = await examined(session, str(wrong))
-    assert not report.sound
+    assert not report.passed
     assert [row.agree for row in report.table if row.thing.startswith("interface")] == [False, False]
     assert [one.choice.binding.name for one in report.proposals] == ["JSONRPC", "GRPC"]
     for proposal in report.proposals:

@@ -43,11 +43,11 @@ async def verdict(session: Session, key: table.Key) -> str:
     operation, trial = TRIALS[key[-1]]
     choice = session.choice
     if not choice.binding.offers(choice.dialect, operation):
-        assert session.why_not(operation).endswith(f"has no {operation.value}")
+        assert session.unavailable_reason(operation).endswith(f"has no {operation.value}")
         with pytest.raises(FaultError):
-            session.call_on(choice, operation, REQUESTS[operation].model_construct())
+            session.call(operation, REQUESTS[operation].model_construct(), choice=choice)
         return table.missing(key[0])
-    assert session.why_not(operation) == ""
+    assert session.unavailable_reason(operation) == ""
     try:
         await trial(session)
     except RefusedError as refused:

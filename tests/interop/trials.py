@@ -21,8 +21,9 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
+from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.wire.client.observations import Ending
 
@@ -35,7 +36,7 @@ class RefusedError(Exception):
     """The agent did not do what it was asked; the text is its answer in a few words."""
 
 
-async def answer(turn: Turn) -> object:
+async def answer(turn: Call) -> object:
     """Make a call and return what the agent answered; raises `RefusedError` where it answered with a failure."""
     async with asyncio.timeout(SECONDS):
         fault = await turn.finish()
@@ -44,7 +45,7 @@ async def answer(turn: Turn) -> object:
     return turn.exchange.answer
 
 
-def in_words(turn: Turn) -> str:
+def in_words(turn: Call) -> str:
     """Say how a call failed: by the status of HTTP and the name of the error, with its code over JSON-RPC."""
     exchange, said = turn.exchange, turn.exchange.answer
     failed = exchange.head is not None and exchange.head.status >= 300
@@ -82,7 +83,7 @@ async def ticking(session: Session) -> AsyncIterator[TrackedTask]:
         await asyncio.wait([following])
 
 
-def artifacts(session: Session, turn: Turn) -> int:
+def artifacts(session: Session, turn: Call) -> int:
     """Count the artifacts that came by a stream."""
     records = session.journal.capture.select()
     return sum(record.exchange == turn.exchange.number and record.event == "artifact" for record in records)
@@ -114,7 +115,7 @@ def over_jsonrpc(session: Session) -> Choice:
 async def registered(session: Session) -> PushConfig:
     """Start a task and register a webhook for it, by another way than the one on trial."""
     config = push_config(await waiting_task(session))
-    kept = await answer(session.call_on(over_jsonrpc(session), Operation.SET_PUSH, config))
+    kept = await answer(session.call(Operation.SET_PUSH, config, choice=over_jsonrpc(session)))
     assert same(kept, config)
     return config
 
@@ -194,7 +195,7 @@ async def delete_push(session: Session) -> None:
     gone = await answer(session.delete_push(config.task_id, config.id))
     assert isinstance(gone, Deleted), gone
     asked = PushConfigRequest(task_id=config.task_id)
-    left = await answer(session.call_on(over_jsonrpc(session), Operation.LIST_PUSH, asked))
+    left = await answer(session.call(Operation.LIST_PUSH, asked, choice=over_jsonrpc(session)))
     assert left.configs == []
 
 
@@ -214,8 +215,8 @@ async def pushes(session: Session) -> None:
     await until(session, lambda: is_terminal(task.pushed.state))
     assert (task.pushed.state, task.answered.state) == (State.COMPLETED, State.COMPLETED)
     assert str(task.pushed.artifacts["chunks"].text) == str(task.answered.artifacts["chunks"].text) == CHUNKS
-    assert turn.hook.task_id == task.id
-    assert (turn.hook.accepted > 0, turn.hook.refused) == (True, 0)
+    assert turn.webhook.task_id == task.id
+    assert (turn.webhook.accepted > 0, turn.webhook.refused) == (True, 0)
 
 
 Trial = Callable[[Session], Awaitable[None]]

@@ -19,8 +19,9 @@ from mock_peer import eventually
 from inspector.capture.records import Kind, Record
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import BY_NAME, FaultCode
+from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.client.http import Limits
 
@@ -49,7 +50,7 @@ async def inspected(
         await agent.stop()
 
 
-async def say(session: Session, text: str, *, stream: bool = True) -> Turn:
+async def say(session: Session, text: str, *, stream: bool = True) -> Call:
     turn = session.send(text_draft(text), stream=stream)
     await turn.finish()
     return turn

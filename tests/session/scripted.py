@@ -14,7 +14,7 @@ from aiohttp import web
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import Fault, Whose
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
@@ -217,14 +217,14 @@ def message(text: str, **members: Any) -> dict[str, Any]:
 # What a session saw
 
 
-async def drive(turn: Turn) -> Turn:
+async def drive(turn: Call) -> Call:
     """Drive a call to its end."""
     async with asyncio.timeout(PATIENCE):
         await turn.finish()
     return turn
 
 
-async def say(session: Session, text: str = "hello", *, stream: bool = True, **aim: Any) -> Turn:
+async def say(session: Session, text: str = "hello", *, stream: bool = True, **aim: Any) -> Call:
     """Send a text and wait for the end."""
     return await drive(session.send(text_draft(text, **aim), stream=stream))
 

@@ -10,7 +10,7 @@ from scripted import OpenSession
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
-from inspector.session.bookmarks import LONGEST, Marks
+from inspector.session.bookmarks import LONGEST, Bookmarks
 from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
 
@@ -97,7 +97,7 @@ async def test_no_record_no_mark(session):
     "meta", [{}, {"about": "1"}, {"about": True}, {"about": 0}, {"about": 7}, {"about": [1]}, {"about": 1.0}]
 )
 async def test_what_another_capture_says_about_no_record_is_passed_over(session, meta):
-    marks = Marks(session.journal)
+    marks = Bookmarks(session.journal)
     marks.offer([Record(6, 0.0, Kind.NOTE, event="bookmark", meta=meta)])
     marks.offer([Record(6, 0.0, Kind.FRAME, event="bookmark", meta={"about": 1})])
     assert len(marks) == 0

@@ -16,7 +16,7 @@ from inspector.protocol.bindings import protobuf
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import PushConfig, Task
 from inspector.protocol.operations import Operation
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.settings import Settings
@@ -99,11 +99,11 @@ async def connected(target: str, tmp_path: Path) -> AsyncIterator[Callable[..., 
         await session.close()
 
 
-def records(session: Session, turn: Turn) -> list[Record]:
+def records(session: Session, turn: Call) -> list[Record]:
     return list(session.journal.capture.select(exchange=turn.exchange.number))
 
 
-def kinds(session: Session, turn: Turn) -> list[str]:
+def kinds(session: Session, turn: Call) -> list[str]:
     return [record.kind.value for record in records(session, turn)]
 
 
@@ -183,7 +183,7 @@ async def test_credentials_are_not_sent_to_another_port_unless_it_is_trusted(con
 async def test_the_secrets_of_a_push_configuration_are_masked_in_the_messages(connected: Any):
     session = await connected()
     config = PushConfig(task_id="t", url="http://127.0.0.1:9/", token="push-word")
-    turn = session.call_on(session.choice, Operation.SET_PUSH, config, "t")
+    turn = session.call(Operation.SET_PUSH, config, task_id="t")
     assert await turn.finish() is None
     assert turn.exchange.answer == config
     for record in records(session, turn):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from inspector.protocol.sse import Decoder
-from inspector.session.httpx_sse_check import SecondOpinion
+from inspector.session.httpx_sse_check import HttpxSseCheck
 
 
 def opinions(raw: bytes) -> list[str]:
-    opinion = SecondOpinion()
+    opinion = HttpxSseCheck()
     return [one.seen for frame in Decoder().feed(raw) for one in opinion.of(frame)]
 
 

@@ -17,7 +17,7 @@ from inspector.protocol.dialects.registry import for_interface
 from inspector.protocol.model import Json
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
-from inspector.session.exchange import Call, Exchange
+from inspector.session.exchange import CallContext, Exchange
 from inspector.session.replay.moments import Moments
 from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
@@ -119,7 +119,7 @@ class Traffic:
     def _opened(self, operation: Operation, status: int, *, streamed: bool) -> Exchange:
         dialect = for_interface("1.0", self.binding)
         assert dialect is not None
-        call = Call(operation, dialect, BINDINGS[self.binding], "1")
+        call = CallContext(operation, dialect, BINDINGS[self.binding], "1")
         exchange = Exchange(self.session.journal, operation.value, call, self.session.tasks)
         exchange.take(Sent(1.0, "POST", "http://x/", (), b"{}"))
         kind = "text/event-stream" if streamed else "application/json"

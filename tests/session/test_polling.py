@@ -120,7 +120,7 @@ async def test_a_filter_leaves_the_tasks_that_it_asks_for(open_session: OpenSess
 
     def left(*typed: str) -> list[str]:
         wanted = read_filter(*typed, now=1767400000.0)
-        return sorted(task.id for task in session.tasks.all() if wanted.holds(task))
+        return sorted(task.id for task in session.tasks.all() if wanted.matches(task))
 
     assert left("", "", "") == ["t0", "t1", "t2"]
     assert left("c1", "", "") == ["t1"]

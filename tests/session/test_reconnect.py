@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scripted import Agent, Handle, Heard, OpenSession, answering, artifact, drive, say, status, streaming, task
 
-from inspector.session.reconnect import DELAYS, Drop, Next, drop_of, heard_again, missed, next_step
+from inspector.session.reconnect import DELAYS, LostStream, NextStep, has_news, lost_stream, missed_changes, next_step
 from inspector.session.session import Session
 
 
@@ -18,16 +18,16 @@ def by_method(**handles: Handle) -> Handle:
     return handle
 
 
-def dropped(session: Session) -> Drop:
+def dropped(session: Session) -> LostStream:
     found = last_drop(session)
     assert found is not None
     return found
 
 
-def last_drop(session: Session) -> Drop | None:
+def last_drop(session: Session) -> LostStream | None:
     tracked = session.tasks.get("t")
     assert tracked is not None
-    return drop_of(tracked, session.journal.exchanges.stream_of("t"))
+    return lost_stream(tracked, session.journal.exchanges.stream_of("t"))
 
 
 BEGUN = [{"task": task("WORKING")}, artifact("one\n"), artifact("two\n", append=True)]
@@ -39,10 +39,10 @@ async def test_a_connection_that_breaks_is_a_drop(agent: Agent, open_session: Op
     await say(session)
     drop = dropped(session)
     assert (drop.broken, drop.events, drop.task_id) == (True, 3, "t")
-    assert next_step(session, drop, 0) is Next.SUBSCRIBE
-    assert next_step(session, drop, len(DELAYS)) is Next.NOTHING
-    assert not heard_again(session, drop)
-    assert missed(session, drop) is None
+    assert next_step(session.journal.capture, drop, 0) is NextStep.SUBSCRIBE
+    assert next_step(session.journal.capture, drop, len(DELAYS)) is NextStep.NOTHING
+    assert not has_news(session.journal.capture, drop)
+    assert missed_changes(session.journal.capture, drop) is None
 
 
 async def test_a_stream_that_ends_before_its_task_is_a_drop_too(agent: Agent, open_session: OpenSession):
@@ -71,8 +71,8 @@ async def test_what_was_missed_is_told_by_the_snapshot(agent: Agent, open_sessio
     await say(session)
     drop = dropped(session)
     await drive(session.subscribe("t"))
-    found = missed(session, drop)
-    assert heard_again(session, drop)
+    found = missed_changes(session.journal.capture, drop)
+    assert has_news(session.journal.capture, drop)
     assert found is not None
     assert found.words == ("state went from working to completed, artifact a has 6 B more, artifact plan.pdf is new")
     assert [line.text for line in found.artifacts[0].lines][-1] == "three"
@@ -87,7 +87,7 @@ async def test_a_snapshot_that_says_the_same_missed_nothing(agent: Agent, open_s
     await say(session)
     drop = dropped(session)
     await drive(session.subscribe("t"))
-    found = missed(session, drop)
+    found = missed_changes(session.journal.capture, drop)
     assert found is not None
     assert found.nothing, "what came after the snapshot was not missed"
 
@@ -99,8 +99,8 @@ async def test_without_a_snapshot_nobody_knows_what_was_missed(agent: Agent, ope
     await say(session)
     drop = dropped(session)
     await drive(session.subscribe("t"))
-    assert heard_again(session, drop)
-    assert missed(session, drop) is None
+    assert has_news(session.journal.capture, drop)
+    assert missed_changes(session.journal.capture, drop) is None
 
 
 async def test_an_agent_that_refuses_is_asked_once_for_the_task(agent: Agent, open_session: OpenSession):
@@ -111,9 +111,9 @@ async def test_an_agent_that_refuses_is_asked_once_for_the_task(agent: Agent, op
     await say(session)
     drop = dropped(session)
     await drive(session.subscribe("t"))
-    assert next_step(session, drop, 1) is Next.ASK
+    assert next_step(session.journal.capture, drop, 1) is NextStep.ASK
     await drive(session.get("t"))
-    assert next_step(session, drop, 2) is Next.NOTHING
-    found = missed(session, drop)
+    assert next_step(session.journal.capture, drop, 2) is NextStep.NOTHING
+    found = missed_changes(session.journal.capture, drop)
     assert found is not None
     assert found.after == "TASK_STATE_COMPLETED"

@@ -26,8 +26,9 @@ from inspector.protocol.model import (
     TaskList,
 )
 from inspector.protocol.operations import Operation
+from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
-from inspector.session.session import Session, Turn
+from inspector.session.session import Session
 from inspector.session.settings import Settings
 
 TASK = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}
@@ -112,7 +113,7 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
     await opened.close()
 
 
-async def records_of(turn: Turn) -> list[Record]:
+async def records_of(turn: Call) -> list[Record]:
     await turn.finish()
     capture = turn.exchange.journal.capture
     return capture.select(exchange=turn.exchange.number)
@@ -122,7 +123,7 @@ def rules(records: list[Record]) -> list[str]:
     return [finding.rule for record in records for finding in record.findings]
 
 
-CALLS: list[tuple[Callable[[Session], Turn], str, Reply, Any]] = [
+CALLS: list[tuple[Callable[[Session], Call], str, Reply, Any]] = [
     (
         lambda session: session.send(text_draft("hi"), stream=False),
         "POST /rest/message:send",
@@ -312,19 +313,19 @@ async def test_the_transport_that_was_asked_for_wins_over_the_order_of_the_card(
 
 
 async def test_what_cannot_be_done_says_why_beforehand(agent: Agent, session: Session) -> None:
-    assert session.why_not(Operation.SEND) == "no agent is connected"
+    assert session.unavailable_reason(Operation.SEND) == "no agent is connected"
     agent.declare(streaming=False, pushNotifications=False, extendedAgentCard=False)
     await session.connect(agent.url)
     for operation in (Operation.SEND, Operation.GET, Operation.CANCEL, Operation.LIST):
-        assert session.why_not(operation) == ""
+        assert session.unavailable_reason(operation) == ""
     for operation in (Operation.STREAM, Operation.SUBSCRIBE):
-        assert session.why_not(operation) == "the card declares streaming: false"
+        assert session.unavailable_reason(operation) == "the card declares streaming: false"
     for operation in (Operation.SET_PUSH, Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH):
-        assert session.why_not(operation) == "the card declares pushNotifications: false"
-    assert session.why_not(Operation.EXTENDED_CARD) == "the card declares no extended card"
+        assert session.unavailable_reason(operation) == "the card declares pushNotifications: false"
+    assert session.unavailable_reason(Operation.EXTENDED_CARD) == "the card declares no extended card"
     agent.card["supportedInterfaces"] = []
     await session.connect(agent.url)
-    assert session.why_not(Operation.SEND) == "the card offers no interface that we can use"
+    assert session.unavailable_reason(Operation.SEND) == "the card offers no interface that we can use"
 
 
 async def test_an_operation_that_a_generation_lacks_is_refused_before_anything_is_sent(
@@ -333,8 +334,8 @@ async def test_an_operation_that_a_generation_lacks_is_refused_before_anything_i
     agent.declare("0.3.0")
     session = Session(tmp_path / "other.a2a", Settings(transports=("JSONRPC",)))
     await session.connect(agent.url)
-    assert session.why_not(Operation.LIST) == "0.3 over JSONRPC has no ListTasks"
-    assert session.why_not(Operation.GET) == ""
+    assert session.unavailable_reason(Operation.LIST) == "0.3 over JSONRPC has no ListTasks"
+    assert session.unavailable_reason(Operation.GET) == ""
     with pytest.raises(FaultError) as refused:
         session.list_tasks()
     assert refused.value.fault.code == FaultCode.USAGE

@@ -23,7 +23,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import PushConfig, SendRequest, TaskRequest
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 from inspector.protocol.sse import Decoder
-from inspector.session.exchange import Call, Exchange
+from inspector.session.exchange import CallContext, Exchange
 from inspector.session.journal import Journal
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent, Trailers
@@ -52,7 +52,7 @@ def play(example: dict[str, Any], generation: str, journal: Journal) -> dict[str
     dialect = for_interface(generation, binding.name)
     assert dialect is not None
     request = REQUESTS[operation].model_validate(example.get("asked", {}))
-    call = Call(operation, dialect, binding, ID, *named(request), request=request)
+    call = CallContext(operation, dialect, binding, ID, *named(request), request=request)
     exchange = Exchange(journal, operation.value, call, TaskFold(journal.exchanges))
     exchange.take(Sent(1.0, "POST", "http://x/", (), b""))
     streamed = "events" in example

@@ -18,10 +18,10 @@ from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
+from inspector.session.call import fault_of
 from inspector.session.connection import CardFetch
-from inspector.session.exchange import Call, Exchange
+from inspector.session.exchange import CallContext, Exchange
 from inspector.session.journal import Journal
-from inspector.session.outcome import fault_of
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent
@@ -142,7 +142,7 @@ def begun(exchange: Recorder, status: int, content_type: str) -> Recorder:
 
 
 def call(journal: Journal, generation: str, binding: str, operation: Operation, tasks: TaskFold) -> Exchange:
-    made = Call(operation, DIALECTS[generation], BINDINGS[binding], "the-id", "t")
+    made = CallContext(operation, DIALECTS[generation], BINDINGS[binding], "the-id", "t")
     return Exchange(journal, operation.value, made, tasks)
 
 

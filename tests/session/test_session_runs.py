@@ -23,7 +23,7 @@ from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.model import Event, Json, TaskArtifactUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
-from inspector.session.exchange import Call, Exchange
+from inspector.session.exchange import CallContext, Exchange
 from inspector.session.journal import Journal
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Ended, Ending, Frames, Head, Sent
@@ -50,10 +50,10 @@ class Stream:
             self.decoded += 1
             return dialect.decode_event(value)
 
-        call = Call(Operation.STREAM, replace(dialect, decode_event=counting), binding, "the-id", "")
+        call = CallContext(Operation.STREAM, replace(dialect, decode_event=counting), binding, "the-id", "")
         self.exchanges = [self.begun(call), self.begun(replace(call, operation=Operation.SUBSCRIBE))]
 
-    def begun(self, call: Call) -> Exchange:
+    def begun(self, call: CallContext) -> Exchange:
         exchange = Exchange(self.journal, call.operation.value, call, self.tasks)
         exchange.take(Sent(1.0, "POST", "http://x/", (), b""))
         exchange.take(Head(1.0, 200, "OK", "HTTP/1.1", (("Content-Type", "text/event-stream"),), True))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from inspector.options import Options
-from inspector.session.settings import Settings, settings_of
+from inspector.session.settings import Settings, settings_from
 
 
 def test_plain_options_are_the_plain_settings():
-    assert settings_of(Options()) == Settings()
+    assert settings_from(Options()) == Settings()
 
 
 def test_everything_that_is_asked_for_arrives():
-    settings = settings_of(
+    settings = settings_from(
         Options(
             api_key="k",
             trust=("x.example",),
@@ -34,19 +34,19 @@ def test_everything_that_is_asked_for_arrives():
 
 
 def test_a_bearer_token_is_an_authorization():
-    assert settings_of(Options(bearer="x")).headers == {"Authorization": "Bearer x"}
+    assert settings_from(Options(bearer="x")).headers == {"Authorization": "Bearer x"}
 
 
 def test_an_authorization_that_is_spelled_out_wins_over_a_bearer_token():
     options = Options(bearer="x", headers=(("authorization", "Basic y"),))
-    assert settings_of(options).headers == {"authorization": "Basic y"}
+    assert settings_from(options).headers == {"authorization": "Basic y"}
 
 
 def test_a_header_that_is_given_more_than_once_has_all_its_values():
     options = Options(
         svc_params=(("A2A-Extensions", "a"),), headers=(("X-A", "1"), ("a2a-extensions", "b"), ("x-a", "2"))
     )
-    assert settings_of(options).headers == {"A2A-Extensions": "a, b", "X-A": "1, 2"}
+    assert settings_from(options).headers == {"A2A-Extensions": "a, b", "X-A": "1, 2"}
 
 
 def test_every_header_is_a_secret_unless_it_is_known_to_be_none():

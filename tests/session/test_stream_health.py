@@ -9,23 +9,24 @@ import pytest
 from aiohttp import web
 from scripted import Agent, Heard, OpenSession, artifact, frame, say, status, streaming, task
 
+from inspector.session.arrivals import SLICES, ArrivalHistogram
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.session import Session
-from inspector.session.stream_health import SLICES, End, Health, Pulse, health, looks_held_back, told_span
+from inspector.session.stream_health import StreamEnd, StreamHealth, dated_span, health, looks_buffered
 
 
 def summary(*beats: float, how: str = "complete", seconds: float | None = 10.0) -> ExchangeSummary:
     """Return an exchange that began at 1,000 with events at these seconds."""
-    pulse = Pulse(1000.0)
+    pulse = ArrivalHistogram(1000.0)
     for at in beats:
-        pulse.beat(1000 + at)
+        pulse.add(1000 + at)
     found = ExchangeSummary(1, 1000.0, "SendStreamingMessage", "POST", "http://a", pulse=pulse, headed=1000.25)
     found.events, found.how, found.seconds = len(beats), how if seconds is not None else "", seconds
     found.last_at = 1000 + max((*beats, seconds or 0))
     return found
 
 
-def told(*beats: float, now: float = 10.0, span: float | None = None, **members: object) -> Health:
+def told(*beats: float, now: float = 10.0, span: float | None = None, **members: object) -> StreamHealth:
     found = health(summary(*beats, **members), 1000 + now, span)  # type: ignore[arg-type]
     assert found is not None
     return found
@@ -42,7 +43,7 @@ def test_times_and_rate_are_those_of_the_events():
     found = told(1, 2, 3, 7)
     assert (found.first_byte, found.first_event, found.total, found.gap, found.gap_ended) == (0.25, 1, 10, 4, 7)
     assert found.rate == pytest.approx(0.5)
-    assert (found.end, found.words, found.idle, found.lost) == (End.DONE, "4 events", 0, False)
+    assert (found.end, found.words, found.idle, found.lost) == (StreamEnd.DONE, "4 events", 0, False)
 
 
 def test_events_of_one_read_are_no_gap():
@@ -52,7 +53,7 @@ def test_events_of_one_read_are_no_gap():
 
 def test_a_stream_without_any_event_yet_says_so():
     found = told(seconds=None, now=3)
-    assert (found.first_event, found.gap, found.rate, found.beats, found.end) == (None, 0, 0, [], End.OPEN)
+    assert (found.first_event, found.gap, found.rate, found.beats, found.end) == (None, 0, 0, [], StreamEnd.OPEN)
     assert found.idle == 2.75
 
 
@@ -69,9 +70,9 @@ def test_no_stream_has_no_health():
 
 
 def test_the_slices_hold_every_event_however_long_the_stream_lives():
-    pulse = Pulse(0.0)
+    pulse = ArrivalHistogram(0.0)
     for number in range(1, 5_000):
-        pulse.beat(number * 0.37)
+        pulse.add(number * 0.37)
     assert (len(pulse.slices), sum(pulse.slices)) == (SLICES, 4_999)
     assert sum(pulse.until(100_000.0)) == 4_999
     assert len(pulse.until(100_000.0)) <= SLICES
@@ -84,7 +85,7 @@ def test_a_gap_is_an_empty_slice():
 
 
 def test_a_burst_at_the_end_of_a_silence_is_suspicious():
-    assert looks_held_back(summary(9.9, 9.91, 9.92))
+    assert looks_buffered(summary(9.9, 9.91, 9.92))
     assert (
         told(9.9, 9.91, 9.92).buffered == "perhaps buffered on the way: nothing for 9.9 s, then 3 events within 20 ms"
     )
@@ -124,7 +125,7 @@ async def test_a_proxy_that_holds_events_back_is_told_by_the_times_of_the_agent(
     session = await open_session(agent.url)
     await say(session)
     one = await last(session)
-    span = told_span(session, one)
+    span = dated_span(session.journal.capture, one)
     assert span == 4.0
     found = health(one, one.last_at, span)
     assert found is not None
@@ -136,18 +137,18 @@ async def test_a_stream_that_breaks_off_says_after_how_much(agent: Agent, open_s
     session = await open_session(agent.url)
     await say(session)
     one = await last(session)
-    found = health(one, one.last_at, told_span(session, one))
+    found = health(one, one.last_at, dated_span(session.journal.capture, one))
     assert found is not None
-    assert (found.end, found.words, found.lost) == (End.BROKEN, "broken off after 3 events", True)
+    assert (found.end, found.words, found.lost) == (StreamEnd.BROKEN, "broken off after 3 events", True)
     assert found.first_byte is not None
     assert found.first_event is not None
     assert found.first_byte <= found.first_event <= found.total
-    assert told_span(session, one) is None
+    assert dated_span(session.journal.capture, one) is None
 
 
 def test_a_stream_that_its_recording_does_not_end_stands_still():
     found = health(summary(1.0, 2.0, seconds=None), 1e9, recorded=True)
     assert found is not None
-    assert (found.end, found.idle, found.lost) == (End.UNKNOWN, 0.0, False)
+    assert (found.end, found.idle, found.lost) == (StreamEnd.UNKNOWN, 0.0, False)
     assert found.words == "the recording ends after 2 events"
     assert found.total < 100

@@ -9,7 +9,7 @@ from players import begin, playing
 from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Record
-from inspector.session.replay.position import whereabouts
+from inspector.session.replay.position import position_of
 from inspector.tui.widgets.detail_pane import DetailPane
 
 
@@ -53,7 +53,7 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
             before = driver.session.journal.capture.get(record.seq - 1)
             place = f"event {number} of 6 of SendStreamingMessage #{record.exchange}"
             await driver.until(place)
-            found = whereabouts(record, driver.session.journal)
+            found = position_of(record, driver.session.journal)
             assert found is not None
             assert found.words == f"{place}, {record.at - before.at:.3f} s after the one before"
 

@@ -1,4 +1,4 @@
-"""How a card differs from others of the same agent: its extended one, and those that were seen before."""
+"""Compare a card with the extended card and with earlier cards of the same agent."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from inspector.wire.discovery import FoundCard
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """A card that was seen before, and what has changed since."""
+class EarlierCard:
+    """An earlier card, and the changes since."""
 
     card: SeenCard
     changes: tuple[Change, ...]
 
 
 class CardHistory:
-    """The versions of one agent's card, secrets masked, the one seen last first."""
+    """The versions of the card of one agent, secrets masked, newest first."""
 
     def __init__(self) -> None:
         self._versions: list[SeenCard] = []
@@ -31,21 +31,21 @@ class CardHistory:
         return len(self._versions)
 
     def load(self, kept: list[SeenCard]) -> None:
-        """Take in what earlier sessions saw."""
+        """Add the versions from earlier sessions."""
         self._versions += kept
 
     def see(self, raw: bytes, at: float) -> None:
-        """Take in the card as it is now."""
+        """Add the current card."""
         known = next((one for one in self._versions if one.raw == raw), None)
         now = replace(known, last=at) if known else SeenCard(raw, at, at)
         self._versions = [now, *(one for one in self._versions if one is not known)]
 
-    def earlier(self) -> list[Earlier]:
-        """Compare the card as it is now with each other version, the one seen last first."""
+    def earlier(self) -> list[EarlierCard]:
+        """Compare the current card with each earlier version, newest first."""
         if len(self._versions) < 2:
             return []
         now = _read(self._versions[0].raw)
-        return [Earlier(one, tuple(difference(_read(one.raw), now))) for one in self._versions[1:]]
+        return [EarlierCard(one, tuple(difference(_read(one.raw), now))) for one in self._versions[1:]]
 
 
 def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
@@ -56,8 +56,8 @@ def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
     return difference(public.card.to_json(), card.to_json())
 
 
-def opened(answer: Json) -> Json:
-    """Take the card out of the envelope of a call, where it is in one."""
+def card_of_answer(answer: Json) -> Json:
+    """Return the card in a response, without its JSON-RPC envelope if it has one."""
     return answer["result"] if isinstance(answer, dict) and "jsonrpc" in answer and "result" in answer else answer
 
 

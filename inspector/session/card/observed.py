@@ -18,7 +18,7 @@ _FAILED = frozenset({"error", "unreadable"})
 
 
 @dataclass(slots=True)
-class Tally:
+class CallCounts:
     """How one operation fared: calls that were answered and that were not, events of its streams, the last refusal."""
 
     worked: int = 0
@@ -29,7 +29,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CapabilityResult:
     """A capability: what the card declares (None: nothing), what was seen in words, and whether the two disagree."""
 
     name: str
@@ -48,13 +48,13 @@ class _Call:
 
 
 @dataclass(slots=True)
-class Observed:
+class ObservedBehaviour:
     """Folds the records of a capture: how each operation fared, deliveries that were taken, extensions in use.
 
     `extensions` counts by URI the responses that say that an extension was activated, `asked` the requests for it.
     """
 
-    operations: dict[str, Tally] = field(default_factory=dict)
+    operations: dict[str, CallCounts] = field(default_factory=dict)
     deliveries: int = 0
     extensions: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
@@ -72,10 +72,10 @@ class Observed:
         self._last = len(capture)
         return any(record.kind in (Kind.END, Kind.DELIVERY) for record in new)
 
-    def tally(self, *operations: Operation) -> Tally:
+    def tally(self, *operations: Operation) -> CallCounts:
         """Add up how some operations fared."""
         found = [self.operations[one.value] for one in operations if one.value in self.operations]
-        return Tally(
+        return CallCounts(
             sum(one.worked for one in found),
             sum(one.refused for one in found),
             sum(one.streams for one in found),
@@ -110,7 +110,7 @@ class Observed:
         if events == 1:  # a stream may consist of the error alone
             for frame in capture.select(kinds=(Kind.FRAME,), exchange=end.exchange, limit=1):
                 call.event, call.said = frame.event, frame.label
-        tally = self.operations.setdefault(call.operation, Tally())
+        tally = self.operations.setdefault(call.operation, CallCounts())
         broken = end.meta["how"] != Ending.COMPLETE and not events
         if call.event in _FAILED or call.status >= 400 or not call.status or broken:
             tally.refused += 1
@@ -128,7 +128,7 @@ def _named(record: Record) -> frozenset[str]:
     return frozenset(uri.strip() for value in values for uri in value.split(",") if uri.strip())
 
 
-def verdicts(card: AgentCard, seen: Observed) -> list[Verdict]:
+def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[CapabilityResult]:
     """Put what the card declares beside what was seen, capability by capability."""
     can = card.capabilities
     return [
@@ -138,7 +138,7 @@ def verdicts(card: AgentCard, seen: Observed) -> list[Verdict]:
     ]
 
 
-def calls_in_words(seen: Observed) -> str:
+def calls_in_words(seen: ObservedBehaviour) -> str:
     """Say which operations were called and how they fared, the card's own fetch left out."""
     said = []
     for operation in Operation:
@@ -151,7 +151,7 @@ def calls_in_words(seen: Observed) -> str:
     return "; ".join(said)
 
 
-def extension_in_words(uri: str, seen: Observed) -> tuple[str, bool]:
+def extension_in_words(uri: str, seen: ObservedBehaviour) -> tuple[str, bool]:
     """Say how an extension was used, and whether the agent did otherwise than it declares."""
     asked, activated = seen.asked[uri], seen.extensions[uri]
     if activated:
@@ -159,33 +159,33 @@ def extension_in_words(uri: str, seen: Observed) -> tuple[str, bool]:
     return (f"asked for in {_times(asked, 'call')}, never activated", True) if asked else ("", False)
 
 
-def _streaming(declared: bool | None, seen: Observed) -> Verdict:
+def _streaming(declared: bool | None, seen: ObservedBehaviour) -> CapabilityResult:
     tally = seen.tally(Operation.STREAM, Operation.SUBSCRIBE)
     if tally.streams:
         said = f"{_times(tally.streams, 'stream')} with {_times(tally.events, 'event')}"
-        return Verdict("streaming", declared, said, declared is False)
+        return CapabilityResult("streaming", declared, said, declared is False)
     if tally.worked:
-        return Verdict("streaming", declared, "answered, but not with a stream", declared is True)
+        return CapabilityResult("streaming", declared, "answered, but not with a stream", declared is True)
     return _plain("streaming", declared, tally)
 
 
-def _push(declared: bool | None, seen: Observed) -> Verdict:
+def _push(declared: bool | None, seen: ObservedBehaviour) -> CapabilityResult:
     if seen.deliveries:
         came = "delivery came" if seen.deliveries == 1 else "deliveries came"
-        return Verdict("push notifications", declared, f"{seen.deliveries:,} {came}", declared is False)
+        return CapabilityResult("push notifications", declared, f"{seen.deliveries:,} {came}", declared is False)
     tally = seen.tally(Operation.SET_PUSH)
     if tally.worked:
         said = f"{_times(tally.worked, 'webhook')} registered, nothing came yet"
-        return Verdict("push notifications", declared, said, declared is False)
+        return CapabilityResult("push notifications", declared, said, declared is False)
     return _plain("push notifications", declared, tally)
 
 
-def _plain(name: str, declared: bool | None, tally: Tally) -> Verdict:
+def _plain(name: str, declared: bool | None, tally: CallCounts) -> CapabilityResult:
     if tally.worked:
-        return Verdict(name, declared, f"answered {_times(tally.worked, 'time')}", declared is False)
+        return CapabilityResult(name, declared, f"answered {_times(tally.worked, 'time')}", declared is False)
     if tally.refused:
-        return Verdict(name, declared, f"refused: {tally.said}", declared is True)
-    return Verdict(name, declared, "")
+        return CapabilityResult(name, declared, f"refused: {tally.said}", declared is True)
+    return CapabilityResult(name, declared, "")
 
 
 def _times(count: int, noun: str) -> str:

@@ -1,11 +1,8 @@
-"""Verifying the signatures of a connected agent's card, with keys that were given or are fetched for it."""
+"""Verify the signatures of a card with keys that were given or are fetched for it."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urljoin
@@ -17,23 +14,21 @@ from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
-from inspector.session.connection import Connection
-from inspector.session.recorder import Recorder
+from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
 from inspector.session.session import Session
 from inspector.wire.client.observations import Body, Frames
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.signing_keys import read_answer, read_file, refusal
 
 GET_KEYS = "GetKeys"
-"""The operation of the records of a key set; the specification gives fetching one no name of its own."""
+"""The operation of the records of a key set; the specification has no name for fetching one."""
 
-_MOST_REDIRECTS = 5
 _MOST_SETS = 8
-"""How many places of keys a card may name."""
+"""How many key sets of one card are fetched."""
 
 
 async def verify_card(connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
-    """Verify every signature of the card as served, in a thread of its own; None stands for keys that nobody gave."""
+    """Verify every signature of the card as served, in a thread; `keys` are None where none were given."""
     value, generation = parse(connection.found.raw), connection.found.dialect.generation
     return await asyncio.to_thread(verify, value, keys, generation)
 
@@ -82,39 +77,31 @@ def _places(connection: Connection) -> list[str]:
 
 
 @dataclass(slots=True)
-class _KeyFetch(Recorder):
-    """The fetch of a key set from one url; `keys` are those of the answer."""
+class _KeyFetch(DocumentFetch):
+    """The fetch of a key set; `keys` are those of the response."""
 
-    url: str
     keys: KeySet = field(default=KeySet(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append what a server streams where keys are due."""
+        """Append the events of a response that should be a key set."""
         self.keys = KeySet(notes=(f"The keys at {self.url} are a stream of events instead.",))
-        return self._payloads(Kind.FRAME, seen.at, [frame.raw for frame in seen.frames])
+        return self._append(Kind.FRAME, seen.at, [frame.raw for frame in seen.frames])
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body, read as keys where the status allows."""
         self.keys = read_answer(self.url, self.head.status if self.head else 0, body.raw)
-        return self._payloads(Kind.BODY, body.at, [body.raw])
+        return self._append(Kind.BODY, body.at, [body.raw])
 
-    def _payloads(self, kind: Kind, at: float, raws: Sequence[bytes]) -> list[Record]:
-        """Append payloads, with how many keys came of it or why none did."""
+    def _append(self, kind: Kind, at: float, raws: list[bytes]) -> list[Record]:
+        """Append payloads with the number of keys or the reason why there are none."""
         count, notes = len(self.keys.keys), self.keys.notes
-        return self.journal.append(
-            kind,
-            at,
-            exchange=self.number,
-            operation=self.operation,
-            event="" if count else "unreadable",
-            label=notes[0] if notes else f"{count} key{'' if count == 1 else 's'}",
-            payloads=[(len(raw), self.journal.redactor.body(raw)) for raw in raws],
-        )
+        label = notes[0] if notes else f"{count} key{'' if count == 1 else 's'}"
+        return self.append_payloads(kind, at, raws, "" if count else "unreadable", label)
 
 
 async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
     """Fetch the keys at one url, following redirects as long as they stay on the card's origin."""
-    for _ in range(_MOST_REDIRECTS + 1):
+    for _ in range(MOST_REDIRECTS + 1):
         if why := refusal(url, card_url):
             return KeySet(notes=(why,))
         fetch = await _ask(session, url)
@@ -127,19 +114,11 @@ async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
             url = urljoin(url, location)
         except ValueError:  # brackets that hold no address
             return KeySet(notes=(f"The keys at {url} are behind a redirect to what is no url: {location}.",))
-    return KeySet(notes=(f"The keys are behind more than {_MOST_REDIRECTS} redirects.",))
+    return KeySet(notes=(f"The keys are behind more than {MOST_REDIRECTS} redirects.",))
 
 
 async def _ask(session: Session, url: str) -> _KeyFetch:
     fetch = _KeyFetch(session.journal, GET_KEYS, url)
-    request = HttpRequest("GET", url, {"Accept": "application/jwk-set+json, application/json"})
-    try:
-        async with aclosing(session.client.exchange(request)) as seen:
-            async for observation in seen:
-                fetch.take(observation)
-                session.journal.notify()
-                if isinstance(observation, Frames):
-                    break  # it may never end, and no keys will come of it
-    finally:
-        fetch.stop(time.time())
+    accept = {"Accept": "application/jwk-set+json, application/json"}
+    await fetch.run(session.client, HttpRequest("GET", url, accept))
     return fetch

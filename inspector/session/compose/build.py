@@ -16,10 +16,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from inspector.capture.private_files import reason
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset, WireRequest
+from inspector.protocol.bindings.base import GrpcRequest, Inset, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable
+from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.units import size
 
@@ -57,12 +59,13 @@ class LargeFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """What a draft came to: the request, large files that it only has marks of, and what is wrong with the draft.
+class ComposedMessage:
+    """The request of a draft, the large files that it has only marks of, and the problems of the draft.
 
-    Parts with a problem are left out of the request, which is not to be sent then.
+    Parts with a problem are left out of the request, which must not be sent then.
     """
 
+    draft: Draft
     request: SendRequest
     files: tuple[LargeFile, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -71,6 +74,22 @@ class Composed:
         """Raise `DraftError` where there is a problem."""
         if self.problems:
             raise DraftError(self.problems)
+
+    def encode(self, url: str, choice: Choice, operation: Operation) -> WireRequest:
+        """Build the wire request with its files, extensions and service parameters (1.0 section 3.2.6)."""
+        draft, dialect = self.draft, choice.dialect
+        wire = choice.binding.encode(url, dialect, operation, self.request, draft.request_id)
+        params = dict(draft.svc_params)
+        if dialect.extensions_header and draft.extensions:
+            named = dialect.extensions_header.lower() in map(str.lower, params)
+            params = params if named else {dialect.extensions_header: ", ".join(draft.extensions), **params}
+        if isinstance(wire, GrpcRequest):
+            metadata = {name.lower(): value for name, value in params.items()}
+            return replace(wire, metadata={**wire.metadata, **metadata})
+        names = {name.lower() for name in params}
+        kept = {name: value for name, value in wire.headers.items() if name.lower() not in names}
+        body, insets = _insert(self.files, wire.body)
+        return replace(wire, headers={**kept, **params}, body=body, insets=insets)
 
 
 class _BadError(ValueError):
@@ -83,7 +102,7 @@ class _BadError(ValueError):
 
 def compose(
     draft: Draft, *, tenant: str | None = None, push: PushConfig | None = None, whole: bool = False
-) -> Composed:
+) -> ComposedMessage:
     """Make the canonical request of a draft; members that say nothing are left out of it.
 
     `whole` is for transports whose requests are made in memory: no file may be read later then.
@@ -125,34 +144,18 @@ def compose(
         message=Message(**message),
         configuration=SendConfiguration(**configuration),
     )
-    return Composed(request, tuple(files), tuple(problems))
+    return ComposedMessage(draft, request, tuple(files), tuple(problems))
 
 
-def with_files(wire: WireRequest, files: tuple[LargeFile, ...]) -> WireRequest:
-    """Return a request in whose body the files will stand where it has their marks now."""
-    if not files or isinstance(wire, GrpcRequest):
-        return wire
-    body, insets = wire.body, []
-    for file in sorted(files, key=lambda one: body.find(one.mark.encode("ascii"))):
+def _insert(files: tuple[LargeFile, ...], body: bytes) -> tuple[bytes, tuple[Inset, ...]]:
+    """Return a body without the marks of files, and where each file is inserted while it is sent."""
+    insets: list[Inset] = []
+    for file in sorted(files, key=lambda file: body.find(file.mark.encode("ascii"))):
         before, mark, after = body.partition(file.mark.encode("ascii"))
-        if mark:  # a generation without such parts has no place for it
+        if mark:  # a version without such parts has no place for it
             insets.append(Inset(len(before), file.path, file.size))
             body = before + after
-    return replace(wire, body=body, insets=tuple(insets))
-
-
-def with_params(wire: WireRequest, extensions_header: str, draft: Draft) -> WireRequest:
-    """Return a request with the extensions and the service parameters of a draft on it (1.0 section 3.2.6)."""
-    params = dict(draft.svc_params)
-    headers: dict[str, str] = {}
-    if extensions_header and draft.extensions and extensions_header.lower() not in map(str.lower, params):
-        headers[extensions_header] = ", ".join(draft.extensions)
-    headers |= params
-    if isinstance(wire, HttpRequest):
-        names = {name.lower() for name in headers}
-        kept = {name: value for name, value in wire.headers.items() if name.lower() not in names}
-        return replace(wire, headers={**kept, **headers})
-    return replace(wire, metadata={**wire.metadata, **{name.lower(): value for name, value in headers.items()}})
+    return body, tuple(insets)
 
 
 def guess_type(name: str) -> str:

@@ -1,9 +1,10 @@
-"""What speaks against a draft before it is sent, by the card and by the protocol; it can be sent all the same."""
+"""Check a message against the card and the protocol before it is sent; it can be sent despite the warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from inspector.findings.url import host_of
 from inspector.protocol.card import AgentCard
@@ -11,52 +12,56 @@ from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Part, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.capabilities import why_not
+from inspector.session.connection import unavailable_reason
 from inspector.session.tasks import TaskFold
 
 _TEXT = "text/plain"
+_Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """One thing that speaks against a draft: `where` is `parts/0`, `task`, `extensions` and the like."""
+class MessageWarning:
+    """A reason not to send a message; `where` is `parts/0`, `task`, `extensions` or similar."""
 
     where: str
     words: str
 
 
-def check(request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: TaskFold) -> tuple[Note, ...]:
-    """Return what the card does not accept, what the protocol forbids, and what the generation cannot carry."""
-    return (
-        *_of_parts(request, card),
-        *_of_aim(request, tasks),
-        *_of_extensions(request, card),
-        *_of_answer(request, card, choice, stream=stream),
-        *_of_generation(request, choice),
+def check_message(
+    request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: TaskFold
+) -> tuple[MessageWarning, ...]:
+    """Return what the card does not accept, the protocol forbids, or the protocol version cannot carry."""
+    checks = (
+        _of_parts(request, card),
+        _of_aim(request, tasks),
+        _of_extensions(request, card),
+        _of_answer(request, card, choice, stream=stream),
+        _of_generation(request, choice),
     )
+    return tuple(MessageWarning(where, words) for check in checks for where, words in check)
 
 
-def _of_parts(request: SendRequest, card: AgentCard) -> Iterator[Note]:
+def _of_parts(request: SendRequest, card: AgentCard) -> _Pairs:
     modes = input_modes(card)
     for index, part in enumerate(request.message.parts):
         where = f"parts/{index}"
         if part.content in ("text", "raw", "url") and not getattr(part, part.content):
-            yield Note(where, "This part is empty; the agent may refuse it.")
+            yield where, "This part is empty; the agent may refuse it."
         if part.url and not ("://" in part.url and host_of(part.url)):
-            yield Note(where, "This is no absolute url: an agent cannot fetch it.")
+            yield where, "This is no absolute url: an agent cannot fetch it."
         media_type = _type_of(part)
         if modes and media_type and not any(_accepts(mode, media_type) for mode in modes):
-            yield Note(where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}.")
+            yield where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}."
 
 
 def input_modes(card: AgentCard) -> list[str]:
-    """Return every media type that the agent takes somewhere; which skill will answer, nobody knows before."""
+    """Return the input modes of the card and of every skill: which skill answers is not known before."""
     of_skills = [mode for skill in card.skills for mode in skill.input_modes or ()]
     return list(dict.fromkeys([*card.default_input_modes, *of_skills]))
 
 
 def output_modes(card: AgentCard) -> list[str]:
-    """Return every media type that the agent gives somewhere."""
+    """Return the output modes of the card and of every skill."""
     of_skills = [mode for skill in card.skills for mode in skill.output_modes or ()]
     return list(dict.fromkeys([*card.default_output_modes, *of_skills]))
 
@@ -67,7 +72,7 @@ def _type_of(part: Part) -> str:
 
 
 def _accepts(mode: str, media_type: str) -> bool:
-    """Say whether an input mode takes a media type; cards before media types were required say `text` and `file`."""
+    """Return whether a mode accepts a media type; old cards use `text` and `file` instead of media types."""
     mode = mode.partition(";")[0].strip().lower()
     if "/" not in mode:
         return (
@@ -77,44 +82,44 @@ def _accepts(mode: str, media_type: str) -> bool:
     return mode == media_type or (subtype == "*" and kind in ("*", media_type.partition("/")[0]))
 
 
-def _of_aim(request: SendRequest, tasks: TaskFold) -> Iterator[Note]:
+def _of_aim(request: SendRequest, tasks: TaskFold) -> _Pairs:
     message = request.message
     task = tasks.get(message.task_id or "")
     if task is not None and is_terminal(task.now.state):
-        yield Note("task", f"This task is {short(task.now.state)}: it takes no more messages (section 3.1.1).")
+        yield "task", f"This task is {short(task.now.state)}: it takes no more messages (section 3.1.1)."
     known = task.now.context_id if task else ""
     if known and message.context_id and message.context_id != known:
-        yield Note("context", f"The task is in the context {known}: an agent must refuse another one (section 3.4.3).")
+        yield "context", f"The task is in the context {known}: an agent must refuse another one (section 3.4.3)."
     for reference in message.reference_task_ids or ():
         if reference == message.task_id:
-            yield Note("references", "The task refers to itself.")
+            yield "references", "The task refers to itself."
 
 
-def _of_extensions(request: SendRequest, card: AgentCard) -> Iterator[Note]:
+def _of_extensions(request: SendRequest, card: AgentCard) -> _Pairs:
     offered = card.capabilities.extensions or []
     named = request.message.extensions or []
     for extension in offered:
         if extension.required and extension.uri not in named:
-            yield Note("extensions", f"The card requires {extension.uri} (section 3.3.4).")
+            yield "extensions", f"The card requires {extension.uri} (section 3.3.4)."
     known = {extension.uri for extension in offered}
     for uri in named:
         if uri not in known:
-            yield Note("extensions", f"The card does not offer {uri}.")
+            yield "extensions", f"The card does not offer {uri}."
 
 
-def _of_answer(request: SendRequest, card: AgentCard, choice: Choice, *, stream: bool) -> Iterator[Note]:
-    if stream and (why := why_not(Operation.STREAM, choice, card)):
-        yield Note("stream", f"{why[:1].upper()}{why[1:]}.")
+def _of_answer(request: SendRequest, card: AgentCard, choice: Choice, *, stream: bool) -> _Pairs:
+    if stream and (why := unavailable_reason(Operation.STREAM, choice, card)):
+        yield "stream", f"{why[:1].upper()}{why[1:]}."
     configuration = request.configuration
     hooked = configuration is not None and configuration.task_push_notification_config is not None
     if hooked and card.capabilities.push_notifications is False:
-        yield Note("push", "The card declares pushNotifications: false.")
+        yield "push", "The card declares pushNotifications: false."
     gives = output_modes(card)
     asked = (configuration.accepted_output_modes if configuration else None) or []
     if gives and asked and not any(_accepts(mode, given) for mode in asked for given in gives):
-        yield Note("modes", f"The agent gives none of these: {', '.join(sorted(gives))}.")
+        yield "modes", f"The agent gives none of these: {', '.join(sorted(gives))}."
 
 
-def _of_generation(request: SendRequest, choice: Choice) -> Iterator[Note]:
+def _of_generation(request: SendRequest, choice: Choice) -> _Pairs:
     for pointer in choice.dialect.cannot_carry(request):
-        yield Note("generation", f"{choice.dialect.generation} cannot carry {pointer}: it is left out.")
+        yield "generation", f"{choice.dialect.generation} cannot carry {pointer}: it is left out."

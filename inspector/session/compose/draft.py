@@ -73,7 +73,7 @@ class Draft:
         texts = [part.value for part in self.parts if part.kind is PartKind.TEXT and part.value]
         return " ".join(texts) or ", ".join(part.filename or part.value or part.kind for part in self.parts)
 
-    def renewed(self) -> Draft:
+    def with_new_ids(self) -> Draft:
         """Return the same message with ids of its own, to be sent as another one."""
         return replace(self, message_id=str(uuid.uuid4()), request_id=str(uuid.uuid4()))
 

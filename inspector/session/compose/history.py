@@ -31,7 +31,7 @@ class SentMessage:
     at: float
 
 
-class History:
+class MessageHistory:
     """The messages of all sessions, newest first, as one JSON line each; secrets are masked as in a capture."""
 
     def __init__(self, redactor: Redactor, folder: Path | None = None) -> None:
@@ -94,7 +94,7 @@ def _draft_of(line: bytes) -> bytes:
     return line.partition(b', "agent":')[0]
 
 
-class KeptDraft:
+class SavedDraft:
     """The message that is being written, in a file of its own for an agent, so that it survives a crash."""
 
     def __init__(self, redactor: Redactor, agent: str, folder: Path | None = None) -> None:

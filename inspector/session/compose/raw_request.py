@@ -23,8 +23,10 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.session.exchange import Call
+from inspector.session.exchange import CallContext
 
+RAW_REQUEST = "written by hand"
+"""The label of a raw request, and the first of the reasons that are recorded beside it."""
 _GRPC = "GRPC"
 _HEX = "hex:"
 _PORTS = {"http": 80, "https": 443}
@@ -34,7 +36,7 @@ _EMPTY_LINE = re.compile(r"\r?\n\r?\n")
 _FIRST_LINE = re.compile(r"(\S+)[ \t]+(\S+)(?:[ \t]+HTTP/[0-9.]+)?[ \t]*")
 
 
-def write_text(wire: WireRequest, call: Call) -> str:
+def write_text(wire: WireRequest, call: CallContext) -> str:
     """Write a request as text; credentials are not in it, they are added when it is sent."""
     if isinstance(wire, GrpcRequest):
         first, headers = f"{_GRPC} {wire.url}", wire.metadata
@@ -47,7 +49,7 @@ def write_text(wire: WireRequest, call: Call) -> str:
     return "\n".join(lines) + "\n\n" + body.decode("utf-8", "surrogateescape")
 
 
-def read_request(text: str, before: WireRequest, call: Call) -> WireRequest:
+def read_request(text: str, before: WireRequest, call: CallContext) -> WireRequest:
     """Read a request that was written as text; raises `FaultError` where it has no first line, or a header is none.
 
     `before` is the request that the text was made from: the marks of its files stand for them still, no others do.
@@ -72,22 +74,27 @@ def read_request(text: str, before: WireRequest, call: Call) -> WireRequest:
     return HttpRequest(found[1], url, headers, raw)
 
 
-def call_of(wire: WireRequest, call: Call) -> Call:
-    """Return what a request that was written by hand asks for, as far as it says so; the rest is that of `call`."""
+def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
+    """Return the context of a raw request: the operation and the id that it names, the rest as in `like`."""
     method: object = wire.path.rpartition("/")[2] if isinstance(wire, GrpcRequest) else ""
-    identity: object = call.request_id
+    identity: object = like.request_id
     operation: Operation | None = None
     if isinstance(wire, HttpRequest):
         value = parse(wire.body)
         if isinstance(value, dict) and "jsonrpc" in value:
             method, identity = value.get("method"), value.get("id")
         elif isinstance(value, Unreadable):
-            identity = None  # nobody can read one in it
-        if call.binding.name == rest.BINDING.name:
-            operation = rest.operation_at(call.dialect, wire.method, wire.url)
-    operation = operation or _operations(call.dialect).get(str(method), call.operation)
-    kept = identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
-    return replace(call, operation=operation, request_id=kept, request=None, label="written by hand")
+            identity = None
+        if like.binding.name == rest.BINDING.name:
+            operation = rest.operation_at(like.dialect, wire.method, wire.url)
+    return replace(
+        like,
+        operation=operation or _operations(like.dialect).get(str(method), like.operation),
+        request_id=identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None,
+        request=None,
+        label=RAW_REQUEST,
+        knowing=(RAW_REQUEST, *like.knowing),
+    )
 
 
 def _operations(dialect: Dialect) -> dict[str, Operation]:
@@ -124,7 +131,7 @@ def _taken_out(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[Inset, ..
     return plain + body[done:], tuple(kept)
 
 
-def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, call: Call) -> GrpcRequest:
+def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, call: CallContext) -> GrpcRequest:
     try:
         parts = urlsplit(url)
         port = (parts.port or _PORTS[parts.scheme]) if parts.hostname and parts.scheme in _PORTS else None
@@ -140,7 +147,7 @@ def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, cal
     return GrpcRequest(target, parts.path, metadata, message, streaming, parts.scheme == "https")
 
 
-def _message(body: str, call: Call) -> bytes:
+def _message(body: str, call: CallContext) -> bytes:
     if body.strip().startswith(_HEX):
         try:
             return bytes.fromhex(body.strip().removeprefix(_HEX))

@@ -184,7 +184,7 @@ def variables(draft: Draft) -> tuple[str, ...]:
     return tuple(names)
 
 
-def filled(draft: Draft, values: Mapping[str, str]) -> Draft:
+def fill_variables(draft: Draft, values: Mapping[str, str]) -> Draft:
     """Put values in the place of variables; one without a value stays as it is.
 
     In JSON a value stands inside of a string and is escaped; one that is to be a number or an object is written in the

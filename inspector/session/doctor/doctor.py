@@ -21,29 +21,27 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolErro
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, options
-from inspector.session.connection import CardFetch, Connection, fetch_card
-from inspector.session.doctor.diagnosis import (
+from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
+from inspector.session.doctor.steps import (
     PUSH,
     STREAMING,
-    Examined,
-    Observed,
+    InterfaceResult,
     Proposal,
     Report,
     Step,
+    Timeouts,
     of_capability,
     of_credentials,
     of_interface,
     spoken,
+    try_message,
 )
-from inspector.session.doctor.trial import Patience, try_message
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import FoundCard, candidates, local_path, normalise, not_found
 from inspector.wire.reach import Nearness
-
-__all__ = ["DOCTOR", "Doctor", "Observed", "Patience", "Proposal", "Report", "Step"]
 
 DOCTOR = "doctor"
 """The event of the doctor's notes."""
@@ -68,15 +66,15 @@ class Doctor:
     """Examines one agent over a session; iterate over `examine`, then read `report`."""
 
     def __init__(
-        self, session: Session, reference: str, message: str = "", *, patience: Patience | None = None
+        self, session: Session, reference: str, message: str = "", *, timeouts: Timeouts | None = None
     ) -> None:
         self._session = session
         self._reference = reference
         self._message = message
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or Timeouts()
         # User and password are credentials: no url that is asked or shown has them.
         self._url, userinfo = ("", "") if local_path(reference) else split_userinfo(normalise(reference))
-        session.learn(self._url, userinfo)
+        mask_reference(session.journal.redactor, self._url, userinfo)
         self.report = Report(session.journal.redactor.url(reference))
         self._connection: Connection | None = None
         self._speaking: list[Choice] = []
@@ -101,7 +99,7 @@ class Doctor:
         connection = self._connection
         if connection is None:
             return
-        interfaces = [Examined(f"interface {n}", option) for n, option in enumerate(options(connection.card), 1)]
+        interfaces = [InterfaceResult(f"interface {n}", option) for n, option in enumerate(options(connection.card), 1)]
         if not interfaces:
             yield Step("interfaces", False, "the card declares none", 0.0, "Add supportedInterfaces to the card.")
         for interface in interfaces:
@@ -110,7 +108,7 @@ class Doctor:
         trial: dict[str, Step] = {}
         if self._message and self._speaking:
             choice = self._preferred(connection)
-            async for step in try_message(self._session, connection.card, choice, self._message, self._patience):
+            async for step in try_message(self._session, connection.card, choice, self._message, self._timeouts):
                 trial[step.name] = step
                 yield step
         self._compare(connection, interfaces, trial)
@@ -165,14 +163,14 @@ class Doctor:
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every place where the card may be; a host that stays silent at one is not asked at the others."""
         session = self._session
-        credentials = session.credentials_for(self._reference)
+        credentials = session.settings.credentials_for(self._reference)
         for url in candidates(self._url):
             began = time.perf_counter()
             try:
-                async with asyncio.timeout(self._patience.call):
+                async with asyncio.timeout(self._timeouts.call):
                     fetch = await fetch_card(session.journal, session.client, credentials, url)
             except TimeoutError:
-                seen = f"accepted the request and did not answer within {self._patience.call:g} s"
+                seen = f"accepted the request and did not answer within {self._timeouts.call:g} s"
                 fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, "Is the agent stuck? Its log will tell.")
                 self.report.fault = fault
                 yield Step(f"card at {_path(url)}", False, seen, time.perf_counter() - began, fault.hint)
@@ -197,7 +195,7 @@ class Doctor:
             return kept
         return replace(kept, url=fetched.url, found=fetched.found, findings=fetched.findings)
 
-    async def _interface(self, interface: Examined) -> AsyncGenerator[Step, None]:
+    async def _interface(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
         """Look whether an interface is where the card says, and in which generation it answers there."""
         option = interface.option
         place = reach.place_of(option.interface.url)
@@ -217,7 +215,7 @@ class Doctor:
             async for spoken in self._protocol(interface):
                 yield spoken
 
-    async def _address(self, interface: Examined, place: reach.Place) -> tuple[Step, bool]:
+    async def _address(self, interface: InterfaceResult, place: reach.Place) -> tuple[Step, bool]:
         """Connect to an interface; True beside the step: from here its address leads elsewhere than to the agent."""
         url, name = interface.option.interface.url, f"{interface.name} address"
         typed = reach.place_of(self._url) if self._url else None
@@ -234,7 +232,7 @@ class Doctor:
             return Step(name, False, seen, layer.seconds, f"Advertise the public address{there}."), typed is not None
         return Step(name, layer.good, f"{url}: {layer.seen}", layer.seconds, layer.remedy), False
 
-    async def _elsewhere(self, interface: Examined, place: reach.Place) -> AsyncGenerator[Step, None]:
+    async def _elsewhere(self, interface: InterfaceResult, place: reach.Place) -> AsyncGenerator[Step, None]:
         """Ask for the interface at the origin that the user typed, then at the port of the interface on that host."""
         option, typed = interface.option, reach.place_of(self._url)
         if option.dialect is None or option.binding is None or typed is None:
@@ -254,7 +252,7 @@ class Doctor:
                 self._speaking.append(choice)
                 return
 
-    async def _protocol(self, interface: Examined) -> AsyncGenerator[Step, None]:
+    async def _protocol(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
         """Ask for a task that does not exist, in the declared dialect and, where that is refused, in the others."""
         option, binding = interface.option, interface.option.binding
         if binding is None:
@@ -266,8 +264,8 @@ class Doctor:
             if speaks:
                 interface.spoken.append(spoken(choice))
                 self._speaking.append(choice)
-            interface.untold = speaks is None
-            interface.demanding = step.seen.startswith(_DEMANDED)
+            interface.unknown = speaks is None
+            interface.protected = step.seen.startswith(_DEMANDED)
             if speaks is not False:
                 return
         for dialect in ALL:
@@ -288,16 +286,14 @@ class Doctor:
         """Make the first call on an interface; True: it speaks this, False: it does not, None: that cannot be told."""
         label = f"{name} as {spoken(choice)}"
         request = TaskRequest(id=f"a2a-inspect-{uuid.uuid4()}")
-        if choice.interface.tenant:
-            request = request.model_copy(update={"tenant": choice.interface.tenant})
         began = time.perf_counter()
-        turn = self._session.call_on(choice, Operation.GET, request, label="a task that does not exist")
-        exchange = turn.exchange
+        call = self._session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
+        exchange = call.exchange
         try:
-            async with asyncio.timeout(self._patience.call):
-                fault = await turn.finish()
+            async with asyncio.timeout(self._timeouts.call):
+                fault = await call.finish()
         except TimeoutError:
-            seen = f"no answer within {self._patience.call:g} s"
+            seen = f"no answer within {self._timeouts.call:g} s"
             remedy = "Is the agent stuck? Its log will tell."
             return Step(label, False, seen, time.perf_counter() - began, remedy, exchange.number), None
         took = time.perf_counter() - began
@@ -320,7 +316,7 @@ class Doctor:
                 return choice
         return self._speaking[0]
 
-    def _compare(self, connection: Connection, examined: list[Examined], trial: dict[str, Step]) -> None:
+    def _compare(self, connection: Connection, examined: list[InterfaceResult], trial: dict[str, Step]) -> None:
         card, tried = connection.card, bool(trial)
         can = card.capabilities
         self.report.table += [
@@ -328,7 +324,7 @@ class Doctor:
             of_capability("streaming", can.streaming, trial.get(STREAMING), tried=tried),
             of_capability("push notifications", can.push_notifications, trial.get(PUSH), tried=tried),
             of_credentials(
-                card, demanded=any(one.demanding for one in examined), given=bool(self._session.credentials)
+                card, demanded=any(one.protected for one in examined), given=bool(self._session.credentials)
             ),
         ]
 

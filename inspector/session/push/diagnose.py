@@ -19,14 +19,14 @@ from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.connection import Connection
 from inspector.session.journal import Journal
 from inspector.session.push.reachability import Reachable, reachable
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.session.timestamps import seconds_of
+from inspector.text.units import timestamp_seconds
 from inspector.wire.reach import Nearness, connect, nearness, place_of, shake_hands
 from inspector.wire.receiver.delivery import NO_TLS
 
@@ -68,9 +68,9 @@ class _Session(Protocol):
 
     @property
     def choice(self) -> Choice: ...
-    def get(self, task_id: str) -> Turn: ...
-    def list_push(self, task_id: str) -> Turn: ...
-    def get_push(self, task_id: str, config_id: str) -> Turn: ...
+    def get(self, task_id: str) -> Call: ...
+    def list_push(self, task_id: str) -> Call: ...
+    def get_push(self, task_id: str, config_id: str) -> Call: ...
 
 
 class Likely(IntEnum):
@@ -181,7 +181,7 @@ def _not_declared(known: Evidence) -> Cause:
     if known.declared:
         return Cause(_NO_PUSH, Likely.RULED_OUT, seen)
     likely = Likely.LIKELY if known.declared is False else Likely.POSSIBLE
-    return Cause(_NO_PUSH, likely, seen, "Turn push notifications on in the agent, and say so on its card.")
+    return Cause(_NO_PUSH, likely, seen, "Call push notifications on in the agent, and say so on its card.")
 
 
 def _not_stored(known: Evidence) -> Cause:
@@ -390,7 +390,7 @@ def _gather(
 def _ended(told: AssembledTask) -> float | None:
     """Return when a task was over: by the agent's clock, but not later than we heard of it."""
     heard = next((move.at for move in told.moves if is_terminal(move.state)), None)
-    stamp = seconds_of(told.status.timestamp) if is_terminal(told.state) else None
+    stamp = timestamp_seconds(told.status.timestamp) if is_terminal(told.state) else None
     return heard if heard is None or stamp is None else min(heard, stamp)
 
 
@@ -410,9 +410,9 @@ async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushCon
             continue
         listing = operation is Operation.LIST_PUSH
         name = (hooks[-1].config_id if hooks else "") or task_id
-        turn = session.list_push(task_id) if listing else session.get_push(task_id, name)
-        fault = await _finish(turn)
-        answer = turn.exchange.answer
+        call = session.list_push(task_id) if listing else session.get_push(task_id, name)
+        fault = await _finish(call)
+        answer = call.exchange.answer
         if fault is None and isinstance(answer, PushConfigList):
             return answer.configs, operation.value
         if fault is None and isinstance(answer, PushConfig):
@@ -421,11 +421,11 @@ async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushCon
     return None, why
 
 
-async def _finish(turn: Turn) -> Fault | None:
+async def _finish(call: Call) -> Fault | None:
     """Drive a question to its end, or to that of our patience."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            return await turn.finish()
+            return await call.finish()
     except TimeoutError:
         seen = f"The agent did not answer within {_PATIENCE:g} s."
         return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen)

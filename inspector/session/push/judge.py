@@ -13,11 +13,11 @@ from inspector.findings.stream.events import of_misfits
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Unreadable
+from inspector.session.payload import event_pointer
 from inspector.session.push.attempts import Attempt
 from inspector.session.push.fingerprint import Fingerprint
 from inspector.session.push.reading import Reading, Template, read
 from inspector.session.push.webhook_registration import WebhookRegistration
-from inspector.session.summary import event_pointer
 from inspector.session.tasks import TaskFold
 from inspector.wire.receiver.checks import Check, Result, Results, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery

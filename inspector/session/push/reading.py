@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.model import Event, Json, Message, Part, TaskStatus, TaskStatusUpdateEvent, Unreadable
+from inspector.session.payload import describe
 from inspector.session.push.fingerprint import Fingerprint
-from inspector.session.summary import describe
 
 
 class Reading(NamedTuple):

@@ -19,7 +19,7 @@ from inspector.session.push.matching import RecordMatcher
 from inspector.session.push.relay import Relay
 from inspector.session.push.webhook_registration import WebhookRegistration, WebhookRegistrations
 from inspector.session.tasks import TaskFold, task_of
-from inspector.session.timestamps import seconds_of
+from inspector.text.units import timestamp_seconds
 from inspector.wire.receiver.checks import Check
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Demand
@@ -249,7 +249,7 @@ class PushService:
 
 def _latency(status: TaskStatus, at: float) -> float | None:
     """Return the seconds since the timestamp of a status, None if it has none or the clocks differ."""
-    stamp = seconds_of(status.timestamp)
+    stamp = timestamp_seconds(status.timestamp)
     return round(at - stamp, 6) if stamp is not None and 0 <= at - stamp < _A_DAY else None
 
 

@@ -1,4 +1,4 @@
-"""What a file part carries, as bytes: decoded, measured, known by its first bytes; nothing is unpacked or fetched."""
+"""The content of a file part: decode it and detect its type; nothing is unpacked or fetched."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from inspector.protocol.model import Part
 
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
 _TWICE = 64
-"""Bytes that look like base64 themselves; shorter ones may be anything."""
+"""The smallest content that is checked for being base64 itself."""
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -36,11 +32,11 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WAVE", "audio/wav"),
     (4, b"ftyp", "video/mp4"),
 )
-"""Where the bytes stand by which a type is known."""
+"""Offset and bytes that identify a media type."""
 
 _TEXTS = ((b"<svg", "image/svg+xml"), (b"<!doctype html", "text/html"), (b"<html", "text/html"))
 _HEAD = 512
-"""How many bytes of a text are looked through for what it is."""
+"""How many bytes of a text are searched for its type."""
 
 _AS_GOOD_AS = {
     "image/jpg": "image/jpeg",
@@ -55,8 +51,8 @@ _ZIPPED = ("application/vnd.", "application/epub", "application/java-archive", "
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """The bytes of a part, and what is odd about the way in which they were written, `""` where nothing is."""
+class DecodedFile:
+    """The bytes of a part, and what is wrong with their base64, if anything."""
 
     content: bytes
     odd: str = ""
@@ -64,10 +60,9 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What is known of a file: its bytes, their SHA-256, the type that they look like, and the pixels of an image.
+    """Size, SHA-256, detected media type, dimensions and problems of a file.
 
-    `looks_like` is `""` where nothing gives the type away; `width` and `height` are 0 where there is no image;
-    `odd` has a sentence for each thing that is not as it should be.
+    `looks_like` is `""` for an unknown type; `width` and `height` are 0 unless it is an image.
     """
 
     size: int
@@ -78,13 +73,10 @@ class FileFacts:
     odd: tuple[str, ...] = ()
 
 
-def decode(encoded: str) -> Decoded | None:
-    """Return the bytes that base64 stands for, or None where it stands for none.
-
-    Line breaks, the alphabet for urls and missing padding are read too, and said.
-    """
+def decode(encoded: str) -> DecodedFile | None:
+    """Decode base64; return None where it is invalid. Line breaks, the URL alphabet and missing padding are noted."""
     try:
-        return Decoded(base64.b64decode(encoded, validate=True))
+        return DecodedFile(base64.b64decode(encoded, validate=True))
     except (binascii.Error, ValueError):
         pass
     if not encoded.isascii():
@@ -102,18 +94,12 @@ def decode(encoded: str) -> Decoded | None:
         return None
     if joined and not plain:
         return None
-    return Decoded(content, f"the base64 {' and '.join(odd) or 'is padded wrongly'}")
+    return DecodedFile(content, f"the base64 {' and '.join(odd) or 'is padded wrongly'}")
 
 
-def facts_of(part: Part) -> FileFacts | None:
-    """Return what is known of the bytes that a part carries, None for a part without bytes or with bad base64."""
-    decoded = decode(part.raw or "") if part.raw is not None else None
-    return facts_of_bytes(decoded.content, part.media_type or "", decoded.odd) if decoded else None
-
-
-def facts_of_bytes(content: bytes, declared: str = "", odd: str = "") -> FileFacts:
-    """Return what is known of bytes that are declared to be of a media type."""
-    looks_like = look(content)
+def file_facts(content: bytes, declared: str = "", odd: str = "") -> FileFacts:
+    """Return the facts of a content with a declared media type."""
+    looks_like = detect_type(content)
     said = [odd] if odd else []
     stated = declared.partition(";")[0].strip().lower()
     stated = _AS_GOOD_AS.get(stated, stated)
@@ -126,8 +112,8 @@ def facts_of_bytes(content: bytes, declared: str = "", odd: str = "") -> FileFac
     return FileFacts(len(content), hashlib.sha256(content).hexdigest(), looks_like, width, height, tuple(said))
 
 
-def look(content: bytes) -> str:
-    """Return the media type that the first bytes give away, `""` where they give none away."""
+def detect_type(content: bytes) -> str:
+    """Return the media type of a content from its first bytes, `""` where it is unknown."""
     for at, signature, media_type in _SIGNATURES:
         if content[at : at + len(signature)] == signature:
             return media_type
@@ -138,7 +124,7 @@ def look(content: bytes) -> str:
 
 
 def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
-    """Return the width and height that the head of an image names, zeros where it names none; nothing is decoded."""
+    """Return width and height from the head of an image, zeros where they are unknown."""
     read = _DIMENSIONS.get(media_type)
     try:
         return read(content) if read else (0, 0)
@@ -147,10 +133,10 @@ def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
 
 
 def _encoded_twice(content: bytes) -> str:
-    """Say that bytes are base64 once more, as far as that can be told."""
+    """Return a sentence if the content is probably base64 again."""
     if len(content) < _TWICE or len(content) % 4 or not re.fullmatch(rb"[A-Za-z0-9+/]+={0,2}", content[: 4 * _HEAD]):
         return ""
-    inner = look(base64.b64decode(content[: 4 * _HEAD // 4 * 4]))
+    inner = detect_type(base64.b64decode(content[: 4 * _HEAD // 4 * 4]))
     return f"the bytes are base64 once more{f', of {inner}' if inner else ''}"
 
 
@@ -170,7 +156,7 @@ def _bmp(content: bytes) -> tuple[int, int]:
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:
-    """Walk over the segments to the one that begins a frame (ITU T.81, B.1.1.4)."""
+    """Find the start-of-frame segment (ITU T.81, B.1.1.4)."""
     at = 2
     while content[at] == 0xFF:
         marker = content[at + 1]

@@ -14,7 +14,7 @@ from inspector.protocol.selection import Choice
 from inspector.session.connection import Connection
 from inspector.session.push.service import PushService
 from inspector.session.replay.record_reader import RecordReader
-from inspector.session.replay.validation import checked
+from inspector.session.replay.validation import validated
 from inspector.session.session import Session
 
 RECORDING = Fault(
@@ -47,7 +47,7 @@ class Recording(Session):
 
     @staticmethod
     def _capture(path: Path) -> Capture:
-        return Capture.open(path, checked)
+        return Capture.open(path, validated)
 
     @property
     def part_read(self) -> float:
@@ -85,7 +85,7 @@ class Recording(Session):
         """Refuse: a recording stays without an agent."""
         raise FaultError(RECORDING)
 
-    def why_not(self, operation: Operation) -> str:  # noqa: ARG002 - as that of a session
+    def unavailable_reason(self, operation: Operation) -> str:  # noqa: ARG002 - as that of a session
         """Say why no operation is possible."""
         return "this is a recording"
 

@@ -43,7 +43,7 @@ class SaveError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class OutputFile:
     """One file to be: a clean name that none of its companions has, its bytes, and what was odd about them."""
 
     name: str
@@ -80,7 +80,7 @@ def clean_name(name: str, fallback: str = "artifact") -> str:
     return f"{_cut(stem, LONGEST - len(suffix.encode()))}{suffix}" if stem else fallback
 
 
-def items_of(artifacts: Iterable[AssembledArtifact]) -> list[Item]:
+def files_of(artifacts: Iterable[AssembledArtifact]) -> list[OutputFile]:
     """Return the files that artifacts are made of, in order: a text, a file or a JSON value each, their bytes exact.
 
     A part that only names a url becomes a note with the url; nothing is fetched.
@@ -92,29 +92,29 @@ def items_of(artifacts: Iterable[AssembledArtifact]) -> list[Item]:
     return _unique(named)
 
 
-def items_of_answer(answer: AssembledTask | Task | Message) -> list[Item]:
+def files_of_answer(answer: AssembledTask | Task | Message) -> list[OutputFile]:
     """Return the files of a task's artifacts, or those of a message that stands for them."""
     match answer:
         case AssembledTask():
-            return items_of(answer.artifacts.values())
+            return files_of(answer.artifacts.values())
         case Task():
             artifacts = []
             for number, artifact in enumerate(answer.artifacts or (), 1):
                 whole = AssembledArtifact(artifact.artifact_id or f"artifact-{number}")
                 whole.extend(artifact)
                 artifacts.append(whole)
-            return items_of(artifacts)
+            return files_of(artifacts)
         case Message():
             pieces = [piece for piece in map(_piece, answer.parts) if piece]
             return _unique(_named(pieces, "message"))
 
 
-def clashes(items: Sequence[Item], folder: Path) -> list[str]:
+def existing_names(items: Sequence[OutputFile], folder: Path) -> list[str]:
     """Return the names that are taken in a folder already."""
     return [item.name for item in items if os.path.lexists(folder / item.name)]
 
 
-def save(items: Sequence[Item], folder: Path, *, over: bool = False) -> list[Path]:
+def save(items: Sequence[OutputFile], folder: Path, *, over: bool = False) -> list[Path]:
     """Write files, 0600, into a folder, which is made where it is missing, and return where each went.
 
     A name that is taken gets a number, unless `over` says to replace the file; a link is never followed. Raises
@@ -138,7 +138,7 @@ def save_answer(answer: AssembledTask | Task | Message, folder: Path) -> list[tu
 
     Raises `SaveError`.
     """
-    items = items_of_answer(answer)
+    items = files_of_answer(answer)
     return list(zip(save(items, folder), (item.note for item in items), strict=True))
 
 
@@ -247,11 +247,11 @@ def _named(pieces: list[_Piece], called: str) -> Iterator[tuple[str, _Piece]]:
         yield name, piece
 
 
-def _unique(named: Iterable[tuple[str, _Piece]]) -> list[Item]:
+def _unique(named: Iterable[tuple[str, _Piece]]) -> list[OutputFile]:
     """Give each file a name that no other has, on systems that do not tell letters by their case either."""
     taken: set[str] = set()
     numbers: dict[str, int] = {}
-    items: list[Item] = []
+    items: list[OutputFile] = []
     for name, piece in named:
         free, number = name, numbers.get(_key(name), 1)
         while _key(free) in taken:
@@ -259,7 +259,7 @@ def _unique(named: Iterable[tuple[str, _Piece]]) -> list[Item]:
             free = _number(name, number)
         numbers[_key(name)] = number
         taken.add(_key(free))
-        items.append(Item(free, piece.content, piece.note))
+        items.append(OutputFile(free, piece.content, piece.note))
     return items
 
 
@@ -272,7 +272,7 @@ def _number(name: str, number: int) -> str:
     return f"{stem}-{number}{suffix}" if number > 1 else name
 
 
-def _create(item: Item, folder: Path) -> Path:
+def _create(item: OutputFile, folder: Path) -> Path:
     """Make a file under the first name that is free."""
     for number in range(1, _MOST_NUMBERS):
         path = folder / _number(item.name, number)
@@ -291,7 +291,7 @@ def _create(item: Item, folder: Path) -> Path:
     raise FileExistsError(f"{_MOST_NUMBERS:,} files of that name are there")
 
 
-def _replace(item: Item, folder: Path) -> Path:
+def _replace(item: OutputFile, folder: Path) -> Path:
     path = folder / item.name
     replace_file(path, item.content)
     return path

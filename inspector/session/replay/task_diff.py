@@ -66,7 +66,7 @@ class ArtifactChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class TaskDiff:
     """What differs between two moments, the later seen from the earlier.
 
     `moves` are the states that were taken on meanwhile, `said` the texts of the agent's new messages; `before` and
@@ -101,11 +101,11 @@ class Between:
         return ", ".join(told) or "nothing changed"
 
 
-def between(before: AssembledTask | None, after: AssembledTask) -> Between:
+def compare_tasks(before: AssembledTask | None, after: AssembledTask) -> TaskDiff:
     """Compare a task with itself at a later moment; None stands for before anything was heard of it."""
     earlier = before or AssembledTask(after.id)
     began = earlier.updated or (after.moves[0].at if after.moves else after.updated)
-    return Between(
+    return TaskDiff(
         earlier.state,
         after.state,
         tuple(after.moves[len(earlier.moves) :]),

@@ -1,4 +1,4 @@
-"""The dialect lens: what a record carries, as it would stand in each generation."""
+"""Translate the payload of a record to every protocol version."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings import jsonrpc
-from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import ALL, for_interface
+from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.dialects.translate import respell
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Request, SendRequest, Unreadable, Wire
 from inspector.protocol.operations import Operation
-from inspector.session.payload_json import payload_json
-
-_OPERATIONS = frozenset(Operation)
+from inspector.session.payload import OPERATIONS, interface_of, payload_json
 
 
-class Spelling(NamedTuple):
-    """An object in one dialect: the dialect's name, the JSON, and pointers to what of the object is lost there."""
+class Translation(NamedTuple):
+    """An object in one dialect: the name of the dialect, the JSON, and pointers to the members that are lost."""
 
     name: str
     value: Json
     losses: tuple[str, ...]
 
 
-def name_of(dialect: Dialect) -> str:
-    """Return what a dialect is called: its generation, and how it travels where that makes a difference."""
+def dialect_name(dialect: Dialect) -> str:
+    """Return the name of a dialect: its protocol version, with its JSON format where there are two."""
     alone = sum(other.generation == dialect.generation for other in ALL) == 1
     return dialect.generation if alone else f"{dialect.generation} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
@@ -45,11 +42,8 @@ def canonical(record: Record, request: Record, status: int = 200) -> Wire | None
     if record.kind is Kind.DELIVERY:
         read = (dialect.decode_push(value) for dialect in ALL)
         return next((event for event in read if not isinstance(event, Unreadable)), None)
-    binding = BINDINGS.get(str(request.meta.get("binding", "")))
-    dialect = for_interface(str(request.meta.get("dialect", "")), binding.name) if binding else None
-    if binding is None or dialect is None:
-        return None
-    if record.operation not in _OPERATIONS:
+    binding, dialect = interface_of(request)
+    if binding is None or dialect is None or record.operation not in OPERATIONS:
         return None
     operation = Operation(record.operation)
     match record.kind:
@@ -67,17 +61,17 @@ def canonical(record: Record, request: Record, status: int = 200) -> Wire | None
     return answer if isinstance(answer, Wire) else None
 
 
-def spellings(record: Record, request: Record) -> list[Spelling]:
-    """Return what a record carries in every dialect, that in which it came first; empty where nothing can be read."""
+def translations(record: Record, request: Record) -> list[Translation]:
+    """Return the payload of a record in every dialect, its own first; empty where it cannot be read."""
     value = canonical(record, request)
     if value is None:
         return []
-    came_in = for_interface(str(request.meta.get("dialect", "")), str(request.meta.get("binding", "")))
-    ordered = sorted(ALL, key=lambda dialect: dialect is not came_in)
-    return [Spelling(name_of(dialect), *respell(value, dialect)) for dialect in ordered]
+    _, own = interface_of(request)
+    ordered = sorted(ALL, key=lambda dialect: dialect is not own)
+    return [Translation(dialect_name(dialect), *respell(value, dialect)) for dialect in ordered]
 
 
-def sent(request: Record) -> SendRequest | None:
+def sent_message(request: Record) -> SendRequest | None:
     """Return the message that a request carried, without the webhook that went with it, None for any other request.
 
     Its token is masked in the record, so another webhook has to be registered when the message is sent again.

@@ -13,7 +13,7 @@ _LARGEST = 2**63
 _PAIR, _TRIPLE = 2, 3
 
 
-def checked(record: Record) -> Record:
+def validated(record: Record) -> Record:
     """Return a record that has all that its readers rely on, in place of any other a note that says what it lacks."""
     wrong = _wrong(record)
     if not wrong:

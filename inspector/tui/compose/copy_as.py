@@ -9,7 +9,7 @@ from textual.app import App
 
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import FaultError
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.copy_as import as_curl, as_httpx
 from inspector.session.compose.raw_request import write_text
 from inspector.tui.render.content import plain
@@ -23,7 +23,7 @@ FORMS = {
 }
 
 
-def ask_form(app: App[Any], turn: Turn) -> None:
+def ask_form(app: App[Any], turn: Call) -> None:
     """Ask in which form the request of a turn is to be copied, and copy it."""
 
     def copy(values: dict[str, str] | None) -> None:
@@ -38,18 +38,18 @@ def ask_form(app: App[Any], turn: Turn) -> None:
     app.push_screen(FormScreen("COPY AS: your credentials are in it", choices=choices), copy)
 
 
-def text_of(turn: Turn, form: str) -> str:
+def text_of(turn: Call, form: str) -> str:
     """Return what would be sent in a form of `FORMS`, with the credentials; raises `FaultError` where it has none."""
     return _WRITERS[form](turn)
 
 
-def _json(turn: Turn) -> str:
+def _json(turn: Call) -> str:
     wire, call = turn.wire, turn.exchange.call
     body = wire.shown if isinstance(wire, HttpRequest) else wire.body
     return call.binding.show(call.dialect, call.operation, body, True).decode("utf-8", "replace")
 
 
-_WRITERS: dict[str, Callable[[Turn], str]] = {
+_WRITERS: dict[str, Callable[[Call], str]] = {
     "curl": lambda turn: as_curl(turn.signed()),
     "httpx": lambda turn: as_httpx(turn.signed()),
     "http": lambda turn: write_text(turn.signed(), turn.exchange.call),

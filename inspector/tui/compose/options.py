@@ -16,7 +16,7 @@ from inspector.protocol.model import Unreadable
 from inspector.session.compose.checks import output_modes
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, save
-from inspector.session.replay.translate import sent
+from inspector.session.replay.translate import sent_message
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
@@ -119,14 +119,16 @@ class SettingForms:
     def _ask_message_id(self) -> None:
         """Ask for the message's id: the one that it has, a new one, or those that were sent, for a retry."""
         requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_LOOKED_AT:]
-        messages = [(one.message.message_id, record.label) for record in reversed(requests) if (one := sent(record))]
+        messages = [
+            (one.message.message_id, record.label) for record in reversed(requests) if (one := sent_message(record))
+        ]
         choices = [Choice(self._draft.message_id, f"{self._draft.message_id}   as it is"), Choice(_NEW, "a new one")]
         choices += [
             Choice(name, f"{name}   sent with {excerpt(label)}: a retry")
             for name, label in dict(messages[:_MOST_TASKS]).items()
             if name and name != self._draft.message_id
         ]
-        made = self._draft.renewed().message_id
+        made = self._draft.with_new_ids().message_id
         chosen = self._draft.message_id
         self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda one: self._take(message_id=one or made))
 

@@ -20,7 +20,7 @@ from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.verbatim_area import ExactArea
 
 if TYPE_CHECKING:
-    from inspector.session.call import Turn
+    from inspector.session.call import Call
     from inspector.wire.client.observations import Sent
 
 _MOST_HEADERS = 12
@@ -82,7 +82,7 @@ class PreviewPane(Vertical):
         self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
         self.set_class(True, "-empty")
 
-    def show_turn(self, turn: Turn, seen: Sent | Fault) -> None:
+    def show_turn(self, turn: Call, seen: Sent | Fault) -> None:
         """Show the request of a turn."""
         if isinstance(seen, Fault):
             self.show_problem(seen.sentence())
@@ -103,7 +103,7 @@ class PreviewPane(Vertical):
         if pointer:
             body.go_to(body.nearest(pointer))
 
-    def write_by_hand(self, turn: Turn) -> None:
+    def write_by_hand(self, turn: Call) -> None:
         """Let the request of a turn be written by hand from now on."""
         self._made = write_text(turn.wire, turn.exchange.call)
         with self.prevent(TextArea.Changed):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inspector.capture.records import Kind, Record
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.bookmarks import Marks
+    from inspector.session.bookmarks import Bookmarks
     from inspector.session.push.matching import RecordMatcher
     from inspector.session.record_list import Row
     from inspector.session.session import Session
@@ -40,7 +40,7 @@ class Asides:
 
         self._told = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
         self._capture = session.journal.capture
-        self._marks: Marks = session.marks
+        self._marks: Bookmarks = session.marks
         self._matcher: RecordMatcher = session.push.matcher
 
     def of(self, record: Record, row: Row | None = None) -> Aside:

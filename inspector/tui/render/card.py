@@ -21,7 +21,7 @@ from inspector.tui.render.skills import FEW, SkillLines
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.findings.signatures.verify import Verdict
     from inspector.protocol.selection import Option
-    from inspector.session.card.observed import Observed
+    from inspector.session.card.observed import ObservedBehaviour
     from inspector.session.connection import Connection
 
 _CAPABILITY = 22
@@ -43,7 +43,7 @@ class Signed:
 class CardLines:
     """The lines of a card, laid out for a width; a `LineSource`. A search leaves the skills that it finds, alone."""
 
-    def __init__(self, connection: Connection, observed: Observed, glyphs: Glyphs) -> None:
+    def __init__(self, connection: Connection, observed: ObservedBehaviour, glyphs: Glyphs) -> None:
         self._connection = connection
         self._observed = observed
         self._glyphs = glyphs
@@ -135,7 +135,7 @@ class _Head:
     """Writes all of a card but its skills, every finding beside the row that it concerns."""
 
     def __init__(
-        self, connection: Connection, observed: Observed, signed: Signed, writer: Writer, *, whole: bool
+        self, connection: Connection, observed: ObservedBehaviour, signed: Signed, writer: Writer, *, whole: bool
     ) -> None:
         self._connection = connection
         self._observed = observed
@@ -253,9 +253,9 @@ class _Head:
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
 
     def _capabilities(self) -> None:
-        from inspector.session.card.observed import calls_in_words, verdicts  # noqa: PLC0415 - as above
+        from inspector.session.card.observed import calls_in_words, compare_capabilities  # noqa: PLC0415 - as above
 
-        for number, one in enumerate(verdicts(self._card, self._observed)):
+        for number, one in enumerate(compare_capabilities(self._card, self._observed)):
             declared = {True: "declared", False: "declined", None: "not declared"}[one.declared]
             sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[one.declared]
             style = "card--good" if one.declared else "card--muted"

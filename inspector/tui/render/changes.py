@@ -17,7 +17,7 @@ from inspector.tui.render.styled import wrap_pieces
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
     from inspector.protocol.model import Json
-    from inspector.session.card.changes import Earlier
+    from inspector.session.card.changes import EarlierCard
 
 MOST = 2000
 """How many changes are listed."""
@@ -117,7 +117,7 @@ class ChangeLines:
         return [*lines[:_FOLDED_ROWS], [*rest, (more, "line--note")]]
 
 
-def since_earlier(earlier: Sequence[Earlier], which: int, glyphs: Glyphs) -> ChangeLines:
+def since_earlier(earlier: Sequence[EarlierCard], which: int, glyphs: Glyphs) -> ChangeLines:
     """Return what has changed since one of the cards that were seen earlier."""
     one = earlier[which]
     first, last = moment(one.card.first), moment(one.card.last)

@@ -27,13 +27,13 @@ def artifact_of(message: Message) -> AssembledArtifact:
 
 def read_file(section: Section, view: View) -> tuple[bytes, FileFacts | None, Picture | None, str]:
     """Return the bytes of a file, what is known of them, the image that they are and why there is none."""
-    from inspector.session.replay.file_content import decode, facts_of_bytes  # noqa: PLC0415 - loaded with the session
+    from inspector.session.replay.file_content import decode, file_facts  # noqa: PLC0415 - loaded with the session
 
     raw = section.part.raw if section.part is not None else None
     decoded = decode(raw) if raw is not None else None
     if decoded is None:
         return b"", None, None, ""
-    facts = facts_of_bytes(decoded.content, section.media_type, decoded.odd)
+    facts = file_facts(decoded.content, section.media_type, decoded.odd)
     if view != "image":
         return decoded.content, facts, None, ""
     if facts.width * facts.height > images.MOST_PIXELS:

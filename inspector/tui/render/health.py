@@ -13,7 +13,7 @@ from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import lasting, relative
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.stream_health import Health
+    from inspector.session.stream_health import StreamHealth
 
 SPARKS = 12
 """How many cells the small chart of a line has at most."""
@@ -40,7 +40,7 @@ def rate(events_a_second: float) -> str:
     return f"{events_a_second:,.0f}/s" if events_a_second >= 10 else f"{events_a_second:.1f}/s"
 
 
-def health_line(found: Health, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
+def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
     """Return a stream in a line: how it stands, then its numbers, the most telling first; in styles of content.
 
     One that ended without a fault of its own did not end `well` where its task goes on.
@@ -68,7 +68,7 @@ def health_line(found: Health, glyphs: Glyphs, *, well: bool = True) -> list[Pie
     return [*pieces, (f"   {size(found.size)}", soft)]
 
 
-def health_in_full(found: Health, glyphs: Glyphs) -> list[Paragraph]:
+def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
     """Return everything that is known of how a stream flows, a line each."""
     style = "line--bad" if found.lost else "line--warning" if found.end != "ended" else "line--good"
     rows = [

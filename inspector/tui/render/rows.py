@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
-from inspector.text.units import size
+from inspector.text.units import size, timestamp_seconds
 from inspector.tui.render.annotations import NOTHING_BESIDE, Aside
 from inspector.tui.render.glyphs import Glyphs
 
@@ -365,7 +365,5 @@ def task_row(task: TrackedTask, now: float, glyphs: Glyphs) -> Cells:
 
 def _since_when(task: TrackedTask) -> float:
     """Return since when there is a task: when it was first heard of, or the time of its state where that is earlier."""
-    from inspector.session.timestamps import seconds_of  # noqa: PLC0415 - loaded with the session, after first paint
-
-    stamp = seconds_of(task.now.status.timestamp)
+    stamp = timestamp_seconds(task.now.status.timestamp)
     return task.first_seen if stamp is None else min(stamp, task.first_seen)

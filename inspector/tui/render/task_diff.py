@@ -12,7 +12,7 @@ from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import lasting
 
 if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.replay.task_diff import ArtifactChange, Between, DiffLine
+    from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
 
 _LABEL = 12
 _TEXT = "line--text"
@@ -26,7 +26,7 @@ _STYLES = {
 _MESSAGES = 50
 
 
-def what_changed(found: Between, glyphs: Glyphs) -> list[Paragraph]:
+def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
     """Return what differs between two moments, the artifacts line by line."""
     if found.nothing:
         return [_row("", f"Nothing changed in {found.events:,} events.", "line--soft")]

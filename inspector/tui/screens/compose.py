@@ -14,11 +14,10 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.build import DraftError
-from inspector.session.compose.checks import Note
+from inspector.session.compose.checks import MessageWarning
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
-from inspector.session.session import BY_HAND
 from inspector.tui.compose.copy_as import ask_form
 from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, PART, Outline, Row, rows_of
@@ -54,7 +53,7 @@ class Outcome:
 
     draft: Draft
     stream: bool
-    turn: Turn | None = None
+    turn: Call | None = None
     by_hand: bool = False
 
 
@@ -92,11 +91,12 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.draft = draft
         self.stream = stream
         self._choice: Interface | None = session.connection.choice if session.connection else None
-        self._turn: Turn | None = None
+        self._turn: Call | None = None
         self._given: tuple[int, DraftPart] | None = None  # what the part editor was given, or gave
-        self._like: Turn | None = None  # what the request by hand was made from
-        self._notes: tuple[Note, ...] = ()
+        self._like: Call | None = None  # what the request by hand was made from
+        self._notes: tuple[MessageWarning, ...] = ()
         self._problems: dict[str, str] = {}
+        self._problem = ""  # why there is no request
         self._timer: Timer | None = None
         self._asked_to_drop = False
         self._removed: list[tuple[int, DraftPart]] = []
@@ -139,21 +139,21 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._timer.stop()
         self._timer = self.set_timer(_PAUSE, self._make)
 
-    def _make(self) -> None:
-        """Make the request anew, and see what speaks against it."""
-        self._turn, self._problems, self._notes = None, {}, ()
-        problem = ""
+    def _make(self, *, stream: bool | None = None) -> None:
+        """Make the request anew, streamed or not, and see what speaks against it."""
+        self._turn, self._problems, self._notes, self._problem = None, {}, (), ""
+        stream = self.stream if stream is None else stream
         try:
-            self._turn = self._session.send(self.draft, stream=self.stream, choice=self._choice)
-            self._notes = self._session.notes(self._turn, self._choice)
+            self._turn = self._session.send(self.draft, stream=stream, choice=self._choice, keep_warnings=True)
+            self._notes = self._turn.warnings
         except FaultError as error:
-            problem = error.fault.sentence()
+            self._problem = error.fault.sentence()
             for one in error.problems if isinstance(error, DraftError) else ():
                 self._problems.setdefault(one.where, one.words)
         preview = self.query_one(PreviewPane)
         if preview.by_hand is None:
             if self._turn is None:
-                preview.show_problem(problem)
+                preview.show_problem(self._problem)
             else:
                 preview.show_turn(self._turn, self._turn.preview())
         self._show_outline()
@@ -423,26 +423,26 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._leave(stream=not self.stream)
 
     def _leave(self, *, stream: bool) -> None:
-        """Give back the call, or say why there is none, with the cursor where the reason is."""
+        """Give back the call that is shown, or say why there is none, with the cursor where the reason is."""
         self._take_written()
         preview = self.query_one(PreviewPane)
-        try:
-            if preview.by_hand is not None and self._like is not None:
-                turn = self._session.send_raw(preview.by_hand, self._like)
-                turn.know(BY_HAND, *(note.words for note in self._notes))
-            else:
-                self._make()
-                turn = self._session.send(self.draft, stream=stream, choice=self._choice)
-                turn.know(*(note.words for note in self._session.notes(turn, self._choice)))
-        except FaultError as error:
-            where = next(iter(self._problems), "")
-            if where and preview.by_hand is None:
-                self.query_one(OutlineView).go_to(_row_of(where))
-                self._show_row()
-            said = plain(error.fault.sentence()).plain
-            self.app.notify(said, title="Not sent", severity="error", markup=False)
+        by_hand = preview.by_hand is not None
+        if preview.by_hand is not None and self._like is not None:
+            try:
+                turn, problem = self._session.send_raw(preview.by_hand, self._like), ""
+            except FaultError as error:
+                turn, problem = None, error.fault.sentence()
         else:
-            self.dismiss(Outcome(self.draft, stream, turn, by_hand=preview.by_hand is not None))
+            self._make(stream=stream)
+            turn, problem = self._turn, self._problem
+        if turn is not None:
+            self.dismiss(Outcome(self.draft, stream, turn, by_hand=by_hand))
+            return
+        where = next(iter(self._problems), "")
+        if where and not by_hand:
+            self.query_one(OutlineView).go_to(_row_of(where))
+            self._show_row()
+        self.app.notify(plain(problem).plain, title="Not sent", severity="error", markup=False)
 
     def action_leave(self) -> None:
         """Go from a part or the request to the outline, and from there back to Talk, keeping what is written."""

@@ -20,7 +20,8 @@ from inspector.tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
     from inspector.protocol.selection import Choice
-    from inspector.session.doctor.doctor import Doctor, Report, Step
+    from inspector.session.doctor.doctor import Doctor
+    from inspector.session.doctor.steps import Report, Step
 
 _TABLE = 20
 
@@ -64,8 +65,8 @@ class DoctorScreen(ModalScreen["Choice | None"]):
 
     def _show(self) -> None:
         report = self._doctor.report
-        state = "looking" if not self._done else "sound" if report.sound else "something is wrong"
-        style = "$text-soft" if not self._done else "$state-good" if report.sound else "$state-bad"
+        state = "looking" if not self._done else "sound" if report.passed else "something is wrong"
+        style = "$text-soft" if not self._done else "$state-good" if report.passed else "$state-bad"
         title = Content.assemble(("DOCTOR", "bold"), ("   ", ""), Content(report.reference), (f"   {state}", style))
         self.query_one("#doctor-title", Static).update(title)
         self.query_one(FactView).show(Paragraphs(paragraphs(report, self._glyphs)))

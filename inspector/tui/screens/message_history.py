@@ -20,14 +20,14 @@ from textual.widgets.option_list import Option
 
 from inspector.capture.paths import state_folder
 from inspector.session.compose.draft import Draft
-from inspector.session.compose.snippets import SUFFIX, filled, find, variables
+from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
-    from inspector.session.compose.history import History
+    from inspector.session.compose.history import MessageHistory
 
 _MOST = 200
 
@@ -56,7 +56,7 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
         Binding("escape", "leave", "close", id="recall.close", tooltip="Close the list"),
     ]
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: MessageHistory) -> None:
         super().__init__()
         self._history = history
         self._entries: list[Entry] = []
@@ -137,7 +137,7 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
         if index is None or index >= len(self._shown):
             return
         entry = self._shown[index]
-        draft = entry.draft.renewed()
+        draft = entry.draft.with_new_ids()
         names = variables(draft) if entry.is_snippet else ()
         if not names:
             self.dismiss((draft, at_once))
@@ -145,7 +145,7 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
 
         def fill(values: dict[str, str] | None) -> None:
             if values is not None:
-                self.dismiss((filled(draft, values), at_once))
+                self.dismiss((fill_variables(draft, values), at_once))
 
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
         self.app.push_screen(FormScreen("VARIABLES OF THE SNIPPET", fields), fill)

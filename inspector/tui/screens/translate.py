@@ -16,7 +16,7 @@ from inspector.tui.widgets.footer import KeyLine
 from inspector.tui.widgets.json_view import JsonView
 
 if TYPE_CHECKING:
-    from inspector.session.replay.translate import Spelling
+    from inspector.session.replay.translate import Translation
 
 
 class LensScreen(ModalScreen[None]):
@@ -30,7 +30,7 @@ class LensScreen(ModalScreen[None]):
         Binding("escape,q", "leave", "close", id="lens.close", tooltip="Close the lens"),
     ]
 
-    def __init__(self, spellings: list[Spelling]) -> None:
+    def __init__(self, spellings: list[Translation]) -> None:
         super().__init__()
         self._spellings = spellings
         self._shown = 1

@@ -318,10 +318,10 @@ class WorkbenchScreen(Screen[None]):
         record = self.query_one(f"#{self.place}", Place).selected_record()
         if self.session is None or record is None:
             return
-        from inspector.session.replay.translate import spellings  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.replay.translate import translations  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.screens.translate import LensScreen  # noqa: PLC0415 - opened rarely
 
-        seen = spellings(record, self.session.request_of(record))
+        seen = translations(record, self.session.request_of(record))
         if seen:
             self.app.push_screen(LensScreen(seen))
         else:

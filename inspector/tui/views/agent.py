@@ -28,8 +28,8 @@ from inspector.tui.widgets.section_tabs import Face, FaceTabs
 
 if TYPE_CHECKING:
     from inspector.protocol.errors import Fault
-    from inspector.session.card.changes import Earlier
-    from inspector.session.card.observed import Observed
+    from inspector.session.card.changes import EarlierCard
+    from inspector.session.card.observed import ObservedBehaviour
     from inspector.session.connection import Connection
     from inspector.session.session import Session
     from inspector.tui.widgets.card_editor import CardEditor
@@ -78,11 +78,11 @@ class AgentPlace(Place):
 
     def __init__(self, glyphs: Glyphs) -> None:
         super().__init__("agent", glyphs)
-        self._observed: Observed | None = None
+        self._observed: ObservedBehaviour | None = None
         self._unread: Record | None = None
         self._extended = b""
         self._raw_of_extended = False
-        self._earlier: list[Earlier] = []
+        self._earlier: list[EarlierCard] = []
         self._older = 0
 
     def compose(self) -> ComposeResult:
@@ -108,10 +108,10 @@ class AgentPlace(Place):
 
     def attach(self, session: Session) -> None:
         """Show another session."""
-        from inspector.session.card.observed import Observed  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.card.observed import ObservedBehaviour  # noqa: PLC0415 - loaded with the session, after first paint
 
         super().attach(session)
-        self._observed = Observed()
+        self._observed = ObservedBehaviour()
         self._unread, self._extended, self._raw_of_extended = None, b"", False
         self._earlier, self._older = [], 0
         for face in ("extended", "drift"):
@@ -197,7 +197,7 @@ class AgentPlace(Place):
         if self._observed.catch_up(self.session.journal.capture):
             self.query_one(CardView).renew()
 
-    def show_drift(self, earlier: list[Earlier]) -> None:
+    def show_drift(self, earlier: list[EarlierCard]) -> None:
         """Show how the card differs from those that were seen before."""
         self._earlier, self._older = earlier, 0
         self._show_drift()
@@ -212,11 +212,11 @@ class AgentPlace(Place):
     def show_extended(self, raw: bytes) -> None:
         """Show how the extended card differs from the public one; `r` shows it as it was answered."""
         from inspector.protocol.jsonvalue import dump, parse  # noqa: PLC0415 - loaded with the session
-        from inspector.session.card.changes import extended_difference, opened  # noqa: PLC0415 - likewise
+        from inspector.session.card.changes import card_of_answer, extended_difference  # noqa: PLC0415 - likewise
 
         if self.connection is None:
             return
-        card = opened(parse(raw))
+        card = card_of_answer(parse(raw))
         self._extended = dump(card)
         changes = extended_difference(self.connection.found, card)
         self._show_answer(against_public(changes, self.glyphs))

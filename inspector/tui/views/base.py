@@ -48,7 +48,7 @@ class Place(Container):
             return ""
         from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
 
-        return self.session.why_not(Operation(self.CALLS[action]))
+        return self.session.unavailable_reason(Operation(self.CALLS[action]))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what a recording cannot do, which has no agent."""

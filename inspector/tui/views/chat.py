@@ -258,7 +258,7 @@ class Talk(MarkingPlace):
             return []
         session = self.session
         comparison, asked = await ask_and_compare(
-            session.journal.capture, task_id, session.why_not(Operation.GET), lambda: session.get(task_id).finish()
+            session.journal.capture, task_id, session.unavailable_reason(Operation.GET), lambda: session.get(task_id).finish()
         )
         return compared(comparison, asked, self.glyphs, width)
 

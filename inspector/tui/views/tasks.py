@@ -109,7 +109,7 @@ class TasksPlace(Place):
     def _wanted(self) -> list[TrackedTask]:
         """Return the tasks that the filter leaves."""
         tasks = self.session.tasks.all() if self.session else []
-        return [task for task in tasks if self._filter.holds(task)] if self._filter else tasks
+        return [task for task in tasks if self._filter.matches(task)] if self._filter else tasks
 
     def _show_title(self) -> None:
         said = f"   {self._filter.words}" if self._filter else ""

@@ -26,7 +26,7 @@ from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.verbatim_area import ExactArea
 
 if TYPE_CHECKING:
-    from inspector.session.card.editing import Judged
+    from inspector.session.card.lint import CardText
 
 LARGEST = 1_000_000
 """How many bytes can be edited; with many more, a text area takes seconds for every key."""
@@ -152,13 +152,13 @@ class CardEditor(Vertical):
 
     @work(exclusive=True, group="judge")
     async def _judge(self, text: str) -> None:
-        from inspector.session.card.editing import judge  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.card.lint import lint_text  # noqa: PLC0415 - loaded with the session, after first paint
 
-        judged = await asyncio.to_thread(judge, text)
+        judged = await asyncio.to_thread(lint_text, text)
         if self.is_attached and text == self.text:
             self._show(judged)
 
-    def _show(self, judged: Judged) -> None:
+    def _show(self, judged: CardText) -> None:
         lines = FindingLines(judged.findings, self._glyphs)
         self.query_one(FindingList).show(lines)
         self._next = 0
@@ -211,11 +211,11 @@ class CardEditor(Vertical):
 
     def _save(self, name: str) -> None:
         from inspector.capture.private_files import reason  # noqa: PLC0415 - rarely needed
-        from inspector.session.card.editing import save  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.card.lint import save_text  # noqa: PLC0415 - loaded with the session, after first paint
 
         path = Path(name).expanduser()
         try:
-            save(path, self.text, replace=name == self._asked)
+            save_text(path, self.text, replace=name == self._asked)
         except FileExistsError:
             self._asked = name
             self._say(Content.assemble(plain(name), (" exists; enter again replaces it", "$state-warning")))

@@ -23,7 +23,7 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.verbatim_area import ExactArea
 
 if TYPE_CHECKING:
-    from inspector.session.call import Turn
+    from inspector.session.call import Call
     from inspector.session.compose.draft import Draft
 
 MOST = 200_000
@@ -162,7 +162,7 @@ class Composer(Vertical):
     _draft: Draft | None = None
     """What is written besides the text in the area, and which part that text is; None for nothing."""
     _part = 0
-    _turn: Turn | None = None
+    _turn: Call | None = None
     """The call whose message is on its way and large."""
 
     def compose(self) -> ComposeResult:
@@ -256,7 +256,7 @@ class Composer(Vertical):
         """Show what speaks against the message."""
         self._show_aim()
 
-    def show_upload(self, turn: Turn) -> None:
+    def show_upload(self, turn: Call) -> None:
         """Show how far a large message is on its way, until it is there or the call is over."""
         if turn.length > LARGE:
             self._turn = turn

@@ -172,9 +172,9 @@ class DetailPane(Vertical):
         """Say where a record stands in its exchange."""
         if self._session is None:
             return []
-        from inspector.session.replay.position import whereabouts  # noqa: PLC0415 - loaded with the session
+        from inspector.session.replay.position import position_of  # noqa: PLC0415 - loaded with the session
 
-        found = whereabouts(record, self._session.journal)
+        found = position_of(record, self._session.journal)
         return [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
 
     @property
@@ -279,7 +279,7 @@ class DetailPane(Vertical):
         if self._session is None:
             return
         from inspector.session.replay.moments import Moments  # noqa: PLC0415 - likewise
-        from inspector.session.replay.task_diff import between  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.replay.task_diff import compare_tasks  # noqa: PLC0415 - loaded with the session, after first paint
 
         moments = self._moments
         if moments is None or moments.task_id != record.task:
@@ -294,9 +294,9 @@ class DetailPane(Vertical):
         else:
             after, before = moments.at(index), moments.at(index - 1) if index else None
             if record.kind is Kind.DELIVERY:
-                found = between(before.pushed if before else None, after.pushed)
+                found = compare_tasks(before.pushed if before else None, after.pushed)
             else:
-                found = between(before.answered if before else None, after.answered)
+                found = compare_tasks(before.answered if before else None, after.answered)
             lines = what_changed(found, self._glyphs)
         if self.record is record and self._current == "diff":
             self.query_one("#diff", FactView).show(Paragraphs(lines))

@@ -24,10 +24,10 @@ from inspector.tui.widgets.state_line import LOW
 if TYPE_CHECKING:
     from inspector.capture.records import Record
     from inspector.session.exchanges import ExchangeSummary
-    from inspector.session.reconnect import Drop
-    from inspector.session.replay.task_diff import Between
+    from inspector.session.reconnect import LostStream
+    from inspector.session.replay.task_diff import TaskDiff
     from inspector.session.session import Session
-    from inspector.session.stream_health import Health
+    from inspector.session.stream_health import StreamHealth
     from inspector.session.tasks import TrackedTask
 
 
@@ -57,9 +57,9 @@ class StreamLine(Static):
         self._watched: TrackedTask | None = None
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
-        self._drop: Drop | None = None
+        self._drop: LostStream | None = None
         self._heard = False
-        self._missed: Between | None = None
+        self._missed: TaskDiff | None = None
         self._tries = 0
         self._waiting: Timer | None = None
         self._drawn: tuple[Piece, ...] = ()
@@ -99,18 +99,18 @@ class StreamLine(Static):
     # Watching
 
     def _watch(self, session: Session, task: TrackedTask, stream: ExchangeSummary) -> None:
-        from inspector.session.reconnect import drop_of, heard_again, missed  # noqa: PLC0415 - loaded with the session
+        from inspector.session.reconnect import has_news, lost_stream, missed_changes  # noqa: PLC0415 - loaded with the session
 
         drop = self._drop
         if stream.seconds is not None and (drop is None or drop.exchange < stream.number):
-            found = drop_of(task, stream)
+            found = lost_stream(task, stream)
             if found is not None:
                 went_on = drop is None or stream.events > 1
                 self._drop, self._heard, self._missed = found, False, None
                 self._tries = 0 if went_on else self._tries
         if self._drop is not None and not self._heard:
-            self._heard = heard_again(session, self._drop)
-            self._missed = missed(session, self._drop) if self._heard else None
+            self._heard = has_news(session.journal.capture, self._drop)
+            self._missed = missed_changes(session.journal.capture, self._drop) if self._heard else None
         if self.lost and self.automatic and self._waiting is None and not self._asking(session, task.id):
             self._listen_again(session, self._drop)
 
@@ -119,17 +119,17 @@ class StreamLine(Static):
         running = (session.journal.exchanges.get(number) for number in session.journal.running)
         return any(one is not None and one.task == task_id for one in running)
 
-    def _listen_again(self, session: Session, drop: Drop | None) -> None:
-        from inspector.session.reconnect import DELAYS, Next, next_step  # noqa: PLC0415 - loaded with the session
+    def _listen_again(self, session: Session, drop: LostStream | None) -> None:
+        from inspector.session.reconnect import DELAYS, NextStep, next_step  # noqa: PLC0415 - loaded with the session
 
         if drop is None:
             return
-        match next_step(session, drop, self._tries):
-            case Next.SUBSCRIBE:
+        match next_step(session.journal.capture, drop, self._tries):
+            case NextStep.SUBSCRIBE:
                 self._waiting = self.set_timer(DELAYS[self._tries], lambda: self._ask("SubscribeToTask"))
-            case Next.ASK:
+            case NextStep.ASK:
                 self._waiting = self.set_timer(DELAYS[0], lambda: self._ask("GetTask"))
-            case Next.NOTHING:
+            case NextStep.NOTHING:
                 pass
 
     def _ask(self, operation: str) -> None:
@@ -145,15 +145,15 @@ class StreamLine(Static):
 
     # What is to be seen
 
-    def health(self) -> Health | None:
+    def health(self) -> StreamHealth | None:
         """Return how the stream that is shown stands, None where there is none."""
-        from inspector.session.stream_health import health, looks_held_back, told_span  # noqa: PLC0415 - loaded with the session
+        from inspector.session.stream_health import dated_span, health, looks_buffered  # noqa: PLC0415 - loaded with the session
 
         stream, session = self._stream, self._session
         if stream is None or session is None:
             return None
-        if stream.number not in self._spans and looks_held_back(stream):
-            self._spans[stream.number] = told_span(session, stream)
+        if stream.number not in self._spans and looks_buffered(stream):
+            self._spans[stream.number] = dated_span(session.journal.capture, stream)
         over = session.journal.exchanges.over
         return health(stream, time.time(), self._spans.get(stream.number), recorded=over)
 
@@ -186,7 +186,7 @@ class StreamLine(Static):
         other = bool(task) and self._watched is not None and task != self._watched.id
         return [(f"of {clean_line(task[:SHORT_ID], SHORT_ID)}   ", "bold $state-warning")] if other else []
 
-    def _notice(self, found: Health) -> list[Piece]:
+    def _notice(self, found: StreamHealth) -> list[Piece]:
         """Return what is to be said of the stream before its numbers: that it was lost, or what was missed."""
         drop, task = self._drop, self._watched
         if drop is None or task is None or found.number < drop.exchange:

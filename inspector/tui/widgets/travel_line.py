@@ -262,13 +262,13 @@ class TravelLine(Widget, can_focus=True):
         self.app.push_screen(PaperScreen(name, lambda: self._changes(moments, first, last)))
 
     async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
-        from inspector.session.replay.task_diff import between  # noqa: PLC0415 - loaded with the session, after first paint
+        from inspector.session.replay.task_diff import compare_tasks  # noqa: PLC0415 - loaded with the session, after first paint
         from inspector.tui.render.task_diff import what_changed  # noqa: PLC0415 - opened rarely
 
         while last is None and moments.read():  # noqa: ASYNC110 - nothing is waited for: others get their turn
             await asyncio.sleep(0)
         later = moments.at(len(moments) - 1 if last is None else last)
-        return what_changed(between(moments.at(first).now, later.now), self._glyphs)
+        return what_changed(compare_tasks(moments.at(first).now, later.now), self._glyphs)
 
     def action_leave(self) -> None:
         """Go back to now."""

@@ -30,9 +30,9 @@ from inspector.capture.card_history import SeenCard
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.model import PushConfig
-from inspector.session.card.changes import CardHistory, extended_difference, opened
-from inspector.session.card.editing import judge, save
-from inspector.session.card.observed import Observed, calls_in_words, extension_in_words, verdicts
+from inspector.session.card.changes import CardHistory, card_of_answer, extended_difference
+from inspector.session.card.lint import lint_text, save_text
+from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
 from inspector.session.session import Session
 from inspector.wire.discovery import FoundCard, read_bytes
 
@@ -185,11 +185,13 @@ def found(**members: Any) -> FoundCard:
 def test_the_extended_card_is_compared_with_the_public_one_as_they_were_served():
     public = found(unheard="of")
     extended = card_of("http://a/", skills=[*card_of("")["skills"], {"id": "more"}])
-    assert [one.pointer for one in extended_difference(public, opened({"jsonrpc": "2.0", "result": extended}))] == [
+    assert [
+        one.pointer for one in extended_difference(public, card_of_answer({"jsonrpc": "2.0", "result": extended}))
+    ] == [
         "/skills/1",
         "/unheard",
     ]
-    assert extended_difference(public, opened(json.loads(public.raw))) == []
+    assert extended_difference(public, card_of_answer(json.loads(public.raw))) == []
 
 
 def test_cards_of_two_generations_are_compared_as_read():
@@ -203,14 +205,14 @@ def test_cards_of_two_generations_are_compared_as_read():
 # Seen
 
 
-def seen_by(session: Session) -> Observed:
-    observed = Observed()
+def seen_by(session: Session) -> ObservedBehaviour:
+    observed = ObservedBehaviour()
     observed.catch_up(session.journal.capture)
     return observed
 
 
 def said(session: Session) -> dict[str, tuple[str, bool]]:
-    return {one.name: (one.seen, one.odd) for one in verdicts(session.connection.card, seen_by(session))}
+    return {one.name: (one.seen, one.odd) for one in compare_capabilities(session.connection.card, seen_by(session))}
 
 
 async def test_before_any_call_nothing_was_seen(agent: Agent, open_session: OpenSession):
@@ -288,18 +290,18 @@ async def test_extensions_are_activated_or_only_asked_for(agent: Agent, open_ses
 
 
 def test_a_text_is_judged_as_a_card():
-    sound = judge(json.dumps(card_of("https://a.example/")))
+    sound = lint_text(json.dumps(card_of("https://a.example/")))
     assert (sound.generation, sound.problem) == ("1.0", "")
-    assert "CARD-001" in {one.rule for one in judge(json.dumps(card_of("https://a.example/", name=None))).findings}
+    assert "CARD-001" in {one.rule for one in lint_text(json.dumps(card_of("https://a.example/", name=None))).findings}
     for text in ("", "{", "[]", '"\ud800"', "{}"):
-        assert judge(text).findings or judge(text).problem, text
+        assert lint_text(text).findings or lint_text(text).problem, text
 
 
 def test_a_copy_is_saved_and_never_over_another_file_unasked(tmp_path: Path):
     path = tmp_path / "card.json"
-    save(path, "one\r\n")
+    save_text(path, "one\r\n")
     with pytest.raises(FileExistsError):
-        save(path, "two")
+        save_text(path, "two")
     assert path.read_bytes() == b"one\r\n"
-    save(path, "two", replace=True)
+    save_text(path, "two", replace=True)
     assert path.read_bytes() == b"two"

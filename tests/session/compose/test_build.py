@@ -209,7 +209,7 @@ def test_a_draft_says_what_it_is_about_in_a_line():
 
 def test_a_message_that_is_sent_again_as_another_one_has_ids_of_its_own():
     draft = text_draft("x", task_id="t")
-    other = draft.renewed()
+    other = draft.with_new_ids()
     assert other.message_id != draft.message_id
     assert other.request_id != draft.request_id
     assert replace(other, message_id=draft.message_id, request_id=draft.request_id) == draft

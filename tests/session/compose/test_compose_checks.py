@@ -12,7 +12,7 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.model import PushConfig, Task, TaskStatus
 from inspector.protocol.selection import select
 from inspector.session.compose.build import compose
-from inspector.session.compose.checks import Note, check
+from inspector.session.compose.checks import MessageWarning, check_message
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.exchanges import Exchanges
 from inspector.session.tasks import TaskFold
@@ -30,13 +30,13 @@ def notes(
     binding: str = "JSONRPC",
     version: str = "1.0",
     **members: Any,
-) -> list[Note]:
+) -> list[MessageWarning]:
     interface = {"url": "http://agent.example/rpc", "protocolBinding": binding, "protocolVersion": version}
     card = AgentCard.model_validate(card_of("", supportedInterfaces=[interface], **members))
     choice = select(card)
     assert choice is not None
     request = compose(draft, push=HOOK if push else None).request
-    return list(check(request, stream=stream, choice=choice, card=card, tasks=tasks or TaskFold(Exchanges())))
+    return list(check_message(request, stream=stream, choice=choice, card=card, tasks=tasks or TaskFold(Exchanges())))
 
 
 def known(state: str, name: str = "t", context: str = "c") -> TaskFold:
@@ -73,7 +73,7 @@ def test_an_empty_part_may_be_refused(kind: PartKind, value: str, empty: bool):
 def test_a_file_without_a_byte_is_empty(tmp_path: Any):
     (tmp_path / "none").touch()
     [found] = notes(part(PartKind.FILE, str(tmp_path / "none")), defaultInputModes=["*/*"])
-    assert found == Note("parts/0", "This part is empty; the agent may refuse it.")
+    assert found == MessageWarning("parts/0", "This part is empty; the agent may refuse it.")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_task_belongs_to_its_context():
 def test_a_task_does_not_refer_to_itself():
     tasks = known("WORKING")
     found = notes(text_draft("x", task_id="t", references=("t", "u")), tasks=tasks)
-    assert found == [Note("references", "The task refers to itself.")]
+    assert found == [MessageWarning("references", "The task refers to itself.")]
     assert notes(text_draft("x", task_id="t", references=("u",)), tasks=tasks) == []
     assert notes(text_draft("x", references=("t",)), tasks=tasks) == []
 
@@ -164,18 +164,18 @@ def offering(*, required: bool) -> dict[str, Any]:
 
 def test_an_extension_that_is_required_and_one_that_is_not_offered():
     [missing] = notes(text_draft("x"), **offering(required=True))
-    assert missing == Note("extensions", f"The card requires {EXTENSION} (section 3.3.4).")
+    assert missing == MessageWarning("extensions", f"The card requires {EXTENSION} (section 3.3.4).")
     assert notes(text_draft("x", extensions=(EXTENSION,)), **offering(required=True)) == []
     assert notes(text_draft("x"), **offering(required=False)) == []
     [unknown] = notes(text_draft("x", extensions=("urn:mine",)), **offering(required=False))
-    assert unknown == Note("extensions", "The card does not offer urn:mine.")
+    assert unknown == MessageWarning("extensions", "The card does not offer urn:mine.")
     assert notes(text_draft("x", extensions=("urn:mine",))) == [unknown]
 
 
 def test_a_stream_that_the_card_denies():
     denies = {"capabilities": {"streaming": False}}
     [found] = notes(text_draft("x"), stream=True, **denies)
-    assert found == Note("stream", "The card declares streaming: false.")
+    assert found == MessageWarning("stream", "The card declares streaming: false.")
     assert notes(text_draft("x"), stream=False, **denies) == []
     assert notes(text_draft("x"), stream=True, capabilities={}) == [], "many cards say nothing and mean yes"
 
@@ -183,14 +183,14 @@ def test_a_stream_that_the_card_denies():
 def test_pushes_that_the_card_denies():
     denies = {"capabilities": {"pushNotifications": False}}
     [found] = notes(text_draft("x"), push=True, **denies)
-    assert found == Note("push", "The card declares pushNotifications: false.")
+    assert found == MessageWarning("push", "The card declares pushNotifications: false.")
     assert notes(text_draft("x"), **denies) == []
     assert notes(text_draft("x"), push=True, capabilities={}) == []
 
 
 def test_output_modes_of_which_the_agent_gives_none():
     [found] = notes(text_draft("x", accepted_output_modes=("image/png", "audio/*")))
-    assert found == Note("modes", "The agent gives none of these: text/plain.")
+    assert found == MessageWarning("modes", "The agent gives none of these: text/plain.")
     assert notes(text_draft("x", accepted_output_modes=("image/png", "text/*"))) == []
     assert notes(text_draft("x", accepted_output_modes=("image/png",)), defaultOutputModes=[]) == []
     skill = {"id": "s", "name": "S", "description": "d", "tags": [], "outputModes": ["image/png"]}

@@ -19,7 +19,7 @@ from sinks import Sink, running
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, Whose
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.build import IN_MEMORY
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.session import Session
@@ -176,7 +176,7 @@ async def test_what_happens_to_a_file_meanwhile_ends_the_call_with_a_sentence(
 ):
     path = sparse(tmp_path / "large.bin", 9 * MB)
     session = await with_card(open_session, tmp_path, sink)
-    turn: Turn = session.send(message(path), stream=False)
+    turn: Call = session.send(message(path), stream=False)
     change(path)
     fault = (await drive(turn)).fault
     assert fault is not None

@@ -13,19 +13,19 @@ import pytest
 from inspector.capture.private_files import CaptureError
 from inspector.capture.redaction import Redactor
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
-from inspector.session.compose.history import LARGEST_DRAFT, MOST, History, KeptDraft
+from inspector.session.compose.history import LARGEST_DRAFT, MOST, MessageHistory, SavedDraft
 
 AGENT = "http://agent.example:9999"
 SECRET = "open-sesame-and-more"
 
 
-def texts(history: History) -> list[str]:
+def texts(history: MessageHistory) -> list[str]:
     return [one.draft.label for one in history.load()[0]]
 
 
 @pytest.fixture
-def history(tmp_path: Path) -> History:
-    return History(Redactor([SECRET]), tmp_path / "state")
+def history(tmp_path: Path) -> MessageHistory:
+    return MessageHistory(Redactor([SECRET]), tmp_path / "state")
 
 
 def secretive() -> Draft:
@@ -44,7 +44,7 @@ def hides(raw: bytes) -> None:
     assert b"open" in raw, "what is no secret is there"
 
 
-def test_the_newest_message_is_the_first(history: History):
+def test_the_newest_message_is_the_first(history: MessageHistory):
     assert history.load() == ([], "")
     for number, text in enumerate(("one", "two", "three")):
         assert history.add(text_draft(text), AGENT, 1.23456 + number) == ""
@@ -57,16 +57,16 @@ def test_the_newest_message_is_the_first(history: History):
     ]
 
 
-def test_a_message_that_is_sent_again_stands_there_once_and_first(history: History):
+def test_a_message_that_is_sent_again_stands_there_once_and_first(history: MessageHistory):
     draft = text_draft("again")
     history.add(draft, AGENT, 1.0)
     history.add(text_draft("between"), AGENT, 2.0)
-    history.add(draft.renewed(), "http://other.example", 3.0)
+    history.add(draft.with_new_ids(), "http://other.example", 3.0)
     assert texts(history) == ["again", "between"]
     assert history.load()[0][0].agent == "http://other.example"
 
 
-def test_a_message_from_the_history_has_ids_of_its_own(history: History):
+def test_a_message_from_the_history_has_ids_of_its_own(history: MessageHistory):
     draft = text_draft("x", task_id="t", message_id="m")
     history.add(draft, AGENT, 1.0)
     found = history.load()[0][0].draft
@@ -74,20 +74,20 @@ def test_a_message_from_the_history_has_ids_of_its_own(history: History):
     assert replace(found, message_id="m", request_id=draft.request_id) == draft
 
 
-def test_the_oldest_are_forgotten(history: History):
+def test_the_oldest_are_forgotten(history: MessageHistory):
     for number in range(MOST + 5):
         history.add(text_draft(f"message {number}"), AGENT, float(number))
     found = texts(history)
     assert (len(found), found[0], found[-1]) == (MOST, f"message {MOST + 4}", "message 5")
 
 
-def test_a_message_that_is_too_long_is_not_kept_and_takes_nothing_away(history: History):
+def test_a_message_that_is_too_long_is_not_kept_and_takes_nothing_away(history: MessageHistory):
     history.add(text_draft("short"), AGENT, 1.0)
     assert history.add(text_draft("x" * LARGEST_DRAFT), AGENT, 2.0) == ""
     assert texts(history) == ["short"]
 
 
-def test_secrets_are_masked_before_they_are_written(history: History, tmp_path: Path):
+def test_secrets_are_masked_before_they_are_written(history: MessageHistory, tmp_path: Path):
     history.add(secretive(), f"http://user:{SECRET}@agent.example/?token=of-the-user-4", 1.0)
     hides((tmp_path / "state" / "sent.jsonl").read_bytes())
     [found] = history.load()[0]
@@ -95,7 +95,7 @@ def test_secrets_are_masked_before_they_are_written(history: History, tmp_path: 
     assert found.draft.parts[0].value == "my key is ****"
 
 
-def test_only_the_owner_may_read_it(history: History, tmp_path: Path):
+def test_only_the_owner_may_read_it(history: MessageHistory, tmp_path: Path):
     history.add(text_draft("x"), AGENT, 1.0)
     path = tmp_path / "state" / "sent.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -123,7 +123,7 @@ def test_only_the_owner_may_read_it(history: History, tmp_path: Path):
         "\xff",
     ],
 )
-def test_a_broken_line_is_counted_and_hides_no_other(history: History, tmp_path: Path, line: str):
+def test_a_broken_line_is_counted_and_hides_no_other(history: MessageHistory, tmp_path: Path, line: str):
     history.add(text_draft("one"), AGENT, 1.0)
     path = tmp_path / "state" / "sent.jsonl"
     path.write_bytes(path.read_bytes() + line.encode("latin-1") + b"\n")
@@ -135,15 +135,15 @@ def test_a_broken_line_is_counted_and_hides_no_other(history: History, tmp_path:
 
 def test_a_place_that_cannot_be_used_is_said_and_nothing_is_raised(tmp_path: Path):
     (tmp_path / "taken").write_text("a file")
-    history = History(Redactor(), tmp_path / "taken")
+    history = MessageHistory(Redactor(), tmp_path / "taken")
     assert history.add(text_draft("x"), AGENT, 1.0) != ""
     found, problem = history.load()
     assert found == []
     assert problem.startswith("The messages sent before could not be read: ")
-    below = History(Redactor(), tmp_path / "taken" / "below")
+    below = MessageHistory(Redactor(), tmp_path / "taken" / "below")
     assert "Cannot make the folder" in below.add(text_draft("x"), AGENT, 1.0)
     (tmp_path / "state" / "sent.jsonl").mkdir(parents=True)
-    taken = History(Redactor(), tmp_path / "state")
+    taken = MessageHistory(Redactor(), tmp_path / "state")
     assert taken.add(text_draft("x"), AGENT, 1.0).startswith("The message could not be remembered: ")
     assert taken.load()[1] != ""
     assert [one.name for one in (tmp_path / "state").iterdir()] == ["sent.jsonl"], "nothing is left behind"
@@ -154,14 +154,14 @@ def test_a_place_that_cannot_be_used_is_said_and_nothing_is_raised(tmp_path: Pat
 
 def test_what_was_being_written_comes_back_with_its_id(tmp_path: Path):
     draft = text_draft("half a sen", task_id="t", message_id="m")
-    KeptDraft(Redactor(), AGENT, tmp_path).keep(draft)
-    found = KeptDraft(Redactor(), AGENT, tmp_path).load()
+    SavedDraft(Redactor(), AGENT, tmp_path).keep(draft)
+    found = SavedDraft(Redactor(), AGENT, tmp_path).load()
     assert found is not None
     assert replace(found, request_id=draft.request_id) == draft
 
 
 def test_an_empty_draft_leaves_no_file(tmp_path: Path):
-    kept = KeptDraft(Redactor(), AGENT, tmp_path)
+    kept = SavedDraft(Redactor(), AGENT, tmp_path)
     kept.keep(text_draft(""))
     kept.keep(text_draft("x"))
     assert kept.load() is not None
@@ -173,9 +173,9 @@ def test_an_empty_draft_leaves_no_file(tmp_path: Path):
 def test_each_agent_has_a_draft_of_its_own(tmp_path: Path):
     names = ["http://a.b/c", "http://a-b/c", "", "/", "x" * 500, "x" * 499 + "y", "http://\u00e4"]
     for name in names:
-        KeptDraft(Redactor(), name, tmp_path).keep(text_draft(f"for {name}"))
+        SavedDraft(Redactor(), name, tmp_path).keep(text_draft(f"for {name}"))
     for name in names:
-        found = KeptDraft(Redactor(), name, tmp_path).load()
+        found = SavedDraft(Redactor(), name, tmp_path).load()
         assert found is not None
         assert found.label == f"for {name}"
     folders = {path.parent for path in tmp_path.rglob("*.a2a.toml")}
@@ -183,7 +183,7 @@ def test_each_agent_has_a_draft_of_its_own(tmp_path: Path):
 
 
 def test_its_secrets_are_masked_too(tmp_path: Path):
-    kept = KeptDraft(Redactor([SECRET]), f"http://user:{SECRET}@agent.example", tmp_path)
+    kept = SavedDraft(Redactor([SECRET]), f"http://user:{SECRET}@agent.example", tmp_path)
     kept.keep(secretive())
     [path] = (tmp_path / "drafts").iterdir()
     hides(path.read_bytes())
@@ -197,7 +197,7 @@ def test_its_secrets_are_masked_too(tmp_path: Path):
 
 @pytest.mark.parametrize("text", ["nonsense", "part = 1", "", "x = " + "[" * 5000, "\0"])
 def test_a_file_that_is_no_draft_is_none(tmp_path: Path, text: str):
-    kept = KeptDraft(Redactor(), AGENT, tmp_path)
+    kept = SavedDraft(Redactor(), AGENT, tmp_path)
     kept.keep(text_draft("x"))
     [path] = (tmp_path / "drafts").iterdir()
     path.write_text(text)
@@ -213,11 +213,11 @@ def test_a_file_that_is_no_draft_is_none(tmp_path: Path, text: str):
 def test_a_place_that_takes_no_draft_is_told(tmp_path: Path):
     (tmp_path / "drafts").write_text("a file")
     with pytest.raises((OSError, CaptureError)):
-        KeptDraft(Redactor(), AGENT, tmp_path).keep(text_draft("x"))
+        SavedDraft(Redactor(), AGENT, tmp_path).keep(text_draft("x"))
 
 
 def test_a_draft_that_is_too_long_leaves_the_last_one_that_was_not(tmp_path: Path):
-    kept = KeptDraft(Redactor(), AGENT, tmp_path)
+    kept = SavedDraft(Redactor(), AGENT, tmp_path)
     kept.keep(text_draft("short"))
     kept.keep(text_draft("x" * (LARGEST_DRAFT + 1)))
     found = kept.load()

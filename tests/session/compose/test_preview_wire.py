@@ -15,7 +15,7 @@ from scripted import Agent, OpenSession, answering, drive, streaming, task
 from inspector.capture.records import Kind, Record
 from inspector.protocol.dialects.registry import ALL, travels_over
 from inspector.protocol.errors import Fault
-from inspector.session.call import Turn
+from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.session import Session
 from inspector.wire.client.observations import Sent
@@ -65,7 +65,7 @@ def rich(text: str, **members: Any) -> Draft:
     )
 
 
-async def shown_and_recorded(session: Session, turn: Turn) -> tuple[Sent, Record]:
+async def shown_and_recorded(session: Session, turn: Call) -> tuple[Sent, Record]:
     shown = turn.preview()
     assert isinstance(shown, Sent)
     await drive(turn)
@@ -107,10 +107,10 @@ async def test_with_push_and_credentials_both_mask_the_same(
     turn = session.send(text_draft(f"echo {SECRET}"), stream=stream)
     shown, record = await shown_and_recorded(session, turn)
     same(shown, record)
-    assert turn.hook is not None
+    assert turn.webhook is not None
     told = session.payload(record).decode()
-    assert turn.hook.config.url in told, "the webhook goes along"
-    for secret in (SECRET, turn.hook.config.token):
+    assert turn.webhook.config.url in told, "the webhook goes along"
+    for secret in (SECRET, turn.webhook.config.token):
         assert secret not in told
         assert secret not in f"{shown} {record.meta}"
     assert ("authorization", "Bearer ****") in [(name.lower(), value) for name, value in shown.headers]
@@ -146,9 +146,9 @@ async def test_the_webhook_that_is_shown_is_the_one_that_is_registered(agent: Ag
     session = await open_session(agent.url)
     await session.push.turn_on()
     draft = text_draft("x")
-    before = session.send(draft, stream=False).hook
+    before = session.send(draft, stream=False).webhook
     turn = session.send(draft, stream=False)
-    assert turn.hook is before
+    assert turn.webhook is before
     await drive(turn)
     assert list(session.push.hooks) == [before]
     assert session.push.hooks[0].task_id == "t"
@@ -156,14 +156,14 @@ async def test_the_webhook_that_is_shown_is_the_one_that_is_registered(agent: Ag
     config = call.json["params"]["configuration"]["taskPushNotificationConfig"]
     assert config["url"] == before.config.url
     again = session.send(draft, stream=False)
-    assert again.hook is not before, "a message that is sent again has a webhook of its own"
+    assert again.webhook is not before, "a message that is sent again has a webhook of its own"
 
 
 async def test_the_ids_that_are_shown_are_sent_and_renewed_for_another_message(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
     draft = text_draft("x", message_id="mine")
-    for one in (draft, draft, draft.renewed()):
+    for one in (draft, draft, draft.with_new_ids()):
         await drive(session.send(one, stream=False))
     first, retry, other = (call.json for call in agent.calls)
     assert first == retry
@@ -182,12 +182,11 @@ async def test_a_message_without_an_id_can_be_sent_on_purpose(agent: Agent, open
 async def test_what_is_sent_knowingly_is_said_to_be_deliberate(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
-    turn = session.send(text_draft("x"), stream=True)
-    turn.know("the card refuses it")
+    turn = session.send(text_draft(""), stream=True, keep_warnings=True)
     await drive(turn)
     record = session.journal.capture.get(turn.exchange.number)
-    assert record.meta["deliberate"] == ["the card refuses it"]
-    plain = await drive(session.send(text_draft("x"), stream=True))
+    assert record.meta["deliberate"] == ["This part is empty; the agent may refuse it."]
+    plain = await drive(session.send(text_draft(""), stream=True))
     assert "deliberate" not in session.journal.capture.get(plain.exchange.number).meta
 
 

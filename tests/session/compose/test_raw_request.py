@@ -25,16 +25,16 @@ from inspector.protocol.model import Task, TaskList
 from inspector.protocol.operations import Operation
 from inspector.session.compose.build import compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
-from inspector.session.compose.raw_request import call_of, read_request, write_text
-from inspector.session.exchange import Call
+from inspector.session.compose.raw_request import raw_context, read_request, write_text
+from inspector.session.exchange import CallContext
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.client.observations import Sent
 
 RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-RPC = Call(Operation.SEND, v1_0.DIALECT, jsonrpc.BINDING, "id-1", "t", "c", "label")
-REST = Call(Operation.SEND, v1_0.DIALECT, rest.BINDING, "id-1")
-GRPC = Call(Operation.SEND, v1_0.DIALECT, grpc_binding.BINDING, "id-1")
+RPC = CallContext(Operation.SEND, v1_0.DIALECT, jsonrpc.BINDING, "id-1", "t", "c", "label")
+REST = CallContext(Operation.SEND, v1_0.DIALECT, rest.BINDING, "id-1")
+GRPC = CallContext(Operation.SEND, v1_0.DIALECT, grpc_binding.BINDING, "id-1")
 BEFORE = HttpRequest("POST", "http://agent.example:80/rpc?x=1", {"Content-Type": "application/json"}, b"{}")
 TOKEN = st.text("abcXYZ-_!#09", min_size=1, max_size=8)
 VALUE = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0")).map(lambda text: text.strip(" \t"))
@@ -146,7 +146,7 @@ def test_the_message_of_a_call_is_that_of_the_method_in_its_path():
     read = read_request(text.format("GetTask"), BEFORE, GRPC)
     assert isinstance(read, GrpcRequest)
     assert protobuf.read("v1_0", "GetTaskRequest", read.body) == {"id": "t"}
-    assert call_of(read, GRPC).operation is Operation.GET
+    assert raw_context(read, GRPC).operation is Operation.GET
     subscribed = read_request(text.format("SubscribeToTask"), BEFORE, GRPC)
     assert isinstance(subscribed, GrpcRequest)
     assert subscribed.streaming
@@ -208,7 +208,7 @@ def test_the_mark_of_a_file_with_an_odd_name_is_json_all_the_same():
     ],
 )
 def test_a_call_says_its_operation_and_its_id(body: str, operation: Operation, identity: Any):
-    call = call_of(HttpRequest("POST", "http://h/", {}, body.encode()), RPC)
+    call = raw_context(HttpRequest("POST", "http://h/", {}, body.encode()), RPC)
     assert (call.operation, call.request_id) == (operation, identity)
     assert (call.request, call.task_id, call.label) == (None, "t", "written by hand")
 
@@ -233,13 +233,17 @@ def test_a_call_says_its_operation_and_its_id(body: str, operation: Operation, i
 )
 def test_a_verb_and_a_path_say_their_operation(dialect: Any, verb: str, path: str, operation: Operation | None):
     assert rest.operation_at(dialect, verb, f"http://h{path}") is operation
-    call = call_of(HttpRequest(verb, f"http://h{path}", {}, b"{}"), Call(Operation.SEND, dialect, rest.BINDING, "i"))
+    call = raw_context(
+        HttpRequest(verb, f"http://h{path}", {}, b"{}"), CallContext(Operation.SEND, dialect, rest.BINDING, "i")
+    )
     assert call.operation is (operation or Operation.SEND)
 
 
 def test_every_generation_knows_its_methods_by_hand():
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "message/stream"}'
-    call = call_of(HttpRequest("POST", "http://h/", {}, body), Call(Operation.SEND, v0_3.DIALECT, jsonrpc.BINDING, "i"))
+    call = raw_context(
+        HttpRequest("POST", "http://h/", {}, body), CallContext(Operation.SEND, v0_3.DIALECT, jsonrpc.BINDING, "i")
+    )
     assert call.operation is Operation.STREAM
 
 
@@ -249,7 +253,6 @@ def test_every_generation_knows_its_methods_by_hand():
 async def by_hand(session: Session, text: str, *, stream: bool = False) -> Any:
     like = session.send(text_draft("x", message_id="m", request_id="r"), stream=stream)
     turn = session.send_raw(text, like)
-    turn.know("wrong on purpose")
     return turn, turn.preview(), await drive(turn)
 
 
@@ -269,7 +272,7 @@ async def test_what_was_written_by_hand_goes_out_as_it_is(agent: Agent, open_ses
     assert isinstance(shown, Sent)
     assert (request.raw, request.meta["url"]) == (shown.body, shown.url)
     assert request.label == "written by hand"
-    assert request.meta["deliberate"] == ["wrong on purpose"]
+    assert request.meta["deliberate"] == ["written by hand"]
     assert request.meta["id"] is None
 
 

@@ -17,7 +17,7 @@ from inspector.session.compose.snippets import (
     LARGEST,
     SnippetError,
     as_toml,
-    filled,
+    fill_variables,
     find,
     load,
     save,
@@ -262,18 +262,20 @@ def test_variables_stand_anywhere_and_are_named_once_in_order(tmp_path: Path):
 
 
 def test_variables_are_filled_and_those_without_a_value_stay(tmp_path: Path):
-    draft = filled(load(given(tmp_path, WHOLE)).draft, {"topic": 'a "b"\n\\', "other": "x"})
+    draft = fill_variables(load(given(tmp_path, WHOLE)).draft, {"topic": 'a "b"\n\\', "other": "x"})
     assert draft.parts[0].value == 'Summarise a "b"\n\\ in five lines.\n'
     assert draft.request_metadata == '{"who": "a \\"b\\"\\n\\\\"}'
     assert draft.svc_params == (("X-Team", "{{team}}"),)
-    assert filled(text_draft("{{a}}"), {"a": "{{b}}", "b": "no"}).parts[0].value == "{{b}}", "once, and not again"
-    assert filled(text_draft("{{ a }}"), {"a": "\\1 \\g<0>"}).parts[0].value == "\\1 \\g<0>"
+    assert fill_variables(text_draft("{{a}}"), {"a": "{{b}}", "b": "no"}).parts[0].value == "{{b}}", (
+        "once, and not again"
+    )
+    assert fill_variables(text_draft("{{ a }}"), {"a": "\\1 \\g<0>"}).parts[0].value == "\\1 \\g<0>"
 
 
 def test_in_json_a_value_stands_inside_of_a_string():
     draft = Draft((DraftPart(PartKind.DATA, '{"a": "{{v}}"}', metadata='{"b": "{{v}}"}'),), metadata='{"c": "{{v}}"}')
     value = 'x", "injected": "\u2028'
-    request = compose(filled(draft, {"v": value})).request
+    request = compose(fill_variables(draft, {"v": value})).request
     assert request.message.parts[0].data == {"a": value}
     assert request.message.parts[0].metadata == {"b": value}
     assert request.message.metadata == {"c": value}
@@ -293,12 +295,14 @@ def test_every_text_of_a_draft_is_filled():
         message_id=v,
         request_id="r",
     )
-    done = filled(draft, {"v": "!"})
+    done = fill_variables(draft, {"v": "!"})
     assert repr(done).count("!") == repr(draft).count(v) - 2, "all but the id, and the name of a parameter"
     assert (done.message_id, done.svc_params) == (v, ((v, "!"),))
 
 
 def test_a_value_that_the_shell_could_not_read_is_no_crash():
     value = os.fsdecode(b"caf\xe9")
-    draft = filled(Draft((DraftPart(PartKind.DATA, '"{{v}}"'), DraftPart(PartKind.TEXT, "{{v}}"))), {"v": value})
+    draft = fill_variables(
+        Draft((DraftPart(PartKind.DATA, '"{{v}}"'), DraftPart(PartKind.TEXT, "{{v}}"))), {"v": value}
+    )
     assert [one.where for one in compose(draft).problems] == ["parts/0"]

@@ -19,7 +19,7 @@ from scripted import Agent, answering, card_of, drive, giving, scripted, task
 from inspector.capture.redaction import Redactor
 from inspector.protocol.bindings import protobuf
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
-from inspector.session.compose.history import History, KeptDraft
+from inspector.session.compose.history import MessageHistory, SavedDraft
 from inspector.session.compose.snippets import as_toml, load, read, save, write
 from inspector.session.session import Session
 from inspector.session.settings import Settings
@@ -178,7 +178,7 @@ def test_a_draft_goes_into_a_snippet_file_and_back(tmp_path: Path, draft: Draft)
 @settings(RELAXED, max_examples=25)
 @given(DRAFT)
 def test_a_draft_goes_into_the_history_and_back(tmp_path: Path, draft: Draft):
-    history = History(Redactor(), tmp_path)
+    history = MessageHistory(Redactor(), tmp_path)
     assert history.add(draft, "http://agent.example", 1.0) == ""
     newest, *_ = history.load()[0]
     params = tuple(
@@ -190,7 +190,7 @@ def test_a_draft_goes_into_the_history_and_back(tmp_path: Path, draft: Draft):
 @settings(RELAXED, max_examples=25)
 @given(DRAFT)
 def test_the_kept_draft_comes_back_with_its_id(tmp_path: Path, draft: Draft):
-    kept = KeptDraft(Redactor(), "http://agent.example", tmp_path)
+    kept = SavedDraft(Redactor(), "http://agent.example", tmp_path)
     draft = replace(draft, svc_params=())
     kept.keep(draft)
     found = kept.load()

@@ -15,14 +15,13 @@ from inspector.sample_agents.server import MockAgent
 
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import alternatives
-from inspector.session.doctor.diagnosis import Report, Step
 from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.trial import Patience
+from inspector.session.doctor.steps import Report, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 
 WELL_KNOWN = "/.well-known/agent-card.json"
-HURRIED = Patience(call=5.0, work=5.0, push=0.3, first_event=0.05)
+HURRIED = Timeouts(call=5.0, work=5.0, push=0.3, first_event=0.05)
 AS_1_0 = "interface 1 as 1.0 over JSONRPC"
 AS_0_3 = "interface 1 as 0.3 over JSONRPC"
 ADDRESS = "interface 1 address"
@@ -102,8 +101,8 @@ async def of_0_3(request: web.BaseRequest, call: Any) -> web.StreamResponse:
     return failure(call, -32001 if call["method"] == "tasks/get" else -32601)
 
 
-async def examine(session: Session, reference: str, message: str = "", patience: Patience = HURRIED) -> Report:
-    doctor = Doctor(session, reference, message, patience=patience)
+async def examine(session: Session, reference: str, message: str = "", timeouts: Timeouts = HURRIED) -> Report:
+    doctor = Doctor(session, reference, message, timeouts=timeouts)
     yielded = [step async for step in doctor.examine()]
     assert yielded == doctor.report.steps
     return doctor.report
@@ -126,7 +125,7 @@ async def test_a_sound_agent_is_found_sound_with_its_streams_and_pushes(session:
         report = await examine(session, url, "push")
     finally:
         await mock.stop()
-    assert report.sound
+    assert report.passed
     assert report.fault is None
     assert report.proposals == []
     names = [step.name for step in report.steps]
@@ -156,7 +155,7 @@ async def test_without_a_message_nothing_is_sent_and_no_capability_is_judged(ses
 async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is_proposed(session: Session):
     async with agent(of_0_3) as url:
         report = await examine(session, url)
-        assert not report.sound
+        assert not report.passed
         refused = the(report, AS_1_0)
         assert refused.good is False
         assert "MethodNotFoundError" in refused.seen
@@ -252,7 +251,7 @@ async def test_where_nothing_listens_the_examination_ends_there(session: Session
     assert step.remedy == "Is the agent running, and on this port?"
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
-    assert not report.sound
+    assert not report.passed
 
 
 @pytest.mark.parametrize("reference", ["http://no-such-host.invalid", "http://a..b", f"http://{'a' * 64}.test"])
@@ -304,7 +303,7 @@ async def test_a_card_under_a_path_is_found_there(session: Session):
     assert the(report, f"card at /agents/one{WELL_KNOWN}").good
     assert the(report, f"card at {WELL_KNOWN}").good is None
     assert the(report, AS_1_0).good
-    assert report.sound
+    assert report.passed
 
 
 async def test_where_no_card_is_every_place_is_told(session: Session):
@@ -379,7 +378,7 @@ async def test_two_names_of_this_machine_are_no_contradiction(session: Session):
     async with agent(knows_no_task, url="http://localhost:{port}/rpc") as url:
         report = await examine(session, url)
     assert the(report, ADDRESS).good
-    assert report.sound
+    assert report.passed
 
 
 async def test_an_interface_where_nothing_listens_is_not_asked(session: Session, unused_tcp_port: int):
@@ -404,7 +403,7 @@ async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Sess
         return await asyncio.Event().wait()  # type: ignore[return-value]
 
     async with agent(answer) as url:
-        report = await examine(session, url, patience=Patience(call=0.2))
+        report = await examine(session, url, timeouts=Timeouts(call=0.2))
     step = the(report, AS_1_0)
     assert step.good is False
     assert step.seen.startswith("no answer within")
@@ -417,7 +416,7 @@ async def test_a_host_that_stays_silent_is_asked_for_its_card_once(session: Sess
         return await asyncio.Event().wait()  # type: ignore[return-value]
 
     async with serving(handle) as url:
-        report = await examine(session, url, patience=Patience(call=0.2))
+        report = await examine(session, url, timeouts=Timeouts(call=0.2))
     [place] = [step for step in report.steps if step.name.startswith("card at ")]
     assert place.good is False
     assert place.remedy
@@ -518,7 +517,7 @@ async def test_where_a_message_makes_no_task_no_push_is_missed(session: Session)
     async with agent(streaming([message]), capabilities={"streaming": True, "pushNotifications": True}) as url:
         report = await examine(session, url, "go")
     assert the(report, "push").good is None
-    assert report.sound
+    assert report.passed
 
 
 async def test_a_push_without_its_token_is_told_as_refused(session: Session):
@@ -560,7 +559,7 @@ async def test_a_session_that_is_connected_keeps_its_interface_and_its_push_swit
         report = await examine(session, url, "push")
     finally:
         await mock.stop()
-    assert report.sound
+    assert report.passed
     assert session.connection is before
     assert session.choice.dialect.generation == "0.3"
     assert not session.push.on

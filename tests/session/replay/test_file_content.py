@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.protocol.model import Part
-from inspector.session.replay.file_content import decode, dimensions, facts_of, facts_of_bytes, look
+from inspector.session.replay.file_content import decode, detect_type, dimensions, file_facts
 
 
 def png(width: int, height: int) -> bytes:
@@ -41,7 +40,7 @@ SIZES = {
 
 @pytest.mark.parametrize("media_type", IMAGES)
 def test_case_26_the_pixels_of_an_image_are_read_from_its_head(media_type: str):
-    facts = facts_of_bytes(IMAGES[media_type], media_type)
+    facts = file_facts(IMAGES[media_type], media_type)
     assert (facts.looks_like, (facts.width, facts.height)) == (media_type, SIZES[media_type])
     assert facts.odd == ()
 
@@ -61,16 +60,14 @@ def test_any_bytes_behind_a_signature_are_read(content: bytes, media_type: str):
 
 def test_a_size_and_a_hash_are_those_of_the_decoded_bytes():
     content = bytes(range(256)) * 3
-    facts = facts_of(Part(raw=base64.b64encode(content).decode()))
-    assert facts is not None
+    facts = file_facts(content)
     assert (facts.size, facts.sha256) == (768, hashlib.sha256(content).hexdigest())
 
 
 def test_case_25_a_false_type_is_said():
-    facts = facts_of(Part(raw=base64.b64encode(b"%PDF-1.7").decode(), media_type="image/png"))
-    assert facts is not None
+    facts = file_facts(b"%PDF-1.7", "image/png")
     assert facts.odd == ("declared as image/png, the bytes are those of application/pdf",)
-    program = facts_of_bytes(b"MZ\x90", "text/plain")
+    program = file_facts(b"MZ\x90", "text/plain")
     assert "portable-executable" in program.odd[0]
 
 
@@ -85,30 +82,25 @@ def test_case_25_a_false_type_is_said():
     ],
 )
 def test_a_type_that_fits_is_not_doubted(declared: str, content: bytes):
-    assert facts_of_bytes(content, declared).odd == ()
+    assert file_facts(content, declared).odd == ()
 
 
 def test_case_25_base64_within_base64_is_said():
     once = base64.b64encode(png(1, 1) * 4)
-    facts = facts_of_bytes(once, "image/png")
+    facts = file_facts(once, "image/png")
     assert "the bytes are base64 once more, of image/png" in facts.odd
 
 
 @pytest.mark.parametrize("encoded", ["!", "a", "aé==", "AA==AA", "A" * 5, "=" * 4, "AAAA\x00"])
 def test_case_25_bad_base64_is_no_file(encoded: str):
     assert decode(encoded) is None
-    assert facts_of(Part(raw=encoded)) is None
-
-
-def test_a_part_without_bytes_has_no_facts():
-    assert facts_of(Part(text="x")) is None
 
 
 @pytest.mark.parametrize("text", [b'<?xml version="1.0"?><svg/>', b"\xef\xbb\xbf <SVG>"])
 def test_case_26_an_svg_is_known_and_has_no_pixels(text: bytes):
-    facts = facts_of_bytes(text, "image/svg+xml")
+    facts = file_facts(text, "image/svg+xml")
     assert (facts.looks_like, facts.width) == ("image/svg+xml", 0)
 
 
 def test_text_is_no_file_of_a_known_type():
-    assert look(b"Hello") == ""
+    assert detect_type(b"Hello") == ""

@@ -133,7 +133,7 @@ async def test_nothing_is_sent_from_a_recording_and_nothing_is_added(
     for wanted in (recording.connect(mock.url), recording.refresh(), recording.push.turn_on()):
         with pytest.raises(FaultError, match="recording"):
             await wanted
-    assert recording.why_not(Operation.SEND)
+    assert recording.unavailable_reason(Operation.SEND)
     assert not recording.push.receiver.running
     await recording.close()
     assert path.read_bytes() == before

@@ -17,12 +17,12 @@ from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import Artifact, Message, Part, Task, TaskArtifactUpdateEvent
 from inspector.session.replay.saving import (
     LONGEST,
-    Item,
+    OutputFile,
     SaveError,
-    clashes,
     clean_name,
     default_folder,
-    items_of_answer,
+    existing_names,
+    files_of_answer,
     save,
     save_answer,
 )
@@ -96,7 +96,7 @@ def task_of(*artifacts: dict[str, Any]) -> Task:
 
 
 def files(answer: Any) -> dict[str, bytes]:
-    return {item.name: item.content for item in items_of_answer(answer)}
+    return {item.name: item.content for item in files_of_answer(answer)}
 
 
 def test_each_kind_of_part_is_a_file_with_its_bytes_exact():
@@ -131,7 +131,7 @@ def test_base64_is_decoded_once_and_read_in_its_other_spellings():
         {"artifactId": "broken", "parts": [{"raw": broken}]},
         {"artifactId": "urls", "parts": [{"raw": "-_8"}]},
     )
-    items = items_of_answer(answer)
+    items = files_of_answer(answer)
     assert [item.content for item in items] == [base64.b64encode(b"x" * 90), b"y" * 100, b"\xfb\xff"]
     assert [bool(item.note) for item in items] == [False, True, True]
 
@@ -176,13 +176,13 @@ def test_ten_thousand_artifacts_of_one_name_are_told_apart():
 
 def test_files_are_private_and_nothing_is_overwritten(tmp_path: Path):
     folder = tmp_path / "new" / "folder"
-    (first,) = save([Item("x.md", b"one")], folder)
-    assert clashes([Item("x.md", b""), Item("y.md", b"")], folder) == ["x.md"]
-    (second,) = save([Item("x.md", b"two")], folder)
+    (first,) = save([OutputFile("x.md", b"one")], folder)
+    assert existing_names([OutputFile("x.md", b""), OutputFile("y.md", b"")], folder) == ["x.md"]
+    (second,) = save([OutputFile("x.md", b"two")], folder)
     assert (first.read_bytes(), second.name, second.read_bytes()) == (b"one", "x-2.md", b"two")
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    (third,) = save([Item("x.md", b"three")], folder, over=True)
+    (third,) = save([OutputFile("x.md", b"three")], folder, over=True)
     assert third == first
     assert first.read_bytes() == b"three"
 
@@ -193,17 +193,17 @@ def test_a_link_that_lies_in_wait_is_not_followed(tmp_path: Path, over: bool):
     target.write_bytes(b"mine")
     folder.mkdir()
     (folder / "x").symlink_to(target)
-    save([Item("x", b"evil")], folder, over=over)
+    save([OutputFile("x", b"evil")], folder, over=over)
     assert target.read_bytes() == b"mine"
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(SaveError, match="Cannot make the folder"):
-        save([Item("x", b"")], tmp_path / "file" / "below")
+        save([OutputFile("x", b"")], tmp_path / "file" / "below")
     (tmp_path / "x").mkdir()
     with pytest.raises(SaveError, match="Cannot save x in"):
-        save([Item("x", b"")], tmp_path, over=True)
+        save([OutputFile("x", b"")], tmp_path, over=True)
 
 
 def test_case_25_a_hundred_megabytes_are_saved_byte_for_byte(tmp_path: Path):

@@ -10,7 +10,7 @@ from scripted import artifact, status, task
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import Unreadable
-from inspector.session.replay.task_diff import MOST_LINES, Between, DiffLine, Sign, between, line_difference
+from inspector.session.replay.task_diff import MOST_LINES, DiffLine, Sign, TaskDiff, compare_tasks, line_difference
 
 
 def folded(*events: Any) -> AssembledTask:
@@ -22,8 +22,8 @@ def folded(*events: Any) -> AssembledTask:
     return account
 
 
-def change(before: list[Any], after: list[Any]) -> Between:
-    return between(folded(*before), folded(*before, *after))
+def change(before: list[Any], after: list[Any]) -> TaskDiff:
+    return compare_tasks(folded(*before), folded(*before, *after))
 
 
 def signs(lines: list[DiffLine]) -> list[tuple[str, str]]:
@@ -50,7 +50,7 @@ def test_the_same_moment_twice_differs_in_nothing():
 
 
 def test_a_moment_before_the_task_was_heard_of_has_nothing():
-    found = between(None, folded(*BEGUN))
+    found = compare_tasks(None, folded(*BEGUN))
     assert found.words.startswith("state went from unknown to working, artifact a is new")
     assert [one.how for one in found.artifacts] == ["new"]
 

@@ -12,7 +12,7 @@ from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import SendRequest, TaskArtifactUpdateEvent
 from inspector.session.compose.draft import text_draft
-from inspector.session.replay.translate import canonical, name_of, sent, spellings
+from inspector.session.replay.translate import canonical, dialect_name, sent_message, translations
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 
@@ -37,7 +37,7 @@ async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_fir
     ]
     assert len(seen) >= 6
     for record in seen:
-        spelled = spellings(record, session.request_of(record))
+        spelled = translations(record, session.request_of(record))
         assert len(spelled) == len(ALL)
         assert spelled[0].name.startswith(generation)
         assert spelled[0].losses == ()
@@ -49,7 +49,7 @@ async def test_a_chunk_is_the_same_object_whatever_it_came_in(tmp_path: Path):
     chunk = next(record for record in records if record.event == "artifact" and record.kind is Kind.FRAME)
     value = canonical(chunk, session.request_of(chunk))
     assert isinstance(value, TaskArtifactUpdateEvent)
-    ours = {one.name: one.value for one in spellings(chunk, session.request_of(chunk))}
+    ours = {one.name: one.value for one in translations(chunk, session.request_of(chunk))}
     assert ours["0.3 JSON-RPC"]["kind"] == "artifact-update"
     assert ours["1.0"]["artifactUpdate"]["artifact"]["name"] == "report.md"
     await session.close()
@@ -59,14 +59,14 @@ async def test_heads_and_ends_have_nothing_to_spell(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     for record in records:
         if record.kind in (Kind.RESPONSE, Kind.END, Kind.NOTE):
-            assert spellings(record, session.request_of(record)) == []
+            assert translations(record, session.request_of(record)) == []
     await session.close()
 
 
 async def test_a_message_is_sent_again_without_the_webhook_whose_token_is_masked(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     request = next(record for record in records if record.operation == "SendStreamingMessage")
-    again = sent(request)
+    again = sent_message(request)
     assert isinstance(again, SendRequest)
     assert again.message.parts[0].text == "report 3"
     assert again.configuration is not None
@@ -83,4 +83,4 @@ async def test_what_carries_no_message_is_not_sent_again(tmp_path: Path):
 
 
 def test_dialects_have_names_of_their_own():
-    assert len({name_of(dialect) for dialect in ALL}) == len(ALL)
+    assert len({dialect_name(dialect) for dialect in ALL}) == len(ALL)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.session.arrivals import ArrivalHistogram
 from inspector.session.exchanges import ExchangeSummary
-from inspector.session.stream_health import Health, Pulse, health
+from inspector.session.stream_health import StreamHealth, health
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.health import health_in_full, health_line, rate, sparkline
 
 
-def stream(*beats: float, how: str = "complete", seconds: float | None = 10.0) -> Health:
-    pulse = Pulse(1000.0)
+def stream(*beats: float, how: str = "complete", seconds: float | None = 10.0) -> StreamHealth:
+    pulse = ArrivalHistogram(1000.0)
     for at in beats:
-        pulse.beat(1000 + at)
+        pulse.add(1000 + at)
     summary = ExchangeSummary(1, 1000.0, "SendStreamingMessage", "POST", "http://a", pulse=pulse, headed=1000.1)
     summary.events, summary.how, summary.seconds, summary.received = len(beats), how, seconds, 31_000
     found = health(summary, 1010.0)
@@ -21,11 +22,11 @@ def stream(*beats: float, how: str = "complete", seconds: float | None = 10.0) -
     return found
 
 
-def line(found: Health, **members: bool) -> str:
+def line(found: StreamHealth, **members: bool) -> str:
     return "".join(text for text, _ in health_line(found, UNICODE, **members))
 
 
-def full(found: Health) -> str:
+def full(found: StreamHealth) -> str:
     return "\n".join(f"{one.head[0]}{one.text}" for one in health_in_full(found, UNICODE))
 
 

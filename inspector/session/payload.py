@@ -1,0 +1,116 @@
+"""What a payload contains: its JSON text, its events, and the words for its row."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Mapping
+
+from inspector.capture.records import Kind, Record
+from inspector.protocol.assemble import TextAppended
+from inspector.protocol.bindings.base import Answer, Binding
+from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.registry import for_interface
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.model import (
+    Event,
+    Json,
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+    Unreadable,
+)
+from inspector.protocol.operations import Operation
+from inspector.protocol.sse import Decoder
+from inspector.session.tasks import context_of, state_of, task_of, text_of
+
+_PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
+OPERATIONS = frozenset(Operation)
+
+
+_WRAPPERS: Mapping[type[Event], str] = {
+    Task: "task",
+    Message: "message",
+    TaskStatusUpdateEvent: "statusUpdate",
+    TaskArtifactUpdateEvent: "artifactUpdate",
+}
+
+
+def payload_json(record: Record, request: Record) -> bytes:
+    """Return the payload of a record as JSON text, or its bytes where it is not JSON.
+
+    An SSE frame becomes its data, a gRPC message its JSON. `request` is the record that began the exchange.
+    """
+    if record.kind is Kind.TRAILERS:
+        return _status(record)
+    binding, dialect = interface_of(request)
+    if record.kind is Kind.FRAME and (binding is None or binding.events):
+        return _data(record.raw)
+    if binding is None or dialect is None or record.kind not in _PAYLOADS or record.operation not in OPERATIONS:
+        return record.raw
+    return binding.show(dialect, Operation(record.operation), record.raw, record.kind is Kind.REQUEST)
+
+
+def interface_of(request: Record) -> tuple[Binding | None, Dialect | None]:
+    """Return the binding and the dialect of an exchange from its request record; None where they are unknown."""
+    binding = BINDINGS.get(str(request.meta.get("binding", "")))
+    return binding, for_interface(str(request.meta.get("dialect", "")), binding.name) if binding else None
+
+
+def _data(raw: bytes) -> bytes:
+    """Return the data of an SSE frame."""
+    frames = Decoder(len(raw) + 1).feed(raw)
+    return frames[0].data or b"" if frames else raw
+
+
+def _status(record: Record) -> bytes:
+    """Return the status of a gRPC call that failed, with its details, as JSON."""
+    code, message = record.meta["code"], record.meta["message"]
+    if code == OK:
+        return b""
+    details = next((value for name, value in record.meta["headers"] if name == DETAILS), "")
+    try:
+        error = decode_error(code, message, b64decode(details))
+    except binascii.Error:  # a secret was masked in them
+        error = decode_error(code, message, b"")
+    said = {"code": code, "status": record.meta["name"], "message": message}
+    return dump(said if error.data is None else said | {"details": error.data})
+
+
+def event_pointer(value: Json, event: Event) -> str:
+    """Return the JSON pointer of an event in a payload: in the result of an envelope, and in its wrapper."""
+    pointer = result_pointer(value)
+    value = value["result"] if pointer else value
+    wrapper = _WRAPPERS[type(event)]
+    return f"{pointer}/{wrapper}" if isinstance(value, dict) and wrapper in value else pointer
+
+
+def result_pointer(value: Json) -> str:
+    """Return the JSON pointer of the result in a payload: in the envelope, or the payload itself."""
+    return "/result" if isinstance(value, dict) and "result" in value else ""
+
+
+def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
+    """Return the event, task, context, state and label of a payload for its row."""
+    match answer:
+        case TextAppended():
+            return describe(answer.like)
+        case TaskArtifactUpdateEvent():
+            name = answer.artifact.name or answer.artifact.artifact_id
+            return "artifact", answer.task_id, context_of(answer), "", name
+        case TaskStatusUpdateEvent() | Task():
+            event = "task" if isinstance(answer, Task) else "status"
+            return event, task_of(answer), context_of(answer), state_of(answer), text_of(answer.status.message)
+        case Message():
+            return "message", task_of(answer), context_of(answer), "", text_of(answer)
+        case ProtocolError():
+            code = "" if answer.code is None else f"{answer.code} "
+            return "error", "", "", "", f"{code}{answer.words}"
+        case Unreadable():
+            return "unreadable", "", "", "", answer.why
+        case _:
+            return "result", "", "", "", type(answer).__name__
