@@ -66,10 +66,6 @@ def test_it_goes_another_way_without_changing_the_first_or_itself():
     assert whole.artifacts["a"].parts == again.artifacts["a"].parts
     assert (whole.moves, list(whole.messages)) == (again.moves, list(again.messages))
     assert whole.context_id == again.context_id
-        again.moves,
-        list(again.messages),
-        again.context_id,
-    )
 
 
 def test_a_task_of_which_nothing_was_heard_can_be_kept():

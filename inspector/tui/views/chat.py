@@ -257,9 +257,9 @@ class Talk(MarkingPlace):
         if self.session is None:
             return []
         session = self.session
-        comparison, asked = await ask_and_compare(
-            session.journal.capture, task_id, session.unavailable_reason(Operation.GET), lambda: session.get(task_id).finish()
-        )
+        reason = session.unavailable_reason(Operation.GET)
+        capture = session.journal.capture
+        comparison, asked = await ask_and_compare(capture, task_id, reason, lambda: session.get(task_id).finish())
         return compared(comparison, asked, self.glyphs, width)
 
     def _task_of_row(self) -> str:
