@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
@@ -15,25 +16,24 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from inspector.tui import clipboard, lazy_loading
-from inspector.tui.render.content import plain
+from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 from inspector.tui.screens.connect import DEMO, ConnectScreen
+from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
-from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.themes import fallback_variables, load_themes
-from inspector.tui.widgets.view_tabs import PLACES
+from inspector.tui.views.registry import VIEWS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.options import Options
-    from inspector.protocol.errors import Fault
     from inspector.session.session import Session
+    from inspector.tui.screens.workbench import WorkbenchScreen
+    from inspector.tui.sessions import Sessions
 
 DEFAULT_THEME = "dusk"
-_WRITTEN = "Another process is writing this capture now. Open it again to see what came since."
 
 
 class InspectorApp(App[int]):
@@ -52,12 +52,8 @@ class InspectorApp(App[int]):
         super().__init__()
         self.options = options
         self.glyphs = ASCII if options.ascii else UNICODE
-        self.session: Session | None = None
+        self._sessions: Sessions | None = None
         self._reference = ""
-        self._connecting = asyncio.Lock()
-        self._stop_demo: Callable[[], None] | None = None
-        self._demo_url = ""
-        self._tour_due = options.tour
         self.error_console.push_render_hook(CleanOutput())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -69,8 +65,8 @@ class InspectorApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Let what a key or a click does be drawn before more is taken in and drawn."""
-        if isinstance(event, events.Key | events.MouseDown) and (workbench := self._workbench()) is not None:
-            workbench.give_way()
+        if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
+            self.workbench.give_way()
         await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -105,9 +101,9 @@ class InspectorApp(App[int]):
         if wanted and wanted in self.available_themes:
             self.theme = wanted
         elif wanted:
-            self.notify(plain(f"There is no theme {wanted}; ctrl+p shows those there are.").plain, markup=False)
+            notify(self, f"There is no theme {wanted}; ctrl+p shows those there are.")
         for problem in problems:
-            self.notify(plain(f"{problem.file}: {problem.sentence}").plain, severity="warning", markup=False)
+            notify(self, f"{problem.file}: {problem.sentence}", "warning")
         if self.options.recording is not None:
             self.open_recording(self.options.recording)
         elif self.options.demo:
@@ -120,11 +116,21 @@ class InspectorApp(App[int]):
 
     @work(thread=True, group="load")
     def _warm_up(self) -> None:
-        """Load what a session and its places need while the user chooses."""
-        lazy_loading.load()
-        lazy_loading.load_places()
+        """Load what a session and its views need while the user chooses."""
+        _sessions_class()
 
     # Sessions
+
+    @property
+    def session(self) -> Session | None:
+        """The session that is shown."""
+        workbench = self.workbench
+        return workbench.session if workbench is not None else None
+
+    @property
+    def workbench(self) -> WorkbenchScreen | None:
+        """The screen of the session."""
+        return self._sessions.workbench if self._sessions is not None else None
 
     def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
         """Connect to the agent that was chosen."""
@@ -135,137 +141,54 @@ class InspectorApp(App[int]):
         self.open_recording(event.path)
 
     def open(self, reference: str) -> None:
-        """Show the workbench and look for an agent, behind the first paint."""
+        """Look for an agent, behind the first paint."""
         self._reference = reference
-        workbench = self._to_workbench()
-        workbench.call_after_refresh(self._connect, workbench, reference)
+        self._show_frame().call_after_refresh(self._connect, reference)
 
     def open_recording(self, path: Path) -> None:
-        """Show the workbench and what a capture holds, behind the first paint."""
-        workbench = self._to_workbench()
-        workbench.call_after_refresh(self._show_recording, workbench, path)
+        """Show what a capture holds, behind the first paint."""
+        self._show_frame().call_after_refresh(self._open_recording, path)
 
-    def _workbench(self) -> WorkbenchScreen | None:
-        return next((screen for screen in self.screen_stack if isinstance(screen, WorkbenchScreen)), None)
-
-    def _to_workbench(self) -> WorkbenchScreen:
-        workbench = self._workbench()
-        if workbench is None:
-            workbench = WorkbenchScreen(self.glyphs)
-            self.switch_screen(workbench) if isinstance(self.screen, ConnectScreen) else self.push_screen(workbench)
-        else:
-            while self.screen is not workbench:
-                self.pop_screen()
-        return workbench
+    def _show_frame(self) -> Screen[Any]:
+        """Close what is over the workbench and return it; where there is none, show its frame."""
+        frame = next((one for one in self.screen_stack if one is self.workbench or isinstance(one, BootScreen)), None)
+        if frame is None:
+            frame = BootScreen(self.glyphs)
+            self.switch_screen(frame) if isinstance(self.screen, ConnectScreen) else self.push_screen(frame)
+            return frame
+        while self.screen is not frame:
+            self.pop_screen()
+        return frame
 
     @work(group="connect", exclusive=True)
-    async def _show_recording(self, workbench: WorkbenchScreen, path: Path) -> None:
-        async with self._connecting:
-            await workbench.complete()
-            await asyncio.to_thread(lazy_loading.load)
-            from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
-
-            try:
-                recording, written = await asyncio.to_thread(lazy_loading.open_recording, path)
-            except CaptureError as error:
-                self._no_recording(str(error))
-                return
-            await self._end_session()
-            self.session = recording
-            workbench.show_recording(recording)
-            if written:
-                self.notify(_WRITTEN, severity="warning", markup=False)
-
-    def _no_recording(self, sentence: str) -> None:
-        """Say why a capture cannot be opened, where it was asked for."""
-        if self.session is None and self.options.recording is not None:
-            self.exit(1, message=plain(sentence).plain)
-            return
-        if self.session is None:
-            self.switch_screen(ConnectScreen())
-        self.notify(plain(sentence).plain, severity="error", markup=False)
+    async def _connect(self, reference: str) -> None:
+        await (await self._load()).connect(reference)
 
     @work(group="connect", exclusive=True)
-    async def _connect(self, workbench: WorkbenchScreen, reference: str) -> None:
-        async with self._connecting:  # an attempt that is overtaken lets go of its session first
-            await self._connect_to(workbench, reference)
+    async def _open_recording(self, path: Path) -> None:
+        await (await self._load()).open_recording(path)
 
-    async def _connect_to(self, workbench: WorkbenchScreen, reference: str) -> None:
-        await workbench.complete()
-        await asyncio.to_thread(lazy_loading.load)
-        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded by now, behind the first paint
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - likewise
-
-        if reference == DEMO:
-            reference = await asyncio.to_thread(self._demo)
-        await self._end_session()
-        try:
-            self.session = lazy_loading.open_session(self.options, reference)
-        except CaptureError as error:
-            self.exit(1, message=str(error))
-            return
-        workbench.attach(self.session, reference)
-        try:
-            connection = await self.session.connect(reference)
-        except FaultError as error:
-            workbench.show_fault(error.fault)
-            return
-        workbench.show_connection(connection)
-        if workbench.cards is not None:
-            workbench.cards.compare(keep=reference != self._demo_url)
-        if reference == self._demo_url:
-            due, self._tour_due = self._tour_due, False
-            await workbench.offer_tour(begin=due)
-        else:
-            problem = lazy_loading.remember(self.session, connection)
-            if problem:
-                self.notify(plain(problem).plain, severity="warning", markup=False)
-        await asyncio.to_thread(lazy_loading.tidy_captures)
-
-    def _demo(self) -> str:
-        """Start the built-in agent, once; it ends with the app."""
-        if self._stop_demo is None:
-            self._demo_url, self._stop_demo = lazy_loading.start_demo()
-        return self._demo_url
-
-    async def _end_session(self) -> None:
-        if self.session is not None:
-            session, self.session = self.session, None
-            doing = [worker for worker in self.workers if worker.group in ("turns", "push")]
-            for worker in doing:
-                worker.cancel()
-            # A call that is broken off records how it ended, so that has to be over before the capture is closed.
-            await asyncio.gather(*(worker.wait() for worker in doing), return_exceptions=True)
-            await session.close()
+    async def _load(self) -> Sessions:
+        """Load what a session and its views need."""
+        sessions = await asyncio.to_thread(_sessions_class)
+        if self._sessions is None:
+            self._sessions = sessions(self, self.options, self.glyphs)
+        return self._sessions
 
     async def on_unmount(self) -> None:
         """End the session and the built-in agent with the app."""
-        await self._end_session()
-        if self._stop_demo is not None:
-            await asyncio.to_thread(self._stop_demo)
+        if self._sessions is not None:
+            await self._sessions.close()
 
-    def on_agent_place_refresh_wanted(self) -> None:
-        """Fetch the card again; a recording has no agent that could be asked for it."""
-        if self.session is None or not self.session.recorded:
-            self.open(self._reference)
+    def on_agent_view_refresh_wanted(self) -> None:
+        """Look for the agent again."""
+        self.open(self._reference)
 
-    def on_agent_place_other_wanted(self) -> None:
+    def on_agent_view_other_wanted(self) -> None:
         """Choose another agent."""
         self.push_screen(ConnectScreen(can_go_back=True))
 
-    # What every screen may ask for
-
-    def tell(self, fault: Fault) -> None:
-        """Say what went wrong where no record could tell it."""
-        self.notify(plain(fault.sentence()).plain, severity="error", markup=False)
-
-    def copy(self, text: str) -> None:
-        """Copy a text, by the system's clipboard where there is one and by the terminal's else."""
-        if not text:
-            self.notify("Nothing is selected.", severity="warning", markup=False)
-            return
-        way = clipboard.copy(text, self.copy_to_clipboard)
-        self.notify(f"Copied {len(text):,} characters {way}.", markup=False)
+    # What every screen offers
 
     def action_help(self) -> None:
         """Show what the keys do where the focus is."""
@@ -275,9 +198,10 @@ class InspectorApp(App[int]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Put every place into the palette, and what each key does where the focus is."""
         yield from super().get_system_commands(screen)
-        if isinstance(screen, WorkbenchScreen):
-            for place, name in PLACES:
-                yield SystemCommand(f"Go to {name}", f"The place {name}", lambda place=place: screen.action_go(place))
+        if screen is self.workbench:
+            for view in VIEWS:
+                go = partial(setattr, screen, "view", view.id)
+                yield SystemCommand(f"Go to {view.title}", f"The place {view.title}", go)
             yield from self._commands_of_keys(screen)
         yield SystemCommand(
             "Connect", "Connect to another agent", lambda: self.push_screen(ConnectScreen(can_go_back=True))
@@ -298,3 +222,10 @@ class InspectorApp(App[int]):
             yield SystemCommand(
                 binding.tooltip, key, lambda action=action, node=node: self.call_later(self.run_action, action, node)
             )
+
+
+def _sessions_class() -> type[Sessions]:
+    """Import the session, the clients under it and the views: 400 ms, so that it is done behind the first paint."""
+    from inspector.tui.sessions import Sessions  # noqa: PLC0415 - see above
+
+    return Sessions

@@ -7,14 +7,11 @@ import shlex
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from inspector.tui.render.content import plain
-
-if TYPE_CHECKING:
-    from typing import Any
+from inspector.tui.notify import notify
 
 
 def command() -> list[str]:
@@ -45,5 +42,5 @@ def edit(app: App[Any], text: str, suffix: str = ".txt") -> str | None:
                 # Editors end the last line of a file; what had no such end does not get one from them.
                 return saved if text.endswith("\n") else saved.removesuffix("\n")
             problem = f"{words[0]} ended with {code}; the text stays as it was."
-    app.notify(plain(problem).plain, severity="warning", markup=False)
+    notify(app, problem, "warning")
     return None

@@ -24,7 +24,7 @@ LOST = 0.5
 """After so many seconds nobody will say any more that the screen is drawn: what was on top of it has been closed."""
 
 
-class Pacer:
+class RefreshThrottle:
     """Turns any number of `poke`s into few calls of `wake`, on the loop of a widget that every wake-up changes.
 
     How much of the time between two drawings the loop worked says how long it rests from drawing after the next.
@@ -57,7 +57,7 @@ class Pacer:
         else:
             self._changed.set_timer(LOST, partial(self._drawn, self._began))
 
-    def give_way(self) -> None:
+    def yield_to_input(self) -> None:
         """Leave a busy loop to what a key does for a moment: nothing is drawn that only came in."""
         if self._load > BUSY:
             self._hold.begin(time.monotonic())

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from textual.app import App
+
+from inspector.protocol.assemble import AssembledArtifact
+from inspector.session.replay.saving import SaveError, existing_names, files_of, save
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
-
-if TYPE_CHECKING:
-    from textual.app import App
-
-    from inspector.protocol.assemble import AssembledArtifact
 
 _SHOWN = 3
 """How many of the names that are taken are named."""
@@ -23,8 +22,6 @@ async def save_artifacts(
     app: App[object], artifacts: Sequence[AssembledArtifact], chosen: AssembledArtifact, folder: Path
 ) -> None:
     """Ask where to save one artifact or all of them, and over what; save them, and say what came of it."""
-    from inspector.session.replay.saving import SaveError, existing_names, files_of, save  # noqa: PLC0415 - loaded with the session
-
     called = plain(chosen.name or chosen.artifact_id, limit=40).plain
     choices = [Choice("one", f"this one: {called}", ("folder",))]
     if len(artifacts) > 1:
@@ -36,7 +33,7 @@ async def save_artifacts(
     where = _path(asked["folder"])
     items = await asyncio.to_thread(files_of, wanted)
     if not items:
-        app.notify("There is nothing to save in it.", severity="warning", markup=False)
+        notify(app, "There is nothing to save in it.", "warning")
         return
     over = False
     if taken := existing_names(items, where):
@@ -48,11 +45,11 @@ async def save_artifacts(
     try:
         paths = await asyncio.to_thread(save, items, where, over=over)
     except SaveError as error:
-        app.notify(plain(str(error)).plain, severity="error", markup=False)
+        notify(app, str(error), "error")
         return
     odd = "".join(f"\n{item.name}: {item.note}" for item in items if item.note)
     what = str(paths[0]) if len(paths) == 1 else f"{len(paths):,} files in {where}"
-    app.notify(plain(f"Saved {what}.{odd}", newlines=True).plain, markup=False)
+    notify(app, f"Saved {what}.{odd}", newlines=True)
 
 
 _TAKEN = (

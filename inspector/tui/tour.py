@@ -22,13 +22,13 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is said at a place, and what one key does there.
+    """What is said at a view, and what one key does there.
 
     A step with something to `send` is over when a record comes for which `seen` is true; that one is selected, where
-    the next step is. `face` is the one of the Agent place that is shown; `lens` lays the selected record beside others.
+    the next step is. `face` is the one of the Agent view that is shown; `lens` lays the selected record beside others.
     """
 
-    place: str
+    view: str
     say: str
     does: str = ""
     send: Send | None = None

@@ -81,7 +81,7 @@ class Driver:
         while before != now:
             assert time.monotonic() < deadline, f"the screen does not come to rest\n{self.screen}"
             await asyncio.sleep(0.02)
-            if workbench is None or workbench._pacer.idle:
+            if workbench is None or workbench._throttle.idle:
                 await self.pilot.pause()
                 before, now = now, self.screen
 

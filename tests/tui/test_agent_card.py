@@ -7,6 +7,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
+import pyperclip
 import pytest
 import rfc8785
 from aiohttp import web
@@ -163,7 +164,7 @@ async def test_a_skill_without_an_example_says_so(open_app: Open):
         await driver.connected()
         await driver.press("right", "t")
         await driver.until("comes without an example")
-        assert driver.workbench.place == "agent"
+        assert driver.workbench.view == "agent"
 
 
 async def test_a_row_leads_to_its_place_in_the_card_as_served(open_app: Open, mock: str):
@@ -180,7 +181,7 @@ async def test_what_is_copied_is_what_the_row_is_about(open_app: Open, monkeypat
     async with playing(card={}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         copied: list[str] = []
-        monkeypatch.setattr(driver.app, "copy", copied.append)
+        monkeypatch.setattr(pyperclip, "copy", copied.append)
         await driver.press("down", "down", "y")
         await driver.press("tab", "y")
         await driver.press("r", "home", "down", "y", "Y")

@@ -58,14 +58,14 @@ async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open):
         await driver.press("tab", "tab", "shift+tab")
         assert driver.line("enter try the example")
         await driver.press("enter")
-        assert driver.workbench.place == "talk"
+        assert driver.workbench.view == "talk"
         assert driver.composer.text == "echo 1"
         await driver.press("enter")
         await driver.done(1)
         assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo 1"}]
         await driver.go(1)
         await driver.click("▾ report", times=2)
-        assert driver.workbench.place == "agent"
+        assert driver.workbench.view == "agent"
         assert "→ report 2" not in driver.screen, "the skill is folded"
         await driver.click("▸ report", times=2)
         await driver.click("→ report 2", times=2)
@@ -135,7 +135,7 @@ async def test_a_running_stream_ends_when_another_agent_is_chosen(open_app: Open
         assert isinstance(driver.app.screen, ConnectScreen)
         await driver.press("escape")
         assert driver.app.session is first
-        assert driver.workbench.place == "agent"
+        assert driver.workbench.view == "agent"
         await driver.press("o")
         await driver.type(mock)
         await driver.press("enter")

@@ -173,7 +173,7 @@ async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_
         for number, place in ((1, "agent"), (5, "traffic"), (2, "talk")):
             await eventually(lambda: driver.records(Kind.FRAME))
             driver.app.simulate_key(f"alt+{number}")
-            await eventually(lambda place=place: driver.workbench.place == place)
+            await eventually(lambda place=place: driver.workbench.view == place)
             assert driver.session.journal.exchanges.open, f"the stream was over before {place} was shown"
         await eventually(lambda: not driver.session.journal.exchanges.open)
         await driver.settled()
@@ -227,7 +227,9 @@ async def test_a_task_is_left_taken_up_again_and_canceled_and_its_keys_are_grey_
         assert keys() == [False, False]
         await driver.say("long 30")
         await driver.until("0 of 30 seconds done")
-        driver.app.workers.cancel_group(driver.app.screen, "turns")
+        for worker in driver.app.workers:
+            if worker.group == "turns":
+                worker.cancel()
         await driver.until(lambda: not driver.session.journal.exchanges.open)
         await driver.press("escape")
         assert keys() == [True, True]

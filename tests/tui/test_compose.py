@@ -12,11 +12,11 @@ from textual.widgets import Input, TextArea
 
 from inspector.capture.records import Kind
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
-from inspector.tui.compose.outline_view import OutlineView
+from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.part_editor import PartEditor
-from inspector.tui.views.chat import Talk
+from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets.composer import dragged_file
-from inspector.tui.widgets.verbatim_area import ExactDocument
+from inspector.tui.widgets.verbatim_area import VerbatimDocument
 
 NOTED = {"notifications": True}
 EXACT = "a < b & c\tend \r\n\x0b\x0c\x1c\x85 \u2028\u2029 👩‍👩‍👧 é\n\n"
@@ -40,7 +40,7 @@ async def test_a_text_is_sent_as_it_was_pasted(open_app: Open, mock: str, pasted
 
 
 def test_an_exact_document_is_edited_without_making_lines_of_other_characters():
-    document = ExactDocument("one\u2028two\nthree\r")
+    document = VerbatimDocument("one\u2028two\nthree\r")
     assert document.text == "one\u2028two\nthree\r"
     assert document.replace_range((0, 3), (1, 0), "\x85\n\n").end_location == (2, 0)
     assert document.text == "one\x85\n\nthree\r"
@@ -303,7 +303,7 @@ async def test_task_and_context_are_picked_from_those_that_are_known(open_app: O
         assert driver.sent()[-1]["params"]["message"]["taskId"] == task.id
         request = driver.records(Kind.REQUEST)[-1]
         assert any("completed" in words for words in request.meta["deliberate"])
-        driver.app.screen.query_one(Talk).show_seq(request.seq)
+        driver.app.screen.query_one(ChatView).show_seq(request.seq)
         await driver.until("on purpose")
 
 

@@ -7,6 +7,7 @@ import json
 import stat
 from pathlib import Path
 
+import pyperclip
 import pytest
 from aiohttp import web
 from composing import opened
@@ -119,7 +120,7 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
 async def test_it_is_copied_in_every_form(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
     copied: list[str] = []
     async with open_app(mock, (120, 40), bearer="sesame-street") as driver:
-        monkeypatch.setattr(driver.app, "copy", copied.append)
+        monkeypatch.setattr(pyperclip, "copy", copied.append)
         await opened(driver, text_draft("it's"))
         await driver.until("POST")
         for form in range(4):

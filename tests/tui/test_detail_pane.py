@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyperclip
 from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
@@ -111,7 +112,7 @@ async def test_a_value_is_copied_as_it_is_as_json_and_by_its_place(open_app: Ope
     async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
         pane = await asked(driver)
         copied: list[str] = []
-        monkeypatch.setattr(driver.app, "copy", copied.append)
+        monkeypatch.setattr(pyperclip, "copy", copied.append)
         await show(driver, frames(driver)[1])
         pane.choose("decoded")
         pane.focus_body()
@@ -131,7 +132,7 @@ async def test_the_request_behind_a_record_is_copied_as_curl_with_the_credential
     async with playing(rewriting) as agent, open_app(agent.url, (150, 40), bearer="sesame-street") as driver:
         pane = await asked(driver)
         copied: list[str] = []
-        monkeypatch.setattr(driver.app, "copy", copied.append)
+        monkeypatch.setattr(pyperclip, "copy", copied.append)
         await show(driver, frames(driver)[1])
         pane.focus_body()
         await driver.press("C")

@@ -20,8 +20,8 @@ from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.views.registry import VIEWS
 from inspector.tui.widgets.composer import Composer
-from inspector.tui.widgets.view_tabs import PLACES
 
 
 def classes_with_keys() -> list[type[DOMNode]]:
@@ -38,13 +38,13 @@ def classes_with_keys() -> list[type[DOMNode]]:
 
 
 def test_every_key_has_an_id_of_its_own_and_a_tooltip():
-    owners: dict[str, str] = {}
+    owners: dict[str, Binding] = {}
     for one in classes_with_keys():
         for binding in one.BINDINGS:
             assert isinstance(binding, Binding), (one, binding)
             assert binding.id, (one, binding)
             assert binding.tooltip, (one, binding)
-            assert owners.setdefault(binding.id, one.__name__) == one.__name__, f"{binding.id} is bound twice"
+            assert owners.setdefault(binding.id, binding) is binding, f"{binding.id} is bound twice"
     assert len(owners) > 30
 
 
@@ -59,19 +59,19 @@ def test_every_key_leads_to_an_action():
 async def test_places_are_reached_by_number_by_alt_and_number_while_typing_and_by_their_tabs(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        for number, (place, _) in enumerate(PLACES, 1):
+        for number, (place, _, _) in enumerate(VIEWS, 1):
             if place != "talk":
                 await driver.press(str(number))
-                assert driver.workbench.place == place
+                assert driver.workbench.view == place
         await driver.press("2")
         await driver.type("1 to 6")
-        assert (driver.workbench.place, driver.composer.text) == ("talk", "1 to 6")
-        for number, (place, _) in enumerate(PLACES, 1):
+        assert (driver.workbench.view, driver.composer.text) == ("talk", "1 to 6")
+        for number, (place, _, _) in enumerate(VIEWS, 1):
             await driver.press(f"alt+{number}")
-            assert driver.workbench.place == place
-        for place, name in PLACES:
+            assert driver.workbench.view == place
+        for place, name, _ in VIEWS:
             await driver.pilot.click(offset=(driver.lines[1].index(name) + 1, 1))
-            assert driver.workbench.place == place
+            assert driver.workbench.view == place
         assert driver.app.focused is not None
 
 
@@ -114,12 +114,12 @@ async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: 
         await driver.press("ctrl+p")
         assert isinstance(driver.app.screen, CommandPalette)
         await driver.type("go to")
-        for _, name in PLACES:
+        for _, name, _ in VIEWS:
             await driver.until(f"Go to {name}")
         await driver.type(" find")
         await driver.until(lambda: "Go to Agent" not in driver.screen and "Go to Findings" in driver.screen)
         await driver.press("enter")
-        await driver.until(lambda: getattr(driver.app.screen, "place", "") == "findings")
+        await driver.until(lambda: getattr(driver.app.screen, "view", "") == "findings")
         await driver.press("ctrl+p")
         await driver.type("theme")
         await driver.until("Change the current theme")

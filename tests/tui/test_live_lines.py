@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from driving import Driver, Open
+from inspector.session.push.reconcile import Sighting, Way
 from players import begin, playing
 from puppets import Call, chunk, status, task
 from rich.cells import cell_len
@@ -15,11 +16,10 @@ from textual.widgets import Input
 from inspector.capture.records import Kind
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import Task
-from inspector.session.push.comparison import compare
-from inspector.session.push.matching import Sighting, TaskMatcher, Way
-from inspector.tui.render.comparison import compared
+from inspector.session.push.comparison import Comparer
 from inspector.tui.render.glyphs import UNICODE
-from inspector.tui.screens.text_dialog import PaperScreen
+from inspector.tui.render.task_diff import compared
+from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.widgets.detail_pane import DetailPane, FactView
 from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.stream_line import StreamLine
@@ -159,7 +159,7 @@ async def test_the_stream_is_told_in_full(open_app: Open, mock: str):
         assert "ended after 6 events" in driver.screen
         await driver.press("escape")
         await driver.click("stream ended")
-        assert isinstance(driver.app.screen, PaperScreen)
+        assert isinstance(driver.app.screen, TextDialog)
 
 
 async def test_the_paper_about_a_stream_goes_on_with_it_and_stays_where_it_is_read(open_app: Open):
@@ -228,12 +228,12 @@ async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
 
 @pytest.mark.parametrize(("width", "shown"), [(70, "11111111-111…"), (140, UUID)])
 def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
-    fold = TaskMatcher("t")
+    fold = Comparer("t")
     for seq, way in enumerate(Way, 1):
         event = v1_0.decode_event({"task": {"id": "t", "contextId": UUID, "status": {"state": "TASK_STATE_WORKING"}}})
         assert isinstance(event, Task)
         fold.take(Sighting(way, seq, seq, event))
-    rows = compared(compare(fold), "", UNICODE, width)
+    rows = compared(fold.result(), "", UNICODE, width)
     [row] = [one for one in rows if "context" in one.head[0]]
     assert row.text.split() == [shown] * 3
     assert cell_len(row.head[0]) + cell_len(row.text) <= width

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from inspector.tui import refresh_throttle
-from inspector.tui.refresh_throttle import FRAME, REST, Pacer
-from inspector.wire.receiver.loop_budget import PAUSE
+from inspector.tui.refresh_throttle import FRAME, REST, RefreshThrottle
+from inspector.wire.receiver.loop_budget import HOLD
 
 
 class Loop:
@@ -57,7 +57,7 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
 @pytest.mark.parametrize(("load", "held"), [(1.0, True), (0.1, False)], ids=["busy", "at leisure"])
 def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: float, held: bool):
     woken: list[float] = []
-    paced = Pacer(loop, lambda: woken.append(loop.now))  # type: ignore[arg-type]
+    paced = RefreshThrottle(loop, lambda: woken.append(loop.now))  # type: ignore[arg-type]
     loop.wait(1.0, load)
     paced.poke()
     loop.draw(0.01)
@@ -72,7 +72,7 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
     assert len(woken) == (2 if held else 3)
     if held:
         [(wait, wake)] = loop.asked
-        assert wait == pytest.approx(PAUSE)
+        assert wait == pytest.approx(HOLD)
         loop.wait(wait, load)
         paced.give_way()  # the next of a held key's many
         wake()
@@ -81,7 +81,7 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
 
 def after(loop: Loop, load: float, drawing: float) -> float:
     """Return how long views wait that are poked right after a drawing, before which the loop worked so much."""
-    paced = Pacer(loop, lambda: None)  # type: ignore[arg-type]
+    paced = RefreshThrottle(loop, lambda: None)  # type: ignore[arg-type]
     paced.poke()
     loop.draw(0.01)
     loop.wait(10.0, load)
@@ -103,7 +103,7 @@ def test_a_loop_with_time_draws_once_a_frame(loop: Loop):
 
 def test_what_is_poked_about_while_the_screen_is_drawn_is_drawn_next(loop: Loop):
     woken: list[int] = []
-    paced = Pacer(loop, lambda: woken.append(1))  # type: ignore[arg-type]
+    paced = RefreshThrottle(loop, lambda: woken.append(1))  # type: ignore[arg-type]
     paced.poke()
     paced.poke()
     [(delay, wake)] = loop.asked

@@ -10,9 +10,10 @@ from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import TaskStatus
 from inspector.session.record_list import Row
 from inspector.session.tasks import TrackedTask
-from inspector.tui.render.annotations import Aside
+from inspector.tui.render.annotations import Annotation
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
-from inspector.tui.render.rows import NOTE_WIDTH, delayed, delivery_row, record_row, task_row, timeline_row
+from inspector.tui.render.rows import NOTE_WIDTH, delivery_row, record_row, task_row, timeline_row
+from inspector.tui.render.times import delayed
 
 GOOD = {"taken": True, "refused": "", "status": 204, "checks": [["token", True, "equal"]]}
 
@@ -25,7 +26,7 @@ def streamed(event: str = "status", size: int = 400) -> Record:
     return Record(14, 1.0, Kind.FRAME, event=event, task="t", label="said", size=size)
 
 
-def note(record: Record, aside: Aside, *, records: int = 1) -> tuple[str, str]:
+def note(record: Record, aside: Annotation, *, records: int = 1) -> tuple[str, str]:
     return timeline_row(record, Row(1, record.seq, records, 400), None, UNICODE, aside)[5]
 
 
@@ -50,12 +51,12 @@ def test_a_delay_takes_few_cells(seconds, said):
 @pytest.mark.parametrize(
     ("aside", "said"),
     [
-        (Aside(), ("token ✓", "feed--good")),
-        (Aside(paired=True, told=True, seq=14, delay=0.012), ("+12ms #14 ✓", "feed--good")),
-        (Aside(paired=True, told=True, seq=16, delay=-0.012), ("-12ms #16 ✓", "feed--good")),
-        (Aside(paired=True, told=True, seq=123_456, delay=0.012), ("+12ms #123456", "feed--good")),
-        (Aside(paired=True, told=None), ("ahead ✓", "feed--good")),
-        (Aside(paired=True, told=False), ("push only ✓", "feed--warning")),
+        (Annotation(), ("token ✓", "feed--good")),
+        (Annotation(paired=True, told=True, seq=14, delay=0.012), ("+12ms #14 ✓", "feed--good")),
+        (Annotation(paired=True, told=True, seq=16, delay=-0.012), ("-12ms #16 ✓", "feed--good")),
+        (Annotation(paired=True, told=True, seq=123_456, delay=0.012), ("+12ms #123456", "feed--good")),
+        (Annotation(paired=True, told=None), ("ahead ✓", "feed--good")),
+        (Annotation(paired=True, told=False), ("push only ✓", "feed--warning")),
     ],
 )
 def test_a_push_says_what_it_is_to_the_stream(aside, said):
@@ -63,7 +64,7 @@ def test_a_push_says_what_it_is_to_the_stream(aside, said):
 
 
 def test_what_is_wrong_with_a_push_is_said_first():
-    aside = Aside(paired=True, told=True, seq=14)
+    aside = Annotation(paired=True, told=True, seq=14)
     assert note(push(checks=[["token", True, ""], ["shape", False, "odd"]]), aside) == ("shape ✕", "feed--bad")
     assert note(push(taken=False, dialled="500"), aside) == ("failed ✕", "feed--warning")
 
@@ -71,14 +72,14 @@ def test_what_is_wrong_with_a_push_is_said_first():
 @pytest.mark.parametrize(
     ("event", "aside", "said"),
     [
-        ("status", Aside(), ""),
-        ("status", Aside(paired=True, told=None), ""),
-        ("status", Aside(paired=True, told=False), "no push"),
-        ("status", Aside(paired=True, told=True, seq=15, delay=0.012), "+12ms #15 ⇐"),
-        ("status", Aside(paired=True, told=True, seq=123_456, delay=0.012), "+12ms ⇐"),
-        ("artifact", Aside(), "400 B"),
-        ("artifact", Aside(paired=True, told=False), "400 B"),
-        ("artifact", Aside(paired=True, told=True, seq=15, delay=0.012), "400 B ⇐"),
+        ("status", Annotation(), ""),
+        ("status", Annotation(paired=True, told=None), ""),
+        ("status", Annotation(paired=True, told=False), "no push"),
+        ("status", Annotation(paired=True, told=True, seq=15, delay=0.012), "+12ms #15 ⇐"),
+        ("status", Annotation(paired=True, told=True, seq=123_456, delay=0.012), "+12ms ⇐"),
+        ("artifact", Annotation(), "400 B"),
+        ("artifact", Annotation(paired=True, told=False), "400 B"),
+        ("artifact", Annotation(paired=True, told=True, seq=15, delay=0.012), "400 B ⇐"),
     ],
 )
 def test_what_was_streamed_says_whether_a_push_told_it_too(event, aside, said):
@@ -86,7 +87,7 @@ def test_what_was_streamed_says_whether_a_push_told_it_too(event, aside, said):
 
 
 def test_runs_keep_their_count():
-    aside = Aside(paired=True, told=True, seq=14, delay=0.01)
+    aside = Annotation(paired=True, told=True, seq=14, delay=0.01)
     assert note(push(), aside, records=412) == ("+412 token ✓", "feed--good")
     assert note(push(), aside._replace(told=False), records=9)[0] == "+9 push only"
     assert note(streamed("artifact"), aside, records=412)[0] == "+412 ▸ 400 B"
@@ -96,7 +97,7 @@ def test_runs_keep_their_count():
 @pytest.mark.parametrize("delay", [0.0, -0.999, 9.9, 59.0, 5_900.0, 1e6])
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_no_note_is_wider_than_its_column(seq: int, delay: float, glyphs: Glyphs):
-    aside = Aside(paired=True, told=True, seq=seq, delay=delay)
+    aside = Annotation(paired=True, told=True, seq=seq, delay=delay)
     for record in (push(), streamed()):
         text, _ = timeline_row(record, Row(1, 1, 1, 1), None, glyphs, aside)[5]
         assert cell_len(text) <= NOTE_WIDTH, text
@@ -104,10 +105,10 @@ def test_no_note_is_wider_than_its_column(seq: int, delay: float, glyphs: Glyphs
 
 @pytest.mark.parametrize(("glyphs", "said"), [(UNICODE, "★ ✎ look  · said"), (ASCII, '^ " look  . said')])
 def test_a_bookmark_and_a_note_stand_before_what_a_row_says(glyphs: Glyphs, said: str):
-    aside = Aside(bookmarked=True, remark="look")
+    aside = Annotation(bookmarked=True, remark="look")
     assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, aside)[4][0] == said
     assert record_row(streamed(), 0.0, glyphs, aside)[3][0] == said
-    assert delivery_row(push(), UNICODE, Aside(bookmarked=True))[4][0].startswith("★ ")
+    assert delivery_row(push(), UNICODE, Annotation(bookmarked=True))[4][0].startswith("★ ")
     assert {cell_len(one) for one in (glyphs.bookmark, glyphs.remark)} == {1}
 
 

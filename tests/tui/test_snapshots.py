@@ -16,7 +16,7 @@ from textual.strip import Strip
 from inspector.capture.recent_agents import RecentAgent, remember
 from inspector.capture.records import Kind
 from inspector.tui.screens.help import HelpScreen
-from inspector.tui.widgets.view_tabs import PLACES
+from inspector.tui.views.registry import VIEWS
 
 NORMAL, SMALL, NARROW, WIDE = (120, 40), (80, 24), (40, 12), (200, 60)
 NOBODY = "http://127.0.0.1:1"
@@ -114,8 +114,8 @@ async def test_an_agent_that_is_not_there(open_app: Open, snapshots: Snapshots, 
 async def test_no_size_is_too_small_or_too_large_for_any_place(open_app: Open, mock: str, size):
     async with open_app(mock, size) as driver:
         await driver.connected()
-        for place, _ in PLACES:
-            driver.workbench.place = place
+        for place in (view.id for view in VIEWS):
+            driver.workbench.view = place
             await driver.pilot.pause()
         assert len(driver.lines) == size[1]
         await driver.press("f1")

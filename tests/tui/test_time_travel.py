@@ -13,7 +13,7 @@ from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.session.replay.moments import Moments
 from inspector.session.tasks import TrackedTask
-from inspector.tui.views.chat import Talk
+from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.travel_line import TravelLine
@@ -155,7 +155,7 @@ async def test_what_comes_meanwhile_changes_nothing_of_the_past_and_can_be_gone_
         await driver.done(1)
         await driver.until("2 of 3")
         assert text(driver) == "one\n"
-        assert driver.widget("#talk", Talk).has_class("-past")
+        assert driver.widget("#talk", ChatView).has_class("-past")
         await driver.press("right")
         assert text(driver) == "one\ntwo\n"
 

@@ -13,29 +13,29 @@ from inspector.capture.records import Kind
 from inspector.cli.arguments import invocation
 from inspector.cli.commands import find, main_parser
 from inspector.tui.screens.connect import DEMO
-from inspector.tui.screens.translate import LensScreen
+from inspector.tui.screens.translate import TranslateScreen
 from inspector.tui.tour import BROKEN, STOPS
-from inspector.tui.views.agent import AgentPlace
-from inspector.tui.views.base import Place
-from inspector.tui.views.findings import FindingsPlace
+from inspector.tui.views.agent import AgentView
+from inspector.tui.views.base import View
+from inspector.tui.views.findings import FindingsView
 from inspector.tui.widgets.feed import Feed
-from inspector.tui.widgets.tour_strip import TourStrip
+from inspector.tui.widgets.tour import Tour
 
 SMALL, NORMAL = (80, 24), (120, 40)
 TOUR = {"demo": True, "tour": True}
 
 
-def strip(driver: Driver) -> TourStrip:
-    return driver.widget("TourStrip", TourStrip)
+def strip(driver: Driver) -> Tour:
+    return driver.widget("Tour", Tour)
 
 
 def on_tour(driver: Driver) -> bool:
-    return bool(driver.app.screen.query("TourStrip"))
+    return bool(driver.app.screen.query("Tour"))
 
 
 def selected(driver: Driver) -> str:
     """Return what the selected record of the place that is seen is about."""
-    record = driver.widget(f"#{driver.workbench.place}", Place).selected_record()
+    record = driver.widget(f"#{driver.workbench.view}", View).selected_record()
     return "" if record is None else record.event or record.kind
 
 
@@ -61,12 +61,12 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
         assert driver.line("enter").startswith(" enter read it as JSON   n next stop   b back   esc leave the tour")
         await driver.press("enter")
         await says(driver, "The card as it was served")
-        assert driver.widget("#agent", AgentPlace).face == "raw"
+        assert driver.widget("#agent", AgentView).face == "raw"
         await driver.until('"supportedInterfaces": [')
 
         await driver.press("enter", "enter")
         await says(driver, "One call, one answer.")
-        assert (driver.workbench.place, selected(driver)) == ("talk", "message")
+        assert (driver.workbench.view, selected(driver)) == ("talk", "message")
         assert [one["method"] for one in driver.sent()] == ["SendMessage"]
 
         await driver.press("enter", "enter")
@@ -86,12 +86,12 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
         await driver.until("not listening")
         await driver.press("enter")
         await says(driver, "Each row is a delivery")
-        assert (driver.workbench.place, selected(driver)) == ("webhooks", "status")
+        assert (driver.workbench.view, selected(driver)) == ("webhooks", "status")
         assert {one.event for one in driver.records(Kind.DELIVERY)} >= {"status", "artifact"}
 
         await driver.press("enter", "enter")
         await says(driver, "No crash, a finding")
-        assert driver.workbench.place == "findings"
+        assert driver.workbench.view == "findings"
         assert list(driver.session.journal.found) == [BROKEN]
         assert not driver.session.push.on
 
@@ -100,7 +100,7 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
         assert (driver.sent()[-1]["method"], selected(driver)) == ("message/stream", "request")
         await driver.press("enter")
         await driver.until("AS IT CAME  0.3")
-        assert isinstance(driver.app.screen, LensScreen)
+        assert isinstance(driver.app.screen, TranslateScreen)
         await driver.press("escape")
         await says(driver, "That was the tour.")
         assert driver.enabled("n") is None
@@ -115,7 +115,7 @@ async def test_stops_can_be_passed_and_gone_back_to_and_every_one_begins_where_i
         await begun(driver)
         for number, stop in enumerate(STOPS, 1):
             await driver.until(f"TOUR {number}/7  {stop.title}")
-            assert driver.workbench.place == stop.steps[0].place
+            assert driver.workbench.view == stop.steps[0].view
             assert strip(driver).has_focus
             await driver.press("n")
         assert "TOUR 7/7" in driver.screen
@@ -124,9 +124,9 @@ async def test_stops_can_be_passed_and_gone_back_to_and_every_one_begins_where_i
         await driver.press("b")
         await says(driver, "A client sends a message.")
         await driver.press("b", "right")
-        assert driver.widget("#agent", AgentPlace).face == "raw"
+        assert driver.widget("#agent", AgentView).face == "raw"
         await driver.press("b")
-        await driver.until(lambda: driver.widget("#agent", AgentPlace).face == "card")
+        await driver.until(lambda: driver.widget("#agent", AgentView).face == "card")
         assert len(driver.sent()) == 1
 
 
@@ -207,7 +207,7 @@ async def test_a_finding_is_selected_among_others(open_app: Open):
         await to_stop(driver, 6)
         await driver.press("enter")
         await says(driver, "No crash, a finding")
-        assert driver.widget("#findings", FindingsPlace).selected_text().startswith(BROKEN)
+        assert driver.widget("#findings", FindingsView).selected_text().startswith(BROKEN)
         assert driver.widget("#rules", Feed).cursor == 0
 
 

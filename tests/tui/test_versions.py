@@ -8,8 +8,8 @@ from textual.widgets import OptionList
 from inspector.capture.records import Kind
 from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
-from inspector.tui.screens.translate import LensScreen
-from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.screens.translate import TranslateScreen
+from inspector.tui.widgets.footer import KeyFooter
 
 
 async def test_the_menu_changes_the_interface_in_mid_session(open_app: Open, mock: str):
@@ -41,7 +41,7 @@ async def test_the_lens_shows_a_record_in_other_generations_side_by_side(open_ap
         await driver.connected()
         await driver.ask("report 2")
         await driver.press("escape", "up", "x")
-        await driver.until(lambda: isinstance(driver.app.screen, LensScreen))
+        await driver.until(lambda: isinstance(driver.app.screen, TranslateScreen))
         assert "AS IT CAME  1.0" in driver.screen
         assert "IN 0.3 JSON-RPC" in driver.screen
         assert '"kind": "artifact-update"' in driver.screen
@@ -52,7 +52,7 @@ async def test_the_lens_shows_a_record_in_other_generations_side_by_side(open_ap
             seen.add(driver.line("IN ").split("IN ")[1].split("  ")[0].strip())
         assert len(seen) == 6
         await driver.press("escape")
-        assert driver.workbench.place == "talk"
+        assert driver.workbench.view == "talk"
 
 
 async def test_a_note_has_nothing_for_the_lens(open_app: Open, mock: str):
@@ -89,7 +89,7 @@ async def test_the_doctor_finds_the_mock_agent_sound(open_app: Open, mock: str):
         assert driver.enabled("r") is False
         await driver.press("y")
         await driver.press("escape")
-        assert driver.workbench.place == "agent"
+        assert driver.workbench.view == "agent"
         await driver.go(2)
         assert not [row for row in driver.lines if "doctor" in row and "d doctor" not in row]
 
@@ -122,7 +122,7 @@ async def test_what_a_generation_lacks_is_grey_and_says_why(open_app: Open, mock
     async with open_app(mock, a2a_version="0.3", run={"notifications": True}) as driver:
         await driver.connected()
         await driver.go(3)
-        keys = driver.app.screen.query_one(KeyLine).render()
+        keys = driver.app.screen.query_one(KeyFooter).render()
         start = keys.plain.index("l list")
         styles = [str(span.style) for span in keys.spans if span.start <= start < span.end]
         assert styles == ["$wire-quiet"]

@@ -38,7 +38,7 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
         await driver.done(3)
         assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
         await driver.press("enter")
-        assert driver.workbench.place == "talk"
+        assert driver.workbench.view == "talk"
         assert reported.id[:8] in driver.line("TIMELINE")
         assert f"to task {asked.id[:8]}" not in driver.screen
         await driver.go(3)
@@ -98,7 +98,7 @@ async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_
         assert "✕ task: unknown task" in driver.screen
         await driver.press("enter")
         assert "another-task" in driver.screen
-        assert driver.widget("#delivery-detail", DetailPane).has_focus_within
+        assert driver.widget("#webhooks-detail", DetailPane).has_focus_within
         await driver.press("escape")
         assert driver.widget("#webhooks Feed", Feed).has_focus
 
@@ -199,7 +199,7 @@ async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open)
         [seq] = found["STREAM-004"]
         assert f"#{seq}  " in text
         await driver.press("enter")
-        assert driver.workbench.place == "traffic"
+        assert driver.workbench.view == "traffic"
         assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(seq)
         assert "from nowhere" in driver.screen
         assert driver.widget("#records", Feed).has_focus

@@ -6,15 +6,17 @@ import json
 from pathlib import Path
 
 import httpx
+import pyperclip
 import pytest
 from driving import Driver, Open
 from joserfc.jwk import ECKey, KeySet
 from players import deliver
 
 from inspector.capture.records import Kind
-from inspector.tui.screens.form import FieldInput, FormScreen
-from inspector.tui.screens.text_dialog import PaperScreen
-from inspector.tui.views.webhooks import WebhooksPlace
+from inspector.tui.screens.form import FormScreen
+from inspector.tui.screens.text_dialog import TextDialog
+from inspector.tui.views.webhooks import WebhooksView
+from inspector.tui.widgets.fields import LineInput
 from inspector.wire.receiver.registration import Proof
 
 SIZE = (140, 40)
@@ -89,7 +91,7 @@ async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(o
         await driver.go(4)
         await driver.press("s")
         await choose(driver, "basic")
-        field = driver.app.screen.query_one("#field-credentials", FieldInput)
+        field = driver.app.screen.query_one("#field-credentials", LineInput)
         assert field.password
         await driver.type("me")
         await driver.press("colon")
@@ -116,7 +118,7 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
                 jwks.write_text(json.dumps(KeySet([key]).as_dict(private=False)))
             await driver.press("s")
             await choose(driver, "jwt")
-            driver.app.screen.query_one("#field-jwks", FieldInput).value = str(jwks)
+            driver.app.screen.query_one("#field-jwks", LineInput).value = str(jwks)
             await driver.press("enter", "enter", "enter")
             if not there:
                 await driver.until("could not be read")
@@ -137,24 +139,24 @@ async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open
         await driver.go(4)
         await driver.press("c")
         await driver.until("tried again 1 time")
-        assert isinstance(driver.app.screen, PaperScreen)
+        assert isinstance(driver.app.screen, TextDialog)
         assert driver.line("completed").split()[-1] == "ms"
         assert "by push" in driver.screen
         await driver.press("escape")
-        assert not isinstance(driver.app.screen, PaperScreen)
+        assert not isinstance(driver.app.screen, TextDialog)
         retry = next(one for one in driver.records(Kind.DELIVERY) if one.meta["first"])
-        driver.workbench.query_one(WebhooksPlace).show_seq(retry.seq)
-        await driver.until(lambda: driver.workbench.query_one(WebhooksPlace).selected_record().seq == retry.seq)
+        driver.workbench.query_one(WebhooksView).show_seq(retry.seq)
+        await driver.until(lambda: driver.workbench.query_one(WebhooksView).selected_record().seq == retry.seq)
         await driver.press("o")
         await driver.until(
-            lambda: driver.workbench.query_one(WebhooksPlace).selected_record().seq == retry.meta["first"]
+            lambda: driver.workbench.query_one(WebhooksView).selected_record().seq == retry.meta["first"]
         )
 
 
 async def test_url_and_token_of_a_webhook_are_copied(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
     async with open_app(mock, SIZE, run={"notifications": True}) as driver:
         copied: list[str] = []
-        monkeypatch.setattr(driver.app, "copy", copied.append)
+        monkeypatch.setattr(pyperclip, "copy", copied.append)
         await driver.connected()
         await driver.go(4)
         await driver.press("U")
@@ -196,12 +198,12 @@ async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Op
         await driver.type("nowhere")
         await driver.press("enter")
         await driver.until("A url that starts with http")
-        driver.app.screen.query_one(FieldInput).value = mine.registration.url
+        driver.app.screen.query_one(LineInput).value = mine.registration.url
         await driver.press("enter")
         await driver.until(lambda: driver.records(Kind.NOTE, event="forward"))
         assert driver.records(Kind.DELIVERY)[1].meta["registration"] == mine.registration.number
         await driver.press("F")
-        driver.app.screen.query_one(FieldInput).value = "http://127.0.0.1:1/"
+        driver.app.screen.query_one(LineInput).value = "http://127.0.0.1:1/"
         await driver.press("enter")
         await driver.settled()
         assert "forwarding to http://127.0.0.1:1/" in driver.screen
@@ -234,7 +236,7 @@ async def test_the_screen_goes_on_where_nobody_said_that_it_was_drawn(open_app: 
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)
         await driver.settled()
-        driver.workbench._pacer._drawing = True  # as it stays when what was on top is closed in the middle of it
+        driver.workbench._throttle._drawing = True  # as it stays when what was on top is closed in the middle of it
         await deliver(hook, STATUS)
         await driver.until("DELIVERIES   1")
-        assert driver.workbench._pacer.idle
+        assert driver.workbench._throttle.idle

@@ -1,20 +1,38 @@
-"""The workbench while it is being made: the first place is painted before the others are there."""
+"""The way to the workbench: its frame is painted before there is a session, and it has one from then on."""
 
 from __future__ import annotations
 
-from driving import driving
+from driving import Driver, driving
 
 from inspector.options import Options
 from inspector.tui.render.glyphs import UNICODE
-from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.screens.frame import BootScreen
 
 
-async def test_a_place_that_is_not_there_yet_is_not_gone_to():
+async def test_the_frame_is_painted_first_and_a_view_can_be_chosen_in_it(mock: str):
     async with driving(Options()) as driver:
-        workbench = WorkbenchScreen(UNICODE)
-        await driver.app.push_screen(workbench)
+        await driver.app.push_screen(BootScreen(UNICODE))
+        await driver.until("starting")
+        assert "Findings" in driver.lines[1]
         await driver.press("2")
-        assert workbench.place == "agent"
-        await workbench.complete()
-        await driver.press("2")
-        assert workbench.place == "talk"
+        driver.app.open(mock)
+        await driver.until(lambda: driver.app.session is not None and driver.app.session.connection is not None)
+        await driver.until(lambda: driver.workbench.view == "talk")
+        assert driver.composer.has_focus_within
+
+
+async def test_what_was_written_and_the_view_are_taken_to_another_agent(mock: str):
+    async with driving(Options(reference=mock)) as driver:
+        await connected(driver)
+        await driver.go(2)
+        driver.composer.fill("hello")
+        first = driver.app.session
+        driver.app.open(mock)
+        await driver.until(lambda: driver.app.session not in (None, first))
+        await connected(driver)
+        assert driver.workbench.view == "talk"
+        assert driver.composer.text == "hello"
+
+
+async def connected(driver: Driver) -> None:
+    await driver.until(lambda: driver.app.session is not None and driver.app.session.connection is not None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+from textual.screen import Screen
 
 from inspector.capture.private_files import reason
 from inspector.capture.records import Kind
@@ -17,14 +19,12 @@ from inspector.session.compose.checks import output_modes
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, save
 from inspector.session.replay.translate import sent_message
-from inspector.tui.render.content import plain
+from inspector.session.session import Session
+from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
+from inspector.tui.screens.pick import PickScreen
 from inspector.tui.task_calls import switch_push
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
-    from inspector.tui.screens.compose import ComposeScreen
 
 _NEW, _OTHER = "", "\0other"
 _MOST_TASKS = 12
@@ -52,15 +52,19 @@ _WORDS = {
 
 
 class SettingForms:
-    """Opens the form of an option of the screen's draft, and takes in what was chosen."""
+    """Opens the form of an option of a draft over a screen, and hands on the draft with what was chosen."""
 
-    def __init__(self, screen: ComposeScreen, session: Session) -> None:
+    def __init__(
+        self, screen: Screen[Any], session: Session, draft: Callable[[], Draft], change: Callable[[Draft], None]
+    ) -> None:
         self._screen = screen
         self._session = session
+        self._read = draft
+        self._change = change
 
     @property
     def _draft(self) -> Draft:
-        return self._screen.draft
+        return self._read()
 
     def words(self, key: str) -> str:
         """Say what an option is for."""
@@ -105,7 +109,7 @@ class SettingForms:
     def _set_task(self, task_id: str) -> None:
         task = self._session.tasks.get(task_id)
         context = task.now.context_id if task else "" if task_id else self._draft.context_id
-        self._screen.change(replace(self._draft, task_id=task_id, context_id=context))
+        self._change(replace(self._draft, task_id=task_id, context_id=context))
 
     def _ask_context(self) -> None:
         known = dict.fromkeys(task.now.context_id for task in self._session.tasks.all() if task.now.context_id)
@@ -119,9 +123,8 @@ class SettingForms:
     def _ask_message_id(self) -> None:
         """Ask for the message's id: the one that it has, a new one, or those that were sent, for a retry."""
         requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_LOOKED_AT:]
-        messages = [
-            (one.message.message_id, record.label) for record in reversed(requests) if (one := sent_message(record))
-        ]
+        found = ((sent_message(record), record) for record in reversed(requests))
+        messages = [(sent.message.message_id, record.label) for sent, record in found if sent]
         choices = [Choice(self._draft.message_id, f"{self._draft.message_id}   as it is"), Choice(_NEW, "a new one")]
         choices += [
             Choice(name, f"{name}   sent with {excerpt(label)}: a retry")
@@ -157,8 +160,6 @@ class SettingForms:
         return output_modes(connection.card) if connection else []
 
     def _ask_list(self, title: str, member: str, offered: Sequence[str]) -> None:
-        from inspector.tui.screens.pick import PickScreen  # noqa: PLC0415 - opened rarely
-
         def take(values: tuple[str, ...] | None) -> None:
             if values is not None:
                 self._take(**{member: values})
@@ -186,7 +187,7 @@ class SettingForms:
                 self._take(**{key: text})
 
     def _take(self, **members: object) -> None:
-        self._screen.change(replace(self._draft, **members))  # type: ignore[arg-type]
+        self._change(replace(self._draft, **members))  # type: ignore[arg-type]
 
     def _push(self) -> None:
         self._screen.run_worker(self._toggle_push(), group="push", exclusive=True)
@@ -195,8 +196,8 @@ class SettingForms:
         try:
             await switch_push(self._session)
         except FaultError as error:
-            self._screen.app.tell(error.fault)  # type: ignore[attr-defined]
-        self._screen.change(self._draft)
+            notify_fault(self._screen, error.fault)
+        self._change(self._draft)
 
     # Snippets
 
@@ -223,10 +224,10 @@ class SettingForms:
             except FileExistsError:
                 self._ask_path(replace(field, value=name), name)
             except (OSError, ValueError) as error:
-                self._screen.app.notify(plain(f"Not saved: {reason(error)}.").plain, severity="error", markup=False)
+                notify(self._screen, f"Not saved: {reason(error)}.", "error")
             else:
                 said = f"Saved {path}; a2a-inspect send --snippet {path} sends it."
-                self._screen.app.notify(plain(said).plain, markup=False)
+                notify(self._screen, said)
 
         self._screen.app.push_screen(FormScreen(problem or "SAVE AS A SNIPPET", [field]), take)
 

@@ -1,18 +1,22 @@
-"""The outline of a message: its parts in order, and everything else that can be said with it, one a line."""
+"""The outline of a message: its parts in order, and everything else that can be set with it, one a line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.message import Message
 
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui.render.drafts import part_in_words
-from inspector.tui.render.line_source import Line
+from inspector.tui.render.text_lines import Line
+from inspector.tui.widgets.cursor import CursorView
 
 ADD = "add"
 PART = "parts/"
@@ -123,3 +127,55 @@ class Outline:
     def index_of(self, key: str) -> int | None:
         """Return the line of a key, None where there is none."""
         return next((index for index, row in enumerate(self.rows) if row.key == key), None)
+
+
+class OutlineView(CursorView):
+    """The parts and the options of a message, one a line."""
+
+    DEFAULT_CSS = """
+    OutlineView {
+        overflow-x: hidden;
+        & > .outline--head { color: $text-soft; text-style: bold; }
+        & > .outline--error { color: $state-bad; }
+        & > .outline--warning { color: $state-warning; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"outline--head", "outline--error", "outline--warning"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "screen.put_back", "put back", id="compose.put-back", tooltip="Put back what was removed last"),
+        Binding("D", "screen.duplicate", "double", id="compose.duplicate", tooltip="The part once more"),
+        Binding("x,delete", "screen.remove", "remove", id="compose.remove", tooltip="Remove the part"),
+        Binding("K,shift+up", "screen.shift(-1)", "move up", id="compose.up", tooltip="Move the part up", show=False),
+        Binding("J,shift+down", "screen.shift(1)", "move down", id="compose.down", tooltip="Move it down", show=False),
+    ]
+    enter_hint = "edit"
+
+    class Highlighted(Message):
+        """The cursor is on another row."""
+
+    class Opened(Message):
+        """The row under the cursor is to be edited."""
+
+    @property
+    def row(self) -> Row | None:
+        """Return the row under the cursor."""
+        source = self.source
+        return source.rows[self.cursor] if isinstance(source, Outline) and 0 <= self.cursor < len(source) else None
+
+    def go_to(self, key: str) -> None:
+        """Put the cursor on the row of a key."""
+        index = self.source.index_of(key) if isinstance(self.source, Outline) else None
+        if index is not None:
+            self.cursor = index
+
+    def _highlighted(self) -> None:
+        self.post_message(self.Highlighted())
+
+    def _opened(self) -> None:
+        self.post_message(self.Opened())
+
+    @property
+    def part(self) -> int | None:
+        """Return which part is under the cursor, None for another row."""
+        row = self.row
+        return int(row.key.removeprefix(PART)) if row is not None and row.key.startswith(PART) else None

@@ -19,12 +19,14 @@ from inspector.session.compose.build import guess_type, name_in_url
 from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.tui.compose.path_completion import Candidate, candidates, completed
 from inspector.tui.editor import edit
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.json_lines import NotJsonError, laid_out
-from inspector.tui.render.wrap import WrappedText
+from inspector.tui.render.text_lines import WrappedText
 from inspector.tui.widgets.composer import MOST
+from inspector.tui.widgets.fields import LineInput
 from inspector.tui.widgets.lines import LineView
-from inspector.tui.widgets.verbatim_area import ExactArea
+from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 _ONE_LINE = (PartKind.FILE, PartKind.LINK)
 _FIELDS = {"media_type": "media type", "filename": "file name", "metadata": "metadata"}
@@ -32,16 +34,10 @@ _LONG = 4000
 """How many characters of a text that is too long to be edited here are shown."""
 
 
-class PartArea(ExactArea):
+class PartArea(VerbatimArea):
     """The text or the JSON of a part."""
 
     most = MOST
-
-
-class PathInput(Input):
-    """A line for the path of a file, or for a url."""
-
-    enter_hint = "take it"
 
 
 class PartEditor(Vertical):
@@ -90,18 +86,13 @@ class PartEditor(Vertical):
         yield Static(id="part-said")
         yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
         yield LineView(id="part-long")
-        yield PathInput(id="part-path", compact=True, select_on_focus=False)
+        yield LineInput(enter_hint="take it", id="part-path", select_on_focus=False)
         yield OptionList(id="part-files", compact=True)
         with Vertical(id="part-fields"):
             for name, label in _FIELDS.items():
                 with Horizontal(classes="part-field"):
                     yield Static(label)
-                    yield Input(id=f"part-{name}", compact=True, select_on_focus=False)
-
-    def on_mount(self) -> None:
-        """Keep every cursor still."""
-        for field in self.query(Input):
-            field.cursor_blink = False
+                    yield LineInput(id=f"part-{name}", select_on_focus=False)
 
     @property
     def part(self) -> DraftPart | None:
@@ -111,7 +102,7 @@ class PartEditor(Vertical):
         value = self._part.value
         if not self._is_long:
             one_line = self._part.kind in _ONE_LINE
-            value = self.query_one(PathInput).value if one_line else self.query_one(PartArea).text
+            value = self.query_one("#part-path", LineInput).value if one_line else self.query_one(PartArea).text
         fields = {name: self.query_one(f"#part-{name}", Input).value for name in _FIELDS}
         return replace(self._part, value=value, **fields)  # type: ignore[arg-type]
 
@@ -137,7 +128,7 @@ class PartEditor(Vertical):
             if shown["#part-text"]:
                 area.text = part.value
                 area.placeholder = "JSON" if part.kind is PartKind.DATA else "the text"
-            path = self.query_one(PathInput)
+            path = self.query_one("#part-path", LineInput)
             path.value = part.value if one_line else ""
             path.placeholder = (
                 "the path of a file" if part.kind is PartKind.FILE else "https://..., which the agent fetches"
@@ -204,7 +195,7 @@ class PartEditor(Vertical):
         if not self._is_long:
             self._change(value=event.text_area.text)
 
-    def on_exact_area_overflowed(self, event: PartArea.Overflowed) -> None:
+    def on_verbatim_area_overflowed(self, event: PartArea.Overflowed) -> None:
         """Take in a text that is too long for an area, and show how it begins."""
         event.stop()
         self._set_value(event.text)
@@ -258,7 +249,7 @@ class PartEditor(Vertical):
             listed.add_option(Option(plain(problem), disabled=True))
 
     def _take(self, path: str) -> None:
-        field = self.query_one(PathInput)
+        field = self.query_one("#part-path", LineInput)
         field.value = path
         field.cursor_position = len(path)
         self.screen.set_focus(field)
@@ -277,7 +268,7 @@ class PartEditor(Vertical):
 
     def action_complete(self) -> None:
         """Complete the path as far as all that begins so goes on alike, or go on where it does not."""
-        field = self.query_one(PathInput)
+        field = self.query_one("#part-path", LineInput)
         path = completed(field.value, self._candidates)
         if field.has_focus and path != field.value:
             self._take(path)
@@ -294,7 +285,7 @@ class PartEditor(Vertical):
         try:
             self._set_value(laid_out(part.value.encode("utf-8", "surrogatepass")).removesuffix("\n"))
         except NotJsonError as error:
-            self.app.notify(plain(str(error)).plain, severity="warning", markup=False)
+            notify(self, str(error), "warning")
 
     def action_editor(self) -> None:
         """Write the value in the user's editor."""

@@ -1,34 +1,37 @@
-"""The request that a message stands for: as it will go out, or written by hand."""
+"""The request of a message: as it would be sent, written by hand, or copied in one of several forms."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from inspector.protocol.errors import Fault
+from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.errors import Fault, FaultError
+from inspector.session.call import Call
+from inspector.session.compose.copy_as import as_curl, as_httpx
 from inspector.session.compose.raw_request import write_text
 from inspector.text.units import size
 from inspector.tui.editor import edit
+from inspector.tui.notify import copy, notify
 from inspector.tui.render.content import plain
+from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.widgets.json_view import JsonView
-from inspector.tui.widgets.verbatim_area import ExactArea
-
-if TYPE_CHECKING:
-    from inspector.session.call import Call
-    from inspector.wire.client.observations import Sent
+from inspector.tui.widgets.verbatim_area import VerbatimArea
+from inspector.wire.client.observations import Sent
 
 _MOST_HEADERS = 12
 _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})
 """Headers that every request has; they stand on one line, behind those that are this one's own."""
 
 
-class RawArea(ExactArea):
+class RawArea(VerbatimArea):
     """The request as text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -137,3 +140,45 @@ class PreviewPane(Vertical):
 
 def _header(name: str, value: str) -> Content:
     return Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value))
+
+
+FORMS = {
+    "curl": "curl     a command that sends the same bytes",
+    "httpx": "httpx    a Python program that does",
+    "http": "http     the request as text, which send --request takes",
+    "json": "JSON     the body alone",
+}
+
+
+def ask_form(app: App[Any], turn: Call) -> None:
+    """Ask in which form the request of a turn is to be copied, and copy it."""
+
+    def take(values: dict[str, str] | None) -> None:
+        if values is None:
+            return
+        try:
+            copy(app, text_of(turn, values[CHOICE]))
+        except FaultError as error:
+            notify(app, error.fault.sentence(), "warning")
+
+    choices = [Choice(name, words) for name, words in FORMS.items()]
+    app.push_screen(FormScreen("COPY AS: your credentials are in it", choices=choices), take)
+
+
+def text_of(turn: Call, form: str) -> str:
+    """Return what would be sent in a form of `FORMS`, with the credentials; raises `FaultError` where it has none."""
+    return _WRITERS[form](turn)
+
+
+def _json(turn: Call) -> str:
+    wire, call = turn.wire, turn.exchange.call
+    body = wire.shown if isinstance(wire, HttpRequest) else wire.body
+    return call.binding.show(call.dialect, call.operation, body, True).decode("utf-8", "replace")
+
+
+_WRITERS: dict[str, Callable[[Call], str]] = {
+    "curl": lambda turn: as_curl(turn.signed()),
+    "httpx": lambda turn: as_httpx(turn.signed()),
+    "http": lambda turn: write_text(turn.signed(), turn.exchange.call),
+    "json": _json,
+}

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from textual.app import App
 
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.schema import FieldError, SchemaField, fields_of, filled_in, find_schema, schema_of_skill
+from inspector.session.session import Session
 from inspector.tui.render.json_lines import laid_out
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
 
 
 class Offer(NamedTuple):

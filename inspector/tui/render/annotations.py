@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.bookmarks import Bookmarks
-    from inspector.session.push.matching import RecordMatcher
-    from inspector.session.record_list import Row
-    from inspector.session.session import Session
+from inspector.session.bookmarks import Bookmarks
+from inspector.session.push.matching import MatchState, RecordMatcher
+from inspector.session.record_list import Row
+from inspector.session.session import Session
 
 
-class Aside(NamedTuple):
+class Annotation(NamedTuple):
     """What stands beside a record.
 
     `told` says whether the other way (the stream for a push, a push for a streamed event) told it too: True, False, or
@@ -29,28 +27,26 @@ class Aside(NamedTuple):
     delay: float = 0.0
 
 
-NOTHING_BESIDE = Aside()
+NO_ANNOTATION = Annotation()
 
 
-class Asides:
+class Annotations:
     """Looks up what stands beside a record when its row is drawn, at a cost that no number of records changes."""
 
     def __init__(self, session: Session) -> None:
-        from inspector.session.push.matching import MatchState  # noqa: PLC0415 - loaded with the session, after first paint
-
         self._told = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
         self._capture = session.journal.capture
         self._marks: Bookmarks = session.marks
-        self._matcher: RecordMatcher = session.push.matcher
+        self._pairing: RecordMatcher = session.push.matcher
 
-    def of(self, record: Record, row: Row | None = None) -> Aside:
+    def of(self, record: Record, row: Row | None = None) -> Annotation:
         """Return what stands beside a record, or beside one of those that its row folds."""
         bookmarked, remark = self._marks.bookmarked(record.seq), self._marks.remark_on(record.seq)
         if row is not None and row.records > 1:
             folded = [seq for seq in self._marks.within(row.first, row.last) if self._goes_with(seq, record)]
             bookmarked = any(map(self._marks.bookmarked, folded))
             remark = next((said for seq in folded if (said := self._marks.remark_on(seq))), "")
-        return self._beside(record, Aside(bookmarked, remark))
+        return self._beside(record, Annotation(bookmarked, remark))
 
     def _goes_with(self, seq: int, last: Record) -> bool:
         """Tell whether a record is one of those that a run folds: others may stand between them."""
@@ -62,8 +58,8 @@ class Asides:
             last.label,
         )
 
-    def _beside(self, record: Record, aside: Aside) -> Aside:
-        other = self._matcher.of(record)
+    def _beside(self, record: Record, aside: Annotation) -> Annotation:
+        other = self._pairing.of(record)
         if other is None:
             return aside
         told = self._told[other.state]

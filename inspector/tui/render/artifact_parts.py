@@ -1,26 +1,61 @@
-"""An artifact as the pane shows it: its parts one by one, its chunks, and a file in words."""
+"""The parts of an artifact or a message: laid out as sections, read as files, and described in words."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from inspector.protocol.assemble import AssembledArtifact, TextRun
+from inspector.protocol.model import Artifact, Message, Part
+from inspector.session.replay.file_content import FileFacts, decode, file_facts
 from inspector.text.units import size
+from inspector.tui.render import images
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Line
-from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.parts import describe_part
+from inspector.tui.render.text_lines import Line, Paragraph
 
-if TYPE_CHECKING:  # a session is loaded after the first paint
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
     from inspector.protocol.assemble import AssembledArtifact
-    from inspector.protocol.model import Part
+    from inspector.protocol.model import Message
     from inspector.session.replay.file_content import FileFacts
 
-SectionKind: TypeAlias = Literal["text", "data", "file", "url", "nothing"]
-View: TypeAlias = Literal["text", "markdown", "chunks", "json", "image", "facts", "hex"]
 
-VIEWS: dict[SectionKind, tuple[View, ...]] = {
+_LONGEST_DATA = 4000
+
+
+def describe_part(part: Part, glyphs: Glyphs) -> str:
+    """Say what a part is: a file by name, type and size, data as JSON, a text with what it says besides."""
+    match part.content:
+        case "raw":
+            what = f"{_file_size(part.raw or '')}, sent in the message"
+        case "url":
+            what = f"at {part.url} (not fetched)"
+        case "data":
+            what = "data\n" + json.dumps(part.data, indent=2, ensure_ascii=False)[:_LONGEST_DATA]
+        case "text":
+            what = "text"
+        case _:
+            what = "a part without content"
+    named = "  ".join(piece for piece in (part.filename, part.media_type, what) if piece)
+    return f"{glyphs.folded} {named}"
+
+
+def _file_size(encoded: str) -> str:
+    try:
+        return size(len(base64.b64decode(encoded, validate=True)))
+    except (binascii.Error, ValueError):
+        return f"{size(len(encoded))} that are not base64"
+
+
+SectionKind: TypeAlias = Literal["text", "data", "file", "url", "nothing"]
+Representation: TypeAlias = Literal["text", "markdown", "chunks", "json", "image", "facts", "hex"]
+
+REPRESENTATIONS: dict[SectionKind, tuple[Representation, ...]] = {
     "text": ("text", "markdown", "chunks"),
     "data": ("json", "text"),
     "file": ("facts", "hex"),
@@ -74,8 +109,6 @@ class Sections:
 
     def update(self) -> None:
         """Take in the parts that came, and how far the last text grew."""
-        from inspector.protocol.assemble import TextRun  # noqa: PLC0415 - loaded with the session, after first paint
-
         parts = self.artifact.parts
         last = parts[self._taken - 1] if self._taken else None
         if isinstance(last, TextRun):
@@ -171,3 +204,36 @@ def _rows(rows: Sequence[tuple[str, str]]) -> list[Paragraph]:
 
 def _odd(sentence: str) -> Paragraph:
     return Paragraph((f"{'odd':<12}", "line--warning"), sentence, "line--warning")
+
+
+def artifact_of(message: Message) -> AssembledArtifact:
+    """Put a message in the shape of an artifact."""
+    made = AssembledArtifact(message.message_id, name="message")
+    made.extend(Artifact(artifact_id=message.message_id, parts=message.parts))
+    return made
+
+
+def read_file(section: Section, view: Representation) -> tuple[bytes, FileFacts | None, Picture | None, str]:
+    """Return the bytes of a file, what is known of them, the image that they are and why there is none."""
+    raw = section.part.raw if section.part is not None else None
+    decoded = decode(raw) if raw is not None else None
+    if decoded is None:
+        return b"", None, None, ""
+    facts = file_facts(decoded.content, section.media_type, decoded.odd)
+    if view != "image":
+        return decoded.content, facts, None, ""
+    if facts.width * facts.height > images.MOST_PIXELS:
+        return (
+            decoded.content,
+            facts,
+            None,
+            _too_many(facts),
+        )
+    try:
+        return decoded.content, facts, images.read_image(decoded.content), ""
+    except images.ImageError as error:
+        return decoded.content, facts, None, str(error)
+
+
+def _too_many(facts: FileFacts) -> str:
+    return f"{facts.width:,} x {facts.height:,} pixels are more than {images.MOST_PIXELS:,}"

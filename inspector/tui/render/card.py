@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rich.cells import cell_len
 
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.signatures.verify import Outcome, Verdict
 from inspector.protocol.pointer import pointer
+from inspector.protocol.security import requirements_in_words, scheme_in_words
+from inspector.protocol.selection import Option, options
+from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
+from inspector.session.connection import Connection
 from inspector.text.sanitise import clean
 from inspector.tui.render.card_lines import Act, Beside, CardLine, More, Try, Writer
+from inspector.tui.render.finding_lines import verdict
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.skills import FEW, SkillLines
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.findings.signatures.verify import Verdict
-    from inspector.protocol.selection import Option
-    from inspector.session.card.observed import ObservedBehaviour
-    from inspector.session.connection import Connection
+from inspector.tui.render.text_lines import Line
 
 _CAPABILITY = 22
 """The width of the column of capabilities."""
@@ -118,19 +115,6 @@ class CardLines:
         return len(self._head) + first, len(self._head) + last
 
 
-def verdict(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
-    """Say whether a card is sound, or how many errors and warnings it has."""
-    count = Counter(finding.severity for finding in findings)
-    said = [
-        f"{count[severity]:,} {severity.value}{'s' * (count[severity] > 1)}" for severity in Severity if count[severity]
-    ]
-    if count[Severity.ERROR]:
-        return f"{glyphs.cross} {', '.join(said)}", "card--bad"
-    if count[Severity.WARNING]:
-        return f"{glyphs.severities[Severity.WARNING]} {', '.join(said)}", "card--warning"
-    return ", ".join([f"{glyphs.check} sound", *said]), "card--good"
-
-
 class _Head:
     """Writes all of a card but its skills, every finding beside the row that it concerns."""
 
@@ -201,8 +185,6 @@ class _Head:
         write.add((said, "card--label"), act=More(), pointer="/description")
 
     def _interfaces(self) -> None:
-        from inspector.protocol.selection import options  # noqa: PLC0415 - loaded with the session
-
         judged = options(self._card)
         if not judged:
             self._write.text("talk to it", "the card declares no interface", "card--bad")
@@ -240,8 +222,6 @@ class _Head:
             self._write.text("", f"and {count - _MOST_ROWS:,} more {what}", "card--muted")
 
     def _get_in(self) -> None:
-        from inspector.protocol.security import requirements_in_words, scheme_in_words  # noqa: PLC0415 - as above
-
         self._write.text("get in", requirements_in_words(self._card), at="/securityRequirements")
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
@@ -253,8 +233,6 @@ class _Head:
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
 
     def _capabilities(self) -> None:
-        from inspector.session.card.observed import calls_in_words, compare_capabilities  # noqa: PLC0415 - as above
-
         for number, one in enumerate(compare_capabilities(self._card, self._observed)):
             declared = {True: "declared", False: "declined", None: "not declared"}[one.declared]
             sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[one.declared]
@@ -272,8 +250,6 @@ class _Head:
             self._write.text("observed", said, "card--muted")
 
     def _extensions(self) -> None:
-        from inspector.session.card.observed import extension_in_words  # noqa: PLC0415 - as above
-
         extensions = self._card.capabilities.extensions or []
         for number, extension in enumerate(extensions[:_MOST_ROWS]):
             seen, odd = extension_in_words(extension.uri, self._observed)
@@ -308,8 +284,6 @@ class _Head:
             self._take(member)
 
     def _signatures(self) -> None:
-        from inspector.findings.signatures.verify import Outcome  # noqa: PLC0415 - loaded with the session
-
         count = len(self._card.signatures or ())
         if not count:
             self._write.text("signed by", "nobody", "card--muted")

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from inspector.findings.finding import Finding, Severity
+from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Line, Piece
 from inspector.tui.render.markdown import markdown_lines
-from inspector.tui.render.paragraphs import LONGEST, Paragraph, hang
-from inspector.tui.render.rule_texts import rule_of
-from inspector.tui.render.styled import wrap_pieces
+from inspector.tui.render.text_lines import LONGEST, Line, Paragraph, Piece, hang, wrap_pieces
 
 LABEL = 14
 """The width of the column of labels."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from inspector.protocol.difference import Change, How
+from inspector.protocol.model import Json
+from inspector.session.card.changes import EarlierCard
 from inspector.text.sanitise import clean
-from inspector.tui.render.card_source import moment
+from inspector.tui.render.finding_lines import moment
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Line, Piece
-from inspector.tui.render.styled import wrap_pieces
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.protocol.model import Json
-    from inspector.session.card.changes import EarlierCard
+from inspector.tui.render.text_lines import Line, Piece, wrap_pieces
 
 MOST = 2000
 """How many changes are listed."""

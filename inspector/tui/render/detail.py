@@ -5,10 +5,10 @@ from __future__ import annotations
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.text.units import size
+from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import clock, lasting
-from inspector.tui.render.rule_texts import rule_of
+from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.times import clock, lasting
 
 _LABEL = 13
 _TEXT = "line--text"

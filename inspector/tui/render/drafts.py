@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from inspector.session.compose.draft import Draft, DraftPart
 from inspector.text.units import size
-
-if TYPE_CHECKING:
-    from inspector.session.compose.draft import Draft, DraftPart
-    from inspector.wire.client.upload import Upload
+from inspector.wire.client.upload import Upload
 
 _BAR = 12
 _EXCERPT = 60

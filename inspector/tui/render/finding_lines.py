@@ -1,20 +1,95 @@
-"""Findings of a text one below the other, each with its remedy."""
+"""Findings and the origin of a card, as lines."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 
-from inspector.findings.finding import Finding
-from inspector.tui.render.card import verdict
+from inspector.findings.finding import Finding, Severity
+from inspector.findings.rule import Rule
+from inspector.findings.rules import RULES
+from inspector.session.connection import Connection
+from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Line
-from inspector.tui.render.paragraphs import Paragraph, hang
-from inspector.tui.render.rule_texts import rule_of
+from inspector.tui.render.text_lines import Line, Paragraph, Piece, hang
+from inspector.wire.client.http_caching import caching_of
+
+
+def rule_of(name: str) -> Rule:
+    """Return the rule of this id; one that only another version knows, whose recording is seen, is said to be none."""
+    known = RULES.get(name)
+    title, remedy = "A rule that this version does not know.", "Update a2a-inspect to read what it is about."
+    return known or Rule(name, Severity.HINT, title, "", "", remedy)
+
+
+_LABEL = 12
+_STYLES = {"error": "line--bad", "warning": "line--warning", "hint": "line--soft"}
+
+
+def moment(at: float) -> str:
+    """Return a time with its day, as the clock on the wall has it."""
+    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def how_served(connection: Connection) -> list[Paragraph]:
+    """Say how the card came, its headers last."""
+    found, headers = connection.found, connection.headers
+    shape = f"in the shape of {found.dialect.generation}"
+    rows = [_row("found at", connection.url or connection.reference)]
+    rows += [_row("tried", f"{one.url}   {one.outcome}") for one in connection.tries[:-1]]
+    if not connection.url:
+        return [*rows, _row("read", f"{moment(connection.at)}, {size(len(found.raw))}, {shape}")]
+    types = next((value for name, value in headers if name.lower() == "content-type"), "no content type")
+    rows.append(_row("served", f"{moment(connection.at)}, {types}, {size(len(found.raw))}, {shape}"))
+    caching = caching_of(headers)
+    until = caching.fresh_until(connection.confirmed or connection.at)
+    rows.append(_row("caching", f"{caching.words()}{f', fresh until {moment(until)}' if until else ''}"))
+    if connection.confirmed:
+        how = "the same bytes were served again" if connection.confirmed == connection.at else "unchanged (304)"
+        rows.append(_row("asked again", f"{how}, {moment(connection.confirmed)}"))
+    return [*rows, *(Paragraph((f"{name}: ", "line--soft"), value, "line--text") for name, value in headers)]
+
+
+def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
+    """Say what is wrong at one place, each with its ground and its remedy."""
+    lines: list[Paragraph] = []
+    for one in found:
+        rule, style = rule_of(one.rule), _STYLES[one.severity]
+        mark = (f"{glyphs.severities[one.severity]} ", style)
+        lines.append(Paragraph(mark, f"{one.rule}  {rule.title}: {one.seen}", "line--text"))
+        lines.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section}: {rule.demand})", "line--soft"))
+    return lines
+
+
+def finding_note(found: Sequence[Finding], glyphs: Glyphs) -> Piece:
+    """Name the rules that are broken at one place, as a note behind a line of JSON."""
+    worst = min((one.severity for one in found), key=list(_STYLES).index)
+    said = "  ".join(dict.fromkeys(f"{glyphs.severities[one.severity]} {one.rule}" for one in found))
+    return said, f"json--{worst}"
+
+
+def _row(label: str, text: str) -> Paragraph:
+    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), text, "line--text")
+
 
 MOST = 200
 """How many findings are listed."""
 
 _VERDICTS = {"card--bad": "$state-bad", "card--warning": "$state-warning", "card--good": "$state-good"}
+
+
+def verdict(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
+    """Say whether a card is sound, or how many errors and warnings it has."""
+    count = Counter(finding.severity for finding in findings)
+    said = [
+        f"{count[severity]:,} {severity.value}{'s' * (count[severity] > 1)}" for severity in Severity if count[severity]
+    ]
+    if count[Severity.ERROR]:
+        return f"{glyphs.cross} {', '.join(said)}", "card--bad"
+    if count[Severity.WARNING]:
+        return f"{glyphs.severities[Severity.WARNING]} {', '.join(said)}", "card--warning"
+    return ", ".join([f"{glyphs.check} sound", *said]), "card--good"
 
 
 class FindingLines:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from inspector.session.stream_health import StreamHealth
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Piece
-from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import lasting, relative
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.stream_health import StreamHealth
+from inspector.tui.render.text_lines import Paragraph, Piece
+from inspector.tui.render.times import lasting, relative
 
 SPARKS = 12
 """How many cells the small chart of a line has at most."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.tui.render.line_source import Line
-from inspector.tui.render.wrap import LIMIT, WrappedText
+from inspector.tui.render.text_lines import LIMIT, Line, WrappedText
 
 _SIZES = (16, 8, 4)
 """How many bytes a row may hold."""

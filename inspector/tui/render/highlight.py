@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from inspector.tui.render.line_source import Line, LineSource, Piece
-from inspector.tui.render.wrap import WrappedText
+from inspector.tui.render.text_lines import Line, LineSource, Piece, WrappedText
 
 HIT = "line--hit"
 """The component class of what was found."""

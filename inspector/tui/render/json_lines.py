@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from inspector.protocol.pointer import pointer as pointer_over
 from inspector.protocol.pointer import steps_of
 from inspector.text.units import size
-from inspector.tui.render.line_source import Line, Piece
+from inspector.tui.render.text_lines import Line, Piece
 
 Value: TypeAlias = Any
 """A JSON value, of Python's own kinds or as `read` returns it."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
-from inspector.tui.render.line_source import Line, Piece
-from inspector.tui.render.styled import wrap_pieces
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+from inspector.tui.render.text_lines import Line, Piece, wrap_pieces
 
 LONGEST = 4000
 """How many characters are read as Markdown; a longer text is shown as it is, cut there."""
@@ -158,8 +155,6 @@ def _depth(line: str) -> int:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - a card that is long in coming should not wait for it
-
     # What these rules take away could be meant to be overlooked.
     return MarkdownIt("commonmark").disable(["escape", "entity", "reference"])
 

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from inspector.capture.records import Record
+from inspector.session.journal import Journal
+from inspector.session.polling import Polls
+from inspector.session.record_list import RecordList, Row
+from inspector.session.tasks import TrackedTask
 from inspector.tui.render import rows
-from inspector.tui.render.annotations import NOTHING_BESIDE, Aside, Asides
+from inspector.tui.render.annotations import Annotation, Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cells
 
-if TYPE_CHECKING:
-    from inspector.session.journal import Journal
-    from inspector.session.record_list import RecordList, Row
-    from inspector.session.tasks import TrackedTask
-
-
+POLL_COLUMN = 5
+"""Before which cell of a task's row stands how it is polled."""
 _NEAR = 8
 """So many rows before one are looked at for the task that they are about."""
 
 
 class TimelineRows:
-    """The rows of a timeline; `asides` knows what stands beside the records, None where nothing is to."""
+    """The rows of a timeline; `annotations` knows what is shown beside the records."""
 
-    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs, asides: Asides | None = None) -> None:
+    def __init__(self, journal: Journal, records: RecordList, glyphs: Glyphs, annotations: Annotations) -> None:
         self._journal = journal
         self._records = records
         self._glyphs = glyphs
-        self._asides = asides
+        self._annotations = annotations
 
     def __len__(self) -> int:
         return len(self._records)
@@ -44,7 +43,7 @@ class TimelineRows:
             row,
             began,
             self._glyphs,
-            self._aside(record, row),
+            self._annotation(record, row),
             self._gap(index),
             other=self._is_other(record, index),
         )
@@ -63,8 +62,8 @@ class TimelineRows:
         get = self._journal.capture.get
         return get(self._records[index].first).at - get(self._records[index - 1].last).at
 
-    def _aside(self, record: Record, row: Row | None = None) -> Aside:
-        return NOTHING_BESIDE if self._asides is None else self._asides.of(record, row)
+    def _annotation(self, record: Record, row: Row | None = None) -> Annotation:
+        return self._annotations.of(record, row)
 
     def record(self, index: int) -> Record:
         """Return the last record of a row."""
@@ -77,17 +76,17 @@ class DeliveryRows(TimelineRows):
     def row(self, index: int) -> Cells:
         """Return the cells of one delivery."""
         record = self.record(index)
-        return rows.delivery_row(record, self._glyphs, self._aside(record))
+        return rows.delivery_row(record, self._glyphs, self._annotation(record))
 
 
 class ExchangeRows:
     """One row for each exchange."""
 
-    def __init__(self, journal: Journal, requests: RecordList, glyphs: Glyphs, asides: Asides | None = None) -> None:
+    def __init__(self, journal: Journal, requests: RecordList, glyphs: Glyphs, annotations: Annotations) -> None:
         self._journal = journal
         self._requests = requests
         self._glyphs = glyphs
-        self._asides = asides
+        self._annotations = annotations
 
     def __len__(self) -> int:
         return len(self._requests)
@@ -101,23 +100,28 @@ class ExchangeRows:
         summary = self._journal.exchanges.get(self.number(index))
         if summary is None:
             raise LookupError(f"record {self.number(index)} opened no exchange")
-        aside = self._asides.of(self._journal.capture.get(summary.number)) if self._asides else NOTHING_BESIDE
-        return rows.exchange_row(summary, self._glyphs, aside)
+        annotation = self._annotations.of(self._journal.capture.get(summary.number))
+        return rows.exchange_row(summary, self._glyphs, annotation)
 
 
 class ExchangeRecordRows(TimelineRows):
     """The records of one exchange, with times since its request."""
 
     def __init__(
-        self, journal: Journal, records: RecordList, glyphs: Glyphs, began: float, asides: Asides | None = None
+        self,
+        journal: Journal,
+        records: RecordList,
+        glyphs: Glyphs,
+        began: float,
+        annotations: Annotations,
     ) -> None:
-        super().__init__(journal, records, glyphs, asides)
+        super().__init__(journal, records, glyphs, annotations)
         self._began = began
 
     def row(self, index: int) -> Cells:
         """Return the cells of one record."""
         record = self.record(index)
-        return rows.record_row(record, self._began, self._glyphs, self._aside(record))
+        return rows.record_row(record, self._began, self._glyphs, self._annotation(record))
 
 
 class TaskRows:
@@ -138,3 +142,18 @@ class TaskRows:
     def row(self, index: int) -> Cells:
         """Return the cells of one task."""
         return rows.task_row(self.tasks[index], time.time(), self._glyphs)
+
+
+class PolledTaskRows(TaskRows):
+    """One row for each task, with the glyph of polls and the seconds between two of them where it is polled."""
+
+    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs, polls: Polls) -> None:
+        super().__init__(tasks, glyphs)
+        self._polls = polls
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one task."""
+        cells = super().row(index)
+        poll = self._polls.get(self.tasks[index].id)
+        said = f"{self._glyphs.poll} {poll.every:g}s" if poll else ""
+        return (*cells[:POLL_COLUMN], (said, "feed--received"), *cells[POLL_COLUMN:])

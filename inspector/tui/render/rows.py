@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
+from inspector.session.exchanges import ExchangeSummary
+from inspector.session.record_list import Row
+from inspector.session.tasks import TrackedTask
 from inspector.text.units import size, timestamp_seconds
-from inspector.tui.render.annotations import NOTHING_BESIDE, Aside
+from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.glyphs import Glyphs
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.exchanges import ExchangeSummary
-    from inspector.session.record_list import Row
-    from inspector.session.tasks import TrackedTask
+from inspector.tui.render.times import MINUTES, ago, clock, delayed, relative
 
 Cell: TypeAlias = tuple[str, str]
 """Text from anywhere, not yet sanitised, and the component class that colours it."""
@@ -44,8 +42,6 @@ _TOLD_APART = 4
 """How many characters of an id tell the rows of one task from those of another."""
 _SHORTEST_GAP = 0.0005
 """A gap below this is none: what is told is milliseconds."""
-_MINUTES = 100
-"""From so many seconds on a time is told in minutes and seconds."""
 _PROOF = 9
 """How many characters of the name of a proof fit beside its mark."""
 
@@ -58,44 +54,6 @@ _MARKS = (
     ("shape", "content-type", "json", "size", "encoding", "method"),
 )
 """The checks behind each of the five marks of a delivery."""
-
-
-def relative(seconds: float) -> str:
-    """Return a time since something: `0.041`, `8.211`, `93.4`, `12:07`."""
-    if seconds < 60:
-        return f"{seconds:.3f}"
-    if seconds < _MINUTES:
-        return f"{seconds:.1f}"
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-
-
-def lasting(seconds: float) -> str:
-    """Return how long something took, with its unit: `0.041 s`, `93.4 s`, `12:07 min`."""
-    return f"{relative(seconds)} {'s' if seconds < _MINUTES else 'min'}"
-
-
-def delayed(seconds: float) -> str:
-    """Return by how much something came later, in few cells: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
-    length = abs(seconds)
-    sign = "-" if seconds < 0 else "+"
-    if length < 0.9995:
-        return f"{sign}{length * 1000:.0f}ms"
-    if length < 60:
-        return f"{sign}{length:.1f}s" if length < 9.95 else f"{sign}{length:.0f}s"
-    return f"{sign}{length / 60:.0f}min" if length < 6000 else f"{sign}{length / 3600:.0f}h"
-
-
-def clock(at: float) -> str:
-    """Return the local time of day."""
-    return time.strftime("%H:%M:%S", time.localtime(at))
-
-
-def ago(seconds: float) -> str:
-    """Return an age as people say it: `4 s`, `12 min`, `3 h`, `2 d`."""
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(0, seconds):.0f} s"
 
 
 def state_style(state: str) -> str:
@@ -146,7 +104,7 @@ def timeline_row(
     row: Row,
     began: float | None,
     glyphs: Glyphs,
-    aside: Aside = NOTHING_BESIDE,
+    aside: Annotation = NO_ANNOTATION,
     gap: float | None = None,
     *,
     other: bool = False,
@@ -170,7 +128,7 @@ def timeline_row(
 
 
 def _since(gap: float) -> str:
-    return f"+{gap:.3f}" if gap < 9.9995 else f"+{gap:.1f}" if gap < _MINUTES else f"+{relative(gap)}"
+    return f"+{gap:.3f}" if gap < 9.9995 else f"+{gap:.1f}" if gap < MINUTES else f"+{relative(gap)}"
 
 
 def _when(record: Record, began: float | None) -> Cell:
@@ -214,7 +172,7 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
     return record.label, "feed--text"
 
 
-def _marked(cell: Cell, aside: Aside, glyphs: Glyphs) -> Cell:
+def _marked(cell: Cell, aside: Annotation, glyphs: Glyphs) -> Cell:
     """Put the sign of a bookmark before a text, and a remark with its own: it was written to be seen."""
     text, style = cell
     if aside.remark:
@@ -222,7 +180,7 @@ def _marked(cell: Cell, aside: Aside, glyphs: Glyphs) -> Cell:
     return (f"{glyphs.bookmark} {text}" if aside.bookmarked else text), style
 
 
-def _note(record: Record, row: Row, glyphs: Glyphs, aside: Aside) -> Cell:
+def _note(record: Record, row: Row, glyphs: Glyphs, aside: Annotation) -> Cell:
     if record.kind is Kind.DELIVERY:
         verdict, style = _verdict(record, glyphs)
         if aside.paired and style == "feed--good":
@@ -233,7 +191,7 @@ def _note(record: Record, row: Row, glyphs: Glyphs, aside: Aside) -> Cell:
     return _beside_pushes(size(record.size) if record.event == "artifact" else "", aside, glyphs)
 
 
-def _beside_stream(aside: Aside, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
+def _beside_stream(aside: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
     """Say what a good push is to the stream: how much later than which record, ahead of it, or nowhere in it."""
     count = f"+{row.records:,} " if row.records > 1 else ""
     if not aside.told:
@@ -247,7 +205,7 @@ def _beside_stream(aside: Aside, row: Row, verdict: str, glyphs: Glyphs) -> Cell
     ), "feed--good"
 
 
-def _beside_pushes(text: str, aside: Aside, glyphs: Glyphs) -> Cell:
+def _beside_pushes(text: str, aside: Annotation, glyphs: Glyphs) -> Cell:
     """Say whether a push told what was streamed: with the sign of a push, how late, and where if there is room."""
     if not aside.told:
         text = text or ("no push" if aside.told is False else "")
@@ -279,7 +237,7 @@ def _verdict(record: Record, glyphs: Glyphs) -> Cell:
     return (f"{proof[:_PROOF]} {glyphs.check}", "feed--good") if proof else _NOTHING
 
 
-def delivery_row(record: Record, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
+def delivery_row(record: Record, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of a delivery: time, latency, attempt, task, what it reports, marks, the answer given, mark."""
     meta = record.meta
     latency, attempt = meta.get("latency"), meta.get("attempt", 1)
@@ -316,7 +274,7 @@ def _worst_of(good: list[bool | None]) -> bool | None:
     return False if False in good else True if True in good else None
 
 
-def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
+def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of an exchange: time, operation, where, status, content type, events, size, duration, mark."""
     status = str(exchange.status) if exchange.status else "…" if exchange.seconds is None else "none"
     good = 200 <= exchange.status < 300
@@ -335,7 +293,7 @@ def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Aside = NOTHI
     )
 
 
-def record_row(record: Record, began: float, glyphs: Glyphs, aside: Aside = NOTHING_BESIDE) -> Cells:
+def record_row(record: Record, began: float, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of one record inside its exchange: time, direction, kind, what, size, mark."""
     return (
         (relative(max(0.0, record.at - began)), "feed--muted"),

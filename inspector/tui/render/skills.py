@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.cells import cell_len
 
+from inspector.protocol.card import AgentCard, AgentSkill
+from inspector.protocol.security import requirements_in_words
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.card_lines import STYLES, Beside, CardLine, Try, Unfold, Writer
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import in_one_line
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.protocol.card import AgentCard, AgentSkill
 
 FEW = 12
 """So many skills are shown unfolded."""
@@ -120,8 +117,6 @@ class SkillLines:
         return self._details[number]
 
     def _write(self, number: int, skill: AgentSkill) -> list[CardLine]:
-        from inspector.protocol.security import requirements_in_words  # noqa: PLC0415 - loaded with the session
-
         writer = Writer(self._width, self._glyphs)
         at = f"/skills/{number}"
         if skill.description:

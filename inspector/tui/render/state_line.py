@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from inspector.protocol.assemble import Move
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, may_follow, short
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Piece
-from inspector.tui.render.rows import relative, state_style
-
-if TYPE_CHECKING:
-    from inspector.protocol.assemble import Move
+from inspector.tui.render.rows import state_style
+from inspector.tui.render.text_lines import Piece
+from inspector.tui.render.times import relative
 
 _STYLES = {
     "feed--good": "$state-good",

@@ -1,18 +1,19 @@
-"""What came about between two moments of a task, as paragraphs."""
+"""What changed between two moments of a task, and its accounts by stream, push and GetTask, as paragraphs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 from inspector.protocol.lifecycle import short
+from inspector.session.push.comparison import Aspect, Comparison
+from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
+from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import lasting
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
+from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.times import lasting
 
 _LABEL = 12
 _TEXT = "line--text"
@@ -71,3 +72,51 @@ def diff_lines(lines: Sequence[DiffLine]) -> Iterator[Paragraph]:
 
 def _row(label: str, text: str, style: str = _TEXT) -> Paragraph:
     return Paragraph((f"{label:<{_LABEL}}", "line--soft"), text, style)
+
+
+_NAME = 24
+_CELL = 15
+_WIDEST = 40
+"""As much as an id takes."""
+_TITLES = {"stream": "by stream", "push": "by push", "answer": "by GetTask"}
+_VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
+
+
+def compared(found: Comparison, asked: str, glyphs: Glyphs, width: int) -> list[Paragraph]:
+    """Return the accounts beside each other, what is odd about how they came, and how texts differ.
+
+    `asked` says what became of asking the agent, `""` where it answered; `width` is how many cells there are.
+    """
+    rows = [_line(f"{glyphs.cross} ", asked, "line--bad")] if asked else []
+    if not found.ways:
+        return [*rows, _line("", "Nothing of this task was recorded yet.", "line--soft")]
+    cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.ways)))
+    titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.ways)
+    rows.append(Paragraph((f"{'':<{_NAME}}", "line--soft"), titles, "line--soft"))
+    rows += [_aspect(one, found, glyphs, cell) for one in found.aspects]
+    counts = "".join(f"{f'{found.updates.events.get(way, 0):,}':<{cell}}" for way in found.ways)
+    rows += [Paragraph((f"{'  events':<{_NAME}}", "line--soft"), counts, "line--soft"), _line("", "")]
+    if len(found.ways) == 1:
+        rows.append(_line("  ", "There is one account alone, and none to compare it with.", "line--soft"))
+    elif found.agree and not found.words:
+        rows.append(_line(f"{glyphs.check} ", "All accounts come to the same.", "line--good"))
+    rows += [_line(f"{glyphs.folded} ", words, "line--warning") for words in found.words]
+    for one in found.aspects:
+        if one.lines:
+            minus, plus = (_TITLES[way] for way in one.between)
+            rows += [_line("", ""), _line("  ", f"{one.name}: - is what came {minus}, + {plus}", "line--soft")]
+            rows += diff_lines(one.lines)
+    return rows
+
+
+def _aspect(one: Aspect, found: Comparison, glyphs: Glyphs, cell: int) -> Paragraph:
+    style = _VERDICT_STYLES.get(one.verdict.value, "line--bad")
+    mark = glyphs.check if style == "line--good" else glyphs.quiet if style == "line--soft" else glyphs.cross
+    cells = [clean_line(one.told.get(way, "") or "-", cell - 2) for way in found.ways]
+    name = clean_line(one.name, _NAME - 3)
+    head = f"{mark} {name}{' ' * (_NAME - 2 - cell_len(name))}"
+    return Paragraph((head, style), "".join(said + " " * (cell - cell_len(said)) for said in cells), "line--text")
+
+
+def _line(head: str, text: str, style: str = "line--text") -> Paragraph:
+    return Paragraph((head, style), text, style)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.cells import cell_len
 from textual.content import Content
 
+from inspector.session.push.attempts import Chain
+from inspector.session.push.diagnose import Diagnosis
+from inspector.session.push.matching import Reconciliation, Seen, Update
+from inspector.session.push.reachability import Reachable
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import SHORT_ID, relative, state_cell
-
-if TYPE_CHECKING:  # a session is loaded after the first paint
-    from inspector.session.push.attempts import Chain
-    from inspector.session.push.diagnose import Diagnosis
-    from inspector.session.push.matching import Reconciliation, Seen, Update
-    from inspector.session.push.reachability import Reachable
-    from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.tui.render.rows import SHORT_ID, state_cell
+from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.times import relative
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))

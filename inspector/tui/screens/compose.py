@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,25 +14,23 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
+from inspector.protocol.selection import Choice as Interface
 from inspector.session.call import Call
 from inspector.session.compose.build import DraftError
 from inspector.session.compose.checks import MessageWarning
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
-from inspector.tui.compose.copy_as import ask_form
+from inspector.session.session import Session
 from inspector.tui.compose.options import SettingForms
-from inspector.tui.compose.outline import ADD, PART, Outline, Row, rows_of
-from inspector.tui.compose.outline_view import OutlineView
+from inspector.tui.compose.outline import ADD, PART, Outline, OutlineView, Row, rows_of
 from inspector.tui.compose.part_editor import PartEditor
-from inspector.tui.compose.preview import PreviewPane
+from inspector.tui.compose.preview import PreviewPane, ask_form
 from inspector.tui.compose.schema_form import offers, open_form
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
-from inspector.tui.widgets.footer import KeyLine
-
-if TYPE_CHECKING:
-    from inspector.protocol.selection import Choice as Interface
-    from inspector.session.session import Session
+from inspector.tui.screens.interfaces import InterfacesScreen
+from inspector.tui.widgets.footer import KeyFooter
 
 _PAUSE = 0.12
 """How long nothing changes before the request is made anew, in seconds."""
@@ -95,34 +93,39 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._given: tuple[int, DraftPart] | None = None  # what the part editor was given, or gave
         self._like: Call | None = None  # what the request by hand was made from
         self._notes: tuple[MessageWarning, ...] = ()
-        self._problems: dict[str, str] = {}
         self._problem = ""  # why there is no request
+        self._problems: dict[str, str] = {}
         self._timer: Timer | None = None
         self._asked_to_drop = False
         self._removed: list[tuple[int, DraftPart]] = []
-        self._forms = SettingForms(self, session)
+        self._title_line = Static(id="compose-title")
+        self._outline = OutlineView(id="outline", follow=False)
+        self._editor = PartEditor(id="part")
+        self._setting_text = Static(id="setting")
+        self._preview = PreviewPane(id="preview")
+        self._forms = SettingForms(self, session, lambda: self.draft, self.change)
 
     def compose(self) -> ComposeResult:
         """Make the title, the outline, the part, the request and the keys."""
-        yield Static(id="compose-title")
+        yield self._title_line
         with Horizontal(id="compose-panes"):
-            yield OutlineView(id="outline", follow=False)
+            yield self._outline
             with Vertical(id="compose-right"):
-                yield PartEditor(id="part")
-                yield Static(id="setting")
-                yield PreviewPane(id="preview")
-        yield KeyLine()
+                yield self._editor
+                yield self._setting_text
+                yield self._preview
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Show the message, with the first part open to be written."""
         self._show_outline()
-        self.query_one(OutlineView).go_to("parts/0" if self.draft.parts else ADD)
+        self._outline.go_to("parts/0" if self.draft.parts else ADD)
         self._show_row()
         self._make()
         if self.draft.is_blank:
-            self.query_one(PartEditor).focus_value()
+            self._editor.focus_value()
         else:
-            self.query_one(OutlineView).focus()
+            self._outline.focus()
 
     # What is seen
 
@@ -140,7 +143,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._timer = self.set_timer(_PAUSE, self._make)
 
     def _make(self, *, stream: bool | None = None) -> None:
-        """Make the request anew, streamed or not, and see what speaks against it."""
+        """Make the request again, with or without streaming, and its warnings."""
         self._turn, self._problems, self._notes, self._problem = None, {}, (), ""
         stream = self.stream if stream is None else stream
         try:
@@ -150,12 +153,11 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._problem = error.fault.sentence()
             for one in error.problems if isinstance(error, DraftError) else ():
                 self._problems.setdefault(one.where, one.words)
-        preview = self.query_one(PreviewPane)
-        if preview.by_hand is None:
+        if self._preview.by_hand is None:
             if self._turn is None:
-                preview.show_problem(self._problem)
+                self._preview.show_problem(self._problem)
             else:
-                preview.show_turn(self._turn, self._turn.preview())
+                self._preview.show_turn(self._turn, self._turn.preview())
         self._show_outline()
         self._show_row()
         self._show_title()
@@ -169,31 +171,28 @@ class ComposeScreen(Screen["Outcome | None"]):
         rows = rows_of(self.draft, stream=self.stream, push=self._push(), agent_tenant=tenant)
         marks = {_row_of(note.where): "~" for note in self._notes}
         marks |= {_row_of(where): "!" for where in self._problems}
-        view = self.query_one(OutlineView)
-        row = view.row
-        if isinstance(view.source, Outline):
-            view.source.take(rows, marks)
-            view.refresh_source()
+        row = self._outline.row
+        if isinstance(self._outline.source, Outline):
+            self._outline.source.take(rows, marks)
+            self._outline.refresh_source()
         else:
-            view.show(Outline(rows, marks))
-        if row is not None and view.row is not None and view.row.key != row.key:
-            view.go_to(row.key)
+            self._outline.show(Outline(rows, marks))
+        if row is not None and self._outline.row is not None and self._outline.row.key != row.key:
+            self._outline.go_to(row.key)
 
     def _show_row(self) -> None:
         """Show the part of the row under the cursor, or what there is to say about the option."""
-        view = self.query_one(OutlineView)
-        row, index = view.row, view.part
-        editor, setting = self.query_one(PartEditor), self.query_one("#setting", Static)
+        row, index = self._outline.row, self._outline.part
         self.set_class(index is None, "-setting")
         if index is not None:
             part = self.draft.parts[index]
             if self._given is None or self._given[0] != index or self._given[1] is not part:
                 self._given = index, part
-                editor.show_part(index, part)
+                self._editor.show_part(index, part)
             words = [text for where, text in self._problems.items() if _row_of(where) == f"parts/{index}"]
-            editor.say(words[0] if words else "", self._noted(f"parts/{index}"))
+            self._editor.say(words[0] if words else "", self._noted(f"parts/{index}"))
         elif row is not None:
-            setting.update(self._setting(row))
+            self._setting_text.update(self._setting(row))
 
     def _setting(self, row: Row) -> Content:
         head = Content.assemble((row.label, "bold"), ("   enter edits it" if row.key else "", "$text-soft"))
@@ -222,7 +221,7 @@ class ComposeScreen(Screen["Outcome | None"]):
             pieces.append(
                 Content.styled(f"{_count(len(self._notes), 'note')}: it can be sent all the same", "$state-warning")
             )
-        self.query_one("#compose-title", Static).update(Content("   ").join(pieces))
+        self._title_line.update(Content("   ").join(pieces))
 
     def on_outline_view_highlighted(self) -> None:
         """Show the row under the cursor."""
@@ -230,14 +229,14 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def on_outline_view_opened(self) -> None:
         """Edit the row under the cursor."""
-        row = self.query_one(OutlineView).row
+        row = self._outline.row
         if row is None or not row.key:
             return
         if row.key == ADD:
             self.action_add()
         elif row.key.startswith(PART):
             self.remove_class("-second")
-            self.query_one(PartEditor).focus_value()
+            self._editor.focus_value()
         elif row.key == "stream":
             self.action_toggle_stream()
         else:
@@ -258,9 +257,8 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def _take_written(self) -> None:
         """Take in what the last keys wrote and nobody has told of yet."""
-        editor = self.query_one(PartEditor)
-        if self._given is not None and editor.part is not None and self._given[0] == editor.index:
-            self._take_part(editor.index, editor.part)
+        if self._given is not None and self._editor.part is not None and self._given[0] == self._editor.index:
+            self._take_part(self._editor.index, self._editor.part)
 
     def on_preview_pane_edited(self) -> None:
         """Forget that the text by hand was to be dropped."""
@@ -276,17 +274,17 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _add(self, values: dict[str, str] | None) -> None:
         if values is None:
             return
-        index = self.query_one(OutlineView).part
+        index = self._outline.part
         at = len(self.draft.parts) if index is None else index + 1
         parts = [*self.draft.parts[:at], DraftPart(PartKind(values[CHOICE])), *self.draft.parts[at:]]
         self._put(parts, at)
-        self.query_one(PartEditor).focus_value()
+        self._editor.focus_value()
 
     def _put(self, parts: list[DraftPart], at: int) -> None:
         """Go on with these parts, the cursor on one of them."""
         self._given = None
         self.change(replace(self.draft, parts=tuple(parts)))
-        self.query_one(OutlineView).go_to(f"parts/{at}" if parts else ADD)
+        self._outline.go_to(f"parts/{at}" if parts else ADD)
         self._show_row()
         self.refresh_bindings()
 
@@ -295,14 +293,14 @@ class ComposeScreen(Screen["Outcome | None"]):
         if not self.draft.parts:
             self.action_add()
             return
-        index = self.query_one(OutlineView).part
-        self.query_one(OutlineView).go_to(f"parts/{0 if index is None else (index + 1) % len(self.draft.parts)}")
+        index = self._outline.part
+        self._outline.go_to(f"parts/{0 if index is None else (index + 1) % len(self.draft.parts)}")
         self._show_row()
-        self.query_one(PartEditor).focus_value()
+        self._editor.focus_value()
 
     def action_duplicate(self) -> None:
         """Put the part under the cursor once more behind itself."""
-        index = self.query_one(OutlineView).part
+        index = self._outline.part
         if index is not None:
             parts = [*self.draft.parts]
             parts.insert(index, parts[index])
@@ -310,7 +308,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_remove(self) -> None:
         """Remove the part under the cursor."""
-        index = self.query_one(OutlineView).part
+        index = self._outline.part
         if index is not None:
             parts = [*self.draft.parts]
             self._removed.append((index, parts.pop(index)))
@@ -325,7 +323,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_shift(self, step: int) -> None:
         """Move the part under the cursor up or down."""
-        index = self.query_one(OutlineView).part
+        index = self._outline.part
         if index is not None and 0 <= index + step < len(self.draft.parts):
             parts = [*self.draft.parts]
             parts.insert(index + step, parts.pop(index))
@@ -335,13 +333,13 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Fill in the form that the agent gave, into the data part under the cursor or into a new one."""
         found = offers(self._session, self.draft.task_id)
         if not found:
-            self.app.notify("The agent gave no form: no JSON schema in its question or in its skills.", markup=False)
+            notify(self, "The agent gave no form: no JSON schema in its question or in its skills.")
             return
         open_form(self.app, found, self._take_form)
 
     def _take_form(self, text: str) -> None:
         parts = [*self.draft.parts]
-        index = self.query_one(OutlineView).part
+        index = self._outline.part
         if index is None or parts[index].kind is not PartKind.DATA:
             index = len(parts)
             parts.append(DraftPart(PartKind.DATA))
@@ -360,18 +358,16 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Talk to another interface from now on, and see what the request is like there."""
         if self._session.connection is None:
             return
-        if self.query_one(PreviewPane).is_edited:
-            self.app.notify("F3 first: the request that was written by hand would be lost.", markup=False)
+        if self._preview.is_edited:
+            notify(self, "F3 first: the request that was written by hand would be lost.")
             return
-        from inspector.tui.screens.interfaces import InterfacesScreen  # noqa: PLC0415 - opened rarely
-
         self.app.push_screen(InterfacesScreen(self._session.connection, "TALK TO"), self._use)
 
     def _use(self, choice: Interface | None) -> None:
         if choice is not None:
             self._choice = choice
             self._session.use(choice)
-            self.query_one(PreviewPane).make_again()
+            self._preview.make_again()
             self.make_soon()
 
     def action_preview(self) -> None:
@@ -380,33 +376,32 @@ class ComposeScreen(Screen["Outcome | None"]):
         if self.has_class("-second"):
             self.query_one("#preview-body").focus()
         else:
-            self.query_one(OutlineView).focus()
+            self._outline.focus()
 
     def action_by_hand(self) -> None:
         """Write the request by hand, or make it from the message again."""
-        preview = self.query_one(PreviewPane)
-        if preview.by_hand is None:
+        if self._preview.by_hand is None:
             if self._turn is None:
-                self.app.notify("There is no request yet that could be edited.", severity="warning", markup=False)
+                notify(self, "There is no request yet that could be edited.", "warning")
                 return
             self.add_class("-second")
             self._like = self._turn
-            preview.write_by_hand(self._turn)
+            self._preview.write_by_hand(self._turn)
             return
-        if preview.is_edited and not self._asked_to_drop:
+        if self._preview.is_edited and not self._asked_to_drop:
             self._asked_to_drop = True
-            self.app.notify("F3 again drops what was written by hand.", severity="warning", markup=False)
+            notify(self, "F3 again drops what was written by hand.", "warning")
             return
         self._asked_to_drop = False
-        preview.make_again()
+        self._preview.make_again()
         self.remove_class("-second")
-        self.query_one(OutlineView).focus()
+        self._outline.focus()
         self._make()
 
     def action_copy(self) -> None:
         """Ask in which form the request is to be copied."""
         if self._turn is None:
-            self.app.notify("There is no request yet that could be copied.", severity="warning", markup=False)
+            notify(self, "There is no request yet that could be copied.", "warning")
         else:
             ask_form(self.app, self._turn)
 
@@ -423,39 +418,37 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._leave(stream=not self.stream)
 
     def _leave(self, *, stream: bool) -> None:
-        """Give back the call that is shown, or say why there is none, with the cursor where the reason is."""
+        """Give back the call, or say why there is none, with the cursor where the reason is."""
         self._take_written()
-        preview = self.query_one(PreviewPane)
-        by_hand = preview.by_hand is not None
-        if preview.by_hand is not None and self._like is not None:
+        raw = self._preview.by_hand
+        if raw is not None and self._like is not None:
             try:
-                turn, problem = self._session.send_raw(preview.by_hand, self._like), ""
+                call, problem = self._session.send_raw(raw, self._like), ""
             except FaultError as error:
-                turn, problem = None, error.fault.sentence()
+                call, problem = None, error.fault.sentence()
         else:
             self._make(stream=stream)
-            turn, problem = self._turn, self._problem
-        if turn is not None:
-            self.dismiss(Outcome(self.draft, stream, turn, by_hand=by_hand))
+            call, problem = self._turn, self._problem
+        if call is not None:
+            self.dismiss(Outcome(self.draft, stream, call, by_hand=raw is not None))
             return
         where = next(iter(self._problems), "")
-        if where and not by_hand:
-            self.query_one(OutlineView).go_to(_row_of(where))
+        if where and raw is None:
+            self._outline.go_to(_row_of(where))
             self._show_row()
         self.app.notify(plain(problem).plain, title="Not sent", severity="error", markup=False)
 
     def action_leave(self) -> None:
         """Go from a part or the request to the outline, and from there back to Talk, keeping what is written."""
-        outline = self.query_one(OutlineView)
-        if not outline.has_focus:
-            if self.query_one(PreviewPane).by_hand is None:
+        if not self._outline.has_focus:
+            if self._preview.by_hand is None:
                 self.remove_class("-second")
-            outline.focus()
+            self._outline.focus()
             return
-        if self.query_one(PreviewPane).is_edited and not self._asked_to_drop:
+        if self._preview.is_edited and not self._asked_to_drop:
             self._asked_to_drop = True
             said = "Escape again drops what was written by hand; ctrl+s sends it."
-            self.app.notify(said, severity="warning", markup=False)
+            notify(self, said, "warning")
             return
         self._take_written()
         self.dismiss(Outcome(self.draft, self.stream))
@@ -463,8 +456,7 @@ class ComposeScreen(Screen["Outcome | None"]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
         """Leave letters to the parts while the outline has the keys."""
         if action in ("duplicate", "remove", "shift"):
-            outline = self.query_one(OutlineView)
-            return outline.has_focus and outline.part is not None
+            return self._outline.has_focus and self._outline.part is not None
         if action == "put_back":
             return bool(self._removed)
         return self.has_class("-narrow") if action == "preview" else True

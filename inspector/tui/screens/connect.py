@@ -18,27 +18,12 @@ from textual.widgets.option_list import Option
 from inspector.capture import paths, recent_agents
 from inspector.text.units import size
 from inspector.tui.render.content import plain
-from inspector.tui.render.rows import ago
-from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.render.times import ago
+from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.footer import KeyFooter
 
 DEMO = "demo"
 """What stands for the built-in agent where a reference is expected."""
-
-
-class ReferenceInput(Input):
-    """The field for a reference."""
-
-    enter_hint = "connect"
-
-    def on_mount(self) -> None:
-        """Keep the cursor still, as everything on the screen."""
-        self.cursor_blink = False
-
-
-class AgentList(OptionList):
-    """The agents that are known."""
-
-    enter_hint = "connect"
 
 
 _CAPTURES = 5
@@ -79,10 +64,11 @@ class ConnectScreen(Screen[None]):
             yield Static(
                 Content.assemble(("a2a-inspect", "bold $bar"), ("   which agent?", "$text-soft")), id="connect-title"
             )
-            yield ReferenceInput(placeholder="base url, card url, or path of a card file", id="reference", compact=True)
+            hint = "base url, card url, or path of a card file"
+            yield LineInput(enter_hint="connect", placeholder=hint, id="reference")
             yield Static(id="connect-problem")
-            yield AgentList(id="agents", compact=True)
-        yield KeyLine()
+            yield ChoiceList(enter_hint="connect", id="agents")
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """List the agents that are known."""

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.protocol.selection import Choice
+from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.steps import Report, Step
+from inspector.tui.notify import copy
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph, Paragraphs
-from inspector.tui.render.rows import relative
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.times import relative
+from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.detail_pane import FactView
-from inspector.tui.widgets.footer import KeyLine
-
-if TYPE_CHECKING:
-    from inspector.protocol.selection import Choice
-    from inspector.session.doctor.doctor import Doctor
-    from inspector.session.doctor.steps import Report, Step
+from inspector.tui.widgets.footer import KeyFooter
 
 _TABLE = 20
 
 
-class DoctorScreen(ModalScreen["Choice | None"]):
+class DoctorScreen(Dialog[Choice]):
     """Shows an examination while it goes on; gives back the interface that the user wants to talk to instead."""
 
     CSS_PATH = "doctor.tcss"
@@ -47,7 +46,7 @@ class DoctorScreen(ModalScreen["Choice | None"]):
         with Vertical(id="doctor"):
             yield Static(id="doctor-title", classes="pane-title")
             yield FactView(id="steps", empty="Looking ...")
-            yield KeyLine()
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Begin."""
@@ -84,11 +83,7 @@ class DoctorScreen(ModalScreen["Choice | None"]):
     def action_copy(self) -> None:
         """Copy the report as text."""
         lines = (f"{one.head[0]}{one.text}" for one in paragraphs(self._doctor.report, self._glyphs))
-        self.app.copy("\n".join(lines))  # type: ignore[attr-defined]
-
-    def action_leave(self) -> None:
-        """Close, and change nothing."""
-        self.dismiss(None)
+        copy(self, "\n".join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey the proposal where there is none."""

@@ -9,12 +9,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from inspector.tui.render.content import plain
-from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.screens.dialog import Dialog
+from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.footer import KeyFooter
 
 CHOICE = "choice"
 """The name under which the choice stands among the values."""
@@ -40,23 +41,7 @@ class Field:
     secret: bool = False
 
 
-class ChoiceList(OptionList):
-    """The choices, one a row."""
-
-    enter_hint = "choose"
-
-
-class FieldInput(Input):
-    """A field."""
-
-    enter_hint = "next"
-
-    def on_mount(self) -> None:
-        """Keep the cursor still, as everything on the screen."""
-        self.cursor_blink = False
-
-
-class FormScreen(ModalScreen["dict[str, str] | None"]):
+class FormScreen(Dialog[dict[str, str]]):
     """Gives back what was chosen and filled in by name, None where it was left; `check` says what is wrong with it."""
 
     CSS_PATH = "form.tcss"
@@ -85,19 +70,17 @@ class FormScreen(ModalScreen["dict[str, str] | None"]):
         with Vertical(id="form"):
             yield Static(plain(self._title_text).stylize("bold $bar"), classes="pane-title")
             if self._choices:
-                yield ChoiceList(*(Option(plain(one.words)) for one in self._choices), id="choices", compact=True)
+                yield ChoiceList(
+                    *(Option(plain(one.words)) for one in self._choices), enter_hint="choose", id="choices"
+                )
             for field in self._fields:
                 with Horizontal(id=f"row-{field.name}", classes="row"):
                     yield Static(plain(field.label), classes="label")
-                    yield FieldInput(
-                        field.value,
-                        placeholder=field.hint,
-                        password=field.secret,
-                        id=f"field-{field.name}",
-                        compact=True,
+                    yield LineInput(
+                        field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}"
                     )
             yield Static(id="form-problem")
-            yield KeyLine()
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Take the keys."""
@@ -106,7 +89,7 @@ class FormScreen(ModalScreen["dict[str, str] | None"]):
             choices.highlighted = self._chosen
             choices.focus()
         else:
-            self.query(FieldInput).first().focus()
+            self.query(LineInput).first().focus()
         self._fit()
 
     def _choice(self) -> Choice | None:
@@ -124,7 +107,7 @@ class FormScreen(ModalScreen["dict[str, str] | None"]):
         for field in self._fields:
             self.query_one(f"#row-{field.name}").display = field in shown
             last = field is shown[-1] if shown else False
-            self.query_one(f"#field-{field.name}", FieldInput).enter_hint = "done" if last else "next"
+            self.query_one(f"#field-{field.name}", LineInput).enter_hint = "done" if last else "next"
 
     def on_option_list_option_highlighted(self) -> None:
         """Show the fields of the choice."""
@@ -157,7 +140,3 @@ class FormScreen(ModalScreen["dict[str, str] | None"]):
             self.query_one("#form-problem", Static).update(plain(problem))
         else:
             self.dismiss(values)
-
-    def action_leave(self) -> None:
-        """Close, and change nothing."""
-        self.dismiss(None)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from inspector.protocol.selection import Choice, alternatives, options
+from inspector.session.connection import Connection
 from inspector.tui.render.content import plain
-from inspector.tui.widgets.footer import KeyLine
-
-if TYPE_CHECKING:
-    from inspector.protocol.selection import Choice
-    from inspector.session.connection import Connection
+from inspector.tui.screens.dialog import Dialog
+from inspector.tui.widgets.fields import ChoiceList
+from inspector.tui.widgets.footer import KeyFooter
 
 
-class InterfaceList(OptionList):
-    """The interfaces, one a row."""
-
-    enter_hint = "choose"
-
-
-class InterfacesScreen(ModalScreen["Choice | None"]):
+class InterfacesScreen(Dialog[Choice]):
     """Gives back the interface that was chosen, or None."""
 
     CSS_PATH = "interfaces.tcss"
@@ -44,13 +37,11 @@ class InterfacesScreen(ModalScreen["Choice | None"]):
         """Make the title, the list and the keys."""
         with Vertical(id="interfaces"):
             yield Static(Content.styled(self._title_text, "bold $bar"), classes="pane-title")
-            yield InterfaceList(id="interface-list", compact=True)
-            yield KeyLine()
+            yield ChoiceList(enter_hint="choose", id="interface-list")
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """List what can be chosen, and below it what cannot, with the reason."""
-        from inspector.protocol.selection import alternatives, options  # noqa: PLC0415 - loaded behind first paint
-
         card = self._connection.card
         listed = self.query_one(OptionList)
         for choice in alternatives(card):
@@ -69,10 +60,6 @@ class InterfacesScreen(ModalScreen["Choice | None"]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back what was chosen."""
         self.dismiss(self._choices[event.option_index])
-
-    def action_leave(self) -> None:
-        """Close, and change nothing."""
-        self.dismiss(None)
 
 
 def _row(choice: Choice, *, used: bool) -> Content:

@@ -7,27 +7,26 @@ import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.capture.paths import state_folder
 from inspector.session.compose.draft import Draft
+from inspector.session.compose.history import MessageHistory
 from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
+from inspector.tui.screens.dialog import Dialog
 from inspector.tui.screens.form import Field, FormScreen
-from inspector.tui.widgets.footer import KeyLine
-
-if TYPE_CHECKING:
-    from inspector.session.compose.history import MessageHistory
+from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.footer import KeyFooter
 
 _MOST = 200
 
@@ -46,7 +45,7 @@ class Entry:
     is_snippet: bool = False
 
 
-class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
+class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
     """Gives back the message that was chosen and whether it is to be sent at once, None where none was."""
 
     CSS_PATH = "message_history.tcss"
@@ -66,18 +65,15 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
         """Make the line for a word, the list and the keys."""
         with Vertical(id="recall"):
             yield Static(Content.styled("SENT BEFORE, AND SNIPPETS", "bold $bar"), classes="pane-title")
-            yield Input(id="recall-words", placeholder="a word of it, of its agent or its file", compact=True)
-            yield OptionList(id="recall-list", compact=True)
+            hint = "a word of it, of its agent or its file"
+            yield LineInput(enter_hint="edit it", placeholder=hint, id="recall-words")
+            yield ChoiceList(enter_hint="edit it", id="recall-list")
             yield Static(id="recall-said")
-            yield KeyLine()
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Begin to read."""
-        field = self.query_one(Input)
-        field.cursor_blink = False
-        field.enter_hint = "edit it"  # type: ignore[attr-defined]
-        self.query_one(OptionList).enter_hint = "edit it"  # type: ignore[attr-defined]
-        field.focus()
+        self.query_one(Input).focus()
         self._read()
 
     @work(exclusive=True)
@@ -149,10 +145,6 @@ class RecallScreen(ModalScreen["tuple[Draft, bool] | None"]):
 
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
         self.app.push_screen(FormScreen("VARIABLES OF THE SNIPPET", fields), fill)
-
-    def action_leave(self) -> None:
-        """Close, and take nothing."""
-        self.dismiss(None)
 
 
 def _when(at: float) -> str:

@@ -8,27 +8,16 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.tui.render.content import plain
-from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.screens.dialog import Dialog
+from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.footer import KeyFooter
 
 
-class MarkList(OptionList):
-    """The values that are offered."""
-
-    enter_hint = "mark"
-
-
-class OthersInput(Input):
-    """The values that are not."""
-
-    enter_hint = "done"
-
-
-class PickScreen(ModalScreen["tuple[str, ...] | None"]):
+class PickScreen(Dialog[tuple[str, ...]]):
     """Gives back the values that were marked or typed, in that order, None where it was left."""
 
     CSS_PATH = "form.tcss"
@@ -50,18 +39,17 @@ class PickScreen(ModalScreen["tuple[str, ...] | None"]):
         with Vertical(id="form"):
             yield Static(plain(self._title_text).stylize("bold $bar"), classes="pane-title")
             if self._offered:
-                yield MarkList(*map(self._option, self._offered), id="choices", compact=True)
+                yield ChoiceList(*map(self._option, self._offered), enter_hint="mark", id="choices")
             with Horizontal(classes="row"):
                 yield Static("others" if self._offered else "values", classes="label")
-                yield OthersInput(", ".join(self._others), placeholder="with commas between", compact=True)
-            yield KeyLine()
+                yield LineInput(", ".join(self._others), enter_hint="done", placeholder="with commas between")
+            yield KeyFooter()
 
     def _option(self, value: str) -> Option:
         return Option(plain(f"[{'x' if value in self._marked else ' '}] {value}", limit=300))
 
     def on_mount(self) -> None:
         """Take the keys."""
-        self.query_one(Input).cursor_blink = False
         self.query(OptionList if self._offered else Input).first().focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -70,13 +58,13 @@ class PickScreen(ModalScreen["tuple[str, ...] | None"]):
 
     def action_mark(self) -> None:
         """Mark the value under the cursor, or not."""
-        listed = self.query(MarkList)
+        listed = self.query(ChoiceList)
         if listed and listed.first().highlighted is not None:
             self._toggle(listed.first().highlighted or 0)
 
     def _toggle(self, index: int) -> None:
         self._marked ^= {self._offered[index]}
-        listed = self.query_one(MarkList)
+        listed = self.query_one(ChoiceList)
         listed.replace_option_prompt_at_index(index, self._option(self._offered[index]).prompt)
 
     def on_input_submitted(self) -> None:
@@ -87,7 +75,3 @@ class PickScreen(ModalScreen["tuple[str, ...] | None"]):
         """Take what is marked and typed."""
         typed = [one.strip() for one in self.query_one(Input).value.split(",")]
         self.dismiss((*(one for one in self._offered if one in self._marked), *filter(None, typed)))
-
-    def action_leave(self) -> None:
-        """Close, and change nothing."""
-        self.dismiss(None)

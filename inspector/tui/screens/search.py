@@ -13,6 +13,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from inspector.tui.widgets.fields import LineInput
+
 
 class SearchScreen(ModalScreen[None]):
     """Calls `find` with what is typed, at each key, and shows what it says; escape takes the search back."""
@@ -31,14 +33,12 @@ class SearchScreen(ModalScreen[None]):
         """Make the line."""
         with Horizontal(id="search"):
             yield Static("find ", id="search-label")
-            yield Input(self._words, id="search-words", compact=True)
+            yield LineInput(self._words, id="search-words")
             yield Static(id="search-found")
 
     def on_mount(self) -> None:
         """Take the keys."""
-        field = self.query_one(Input)
-        field.cursor_blink = False
-        field.focus()
+        self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search for what stands there now."""

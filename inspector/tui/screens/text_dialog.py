@@ -9,19 +9,20 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
-from inspector.tui.render.paragraphs import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.detail_pane import FactView
-from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.widgets.footer import KeyFooter
 
 Write = Callable[[], Awaitable[list[Paragraph]]]
 """What writes the paper, each time anew."""
 
 
-class PaperScreen(ModalScreen[None]):
+class TextDialog(Dialog[None]):
     """Shows what `write` returns, and has it written again when asked to, or each second where it is `live`."""
 
     CSS_PATH = "text_dialog.tcss"
@@ -43,7 +44,7 @@ class PaperScreen(ModalScreen[None]):
         with Vertical(id="paper"):
             yield Static(plain(self._title_text).stylize("bold $bar"), classes="pane-title")
             yield FactView(id="paper-text", empty="Looking ...")
-            yield KeyLine()
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Begin."""
@@ -69,8 +70,4 @@ class PaperScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """Copy it as text."""
-        self.app.copy("\n".join(f"{one.head[0]}{one.text}" for one in self._paragraphs))  # type: ignore[attr-defined]
-
-    def action_leave(self) -> None:
-        """Close it."""
-        self.dismiss(None)
+        copy(self, "\n".join(f"{one.head[0]}{one.text}" for one in self._paragraphs))

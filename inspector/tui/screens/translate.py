@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.session.replay.translate import Translation
+from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
-from inspector.tui.widgets.footer import KeyLine
+from inspector.tui.screens.dialog import Dialog
+from inspector.tui.widgets.footer import KeyFooter
 from inspector.tui.widgets.json_view import JsonView
 
-if TYPE_CHECKING:
-    from inspector.session.replay.translate import Translation
 
-
-class LensScreen(ModalScreen[None]):
+class TranslateScreen(Dialog[None]):
     """Shows one object in two dialects; a key goes through the others."""
 
     CSS_PATH = "translate.tcss"
@@ -46,7 +45,7 @@ class LensScreen(ModalScreen[None]):
                     yield Static(id="right-title", classes="pane-title")
                     yield JsonView(id="right")
             yield Static(id="losses")
-            yield KeyLine()
+            yield KeyFooter()
 
     def on_mount(self) -> None:
         """Show the object as it came, and beside it the first other spelling."""
@@ -79,8 +78,4 @@ class LensScreen(ModalScreen[None]):
     def action_copy(self) -> None:
         """Copy the value under the cursor of the side that has the focus."""
         focused = self.focused if isinstance(self.focused, JsonView) else self.query_one("#right", JsonView)
-        self.app.copy(focused.value)  # type: ignore[attr-defined]
-
-    def action_leave(self) -> None:
-        """Close the lens."""
-        self.dismiss(None)
+        copy(self, focused.value)

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widget import AwaitMount
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
+from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.jsonvalue import dump, parse
+from inspector.protocol.pointer import at
+from inspector.session.card.changes import EarlierCard, card_of_answer, extended_difference
+from inspector.session.card.observed import ObservedBehaviour
+from inspector.session.card.signing import fetch_keys, verify_card
+from inspector.session.connection import Connection
+from inspector.session.session import Session
+from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.card import CardLines, Signed
 from inspector.tui.render.card_lines import Try
-from inspector.tui.render.card_source import how_served
 from inspector.tui.render.changes import ChangeLines, against_public, since_earlier
+from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
+from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
-from inspector.tui.views.base import CallWanted, Place
-from inspector.tui.widgets.card_view import CardView
-from inspector.tui.widgets.change_view import ChangeView
+from inspector.tui.seen_cards import seen_before
+from inspector.tui.views.base import CallWanted, View
+from inspector.tui.widgets.card_editor import CardEditor
+from inspector.tui.widgets.card_view import CardView, ChangeView, RawCard
 from inspector.tui.widgets.connecting import Connecting
-from inspector.tui.widgets.raw_card import RawCard
-from inspector.tui.widgets.section_tabs import Face, FaceTabs
+from inspector.tui.widgets.view_tabs import SectionTab, SectionTabs
 
-if TYPE_CHECKING:
-    from inspector.protocol.errors import Fault
-    from inspector.session.card.changes import EarlierCard
-    from inspector.session.card.observed import ObservedBehaviour
-    from inspector.session.connection import Connection
-    from inspector.session.session import Session
-    from inspector.tui.widgets.card_editor import CardEditor
-
-FACES = (
-    Face("card", "card"),
-    Face("raw", "raw", "r"),
-    Face("extended", "extended", "e"),
-    Face("drift", "drift", "D"),
-    Face("edit", "edit", "E"),
+SECTIONS = (
+    SectionTab("card", "card"),
+    SectionTab("raw", "raw", "r"),
+    SectionTab("extended", "extended", "e"),
+    SectionTab("drift", "drift", "D"),
+    SectionTab("edit", "edit", "E"),
 )
 """The ways to look at a card."""
 
@@ -47,7 +49,7 @@ _NO_EXTENDED = "The extended card was not asked for yet; e asks for it."
 _NO_DRIFT = "No other card was seen of this agent yet. R fetches it again; later sessions compare with this one."
 
 
-class AgentPlace(Place):
+class AgentView(View):
     """Shows who the agent is; until there is one, what is being tried, or why it failed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,154 +68,130 @@ class AgentPlace(Place):
     CALLS: ClassVar[dict[str, str]] = {"extended": "GetExtendedAgentCard"}
 
     class RefreshWanted(Message):
-        """The card is to be fetched again."""
+        """The agent is to be looked for again, because none is connected."""
 
-    class VerifyWanted(Message):
-        """The signatures of the card are to be verified, with the keys that they name."""
+    class Connected(Message):
+        """The agent serves another card now."""
+
+        def __init__(self, connection: Connection) -> None:
+            super().__init__()
+            self.connection = connection
 
     class OtherWanted(Message):
         """The user wants to connect to another agent."""
 
     LIVE = frozenset({"again", "extended"})
 
-    def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__("agent", glyphs)
-        self._observed: ObservedBehaviour | None = None
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self._observed = ObservedBehaviour()
         self._unread: Record | None = None
         self._extended = b""
         self._raw_of_extended = False
         self._earlier: list[EarlierCard] = []
         self._older = 0
+        self._keep = False
+        self._tabs = SectionTabs("AGENT", id="agent-title", classes="pane-title")
+        self._connecting = Connecting(session.journal, glyphs, id="connecting")
+        self._card = CardView(id="card")
+        self._raw = RawCard(glyphs, id="raw")
+        self._changes = {
+            "extended": ChangeView(id="extended", empty=_NO_EXTENDED),
+            "drift": ChangeView(id="drift", empty=_NO_DRIFT),
+        }
+        self._editor = CardEditor(glyphs, id="edit")
+        faces = (self._connecting, self._card, self._raw, *self._changes.values(), self._editor)
+        self._switcher = ContentSwitcher(*faces, initial="connecting")
 
     def compose(self) -> ComposeResult:
-        """Make the faces that are seen first."""
-        yield FaceTabs("AGENT", id="agent-title", classes="pane-title")
-        with ContentSwitcher(initial="connecting"):
-            yield Connecting(self.glyphs, id="connecting")
-            yield CardView(id="card")
-
-    def complete(self) -> AwaitMount:
-        """Make the other faces, which would hold up the first paint."""
-        from inspector.tui.widgets.card_editor import CardEditor  # noqa: PLC0415 - loads what edits text, as said above
-
-        faces = (
-            RawCard(self.glyphs, id="raw"),
-            ChangeView(id="extended", empty=_NO_EXTENDED),
-            ChangeView(id="drift", empty=_NO_DRIFT),
-            CardEditor(self.glyphs, id="edit"),
-        )
-        for face in faces:
-            face.display = False
-        return self.query_one(ContentSwitcher).mount_all(faces)
-
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        from inspector.session.card.observed import ObservedBehaviour  # noqa: PLC0415 - loaded with the session, after first paint
-
-        super().attach(session)
-        self._observed = ObservedBehaviour()
-        self._unread, self._extended, self._raw_of_extended = None, b"", False
-        self._earlier, self._older = [], 0
-        for face in ("extended", "drift"):
-            self.query_one(f"#{face}", ChangeView).show(ChangeLines([], [], self.glyphs))
-        self.query_one("#extended", ChangeView).empty = _NO_EXTENDED
-        self._editor.close()
-
-    @property
-    def _editor(self) -> CardEditor:
-        from inspector.tui.widgets.card_editor import CardEditor  # noqa: PLC0415 - loaded by `complete`
-
-        return self.query_one(CardEditor)
+        """Make the title and the ways to look at the card."""
+        yield self._tabs
+        yield self._switcher
 
     @property
     def face(self) -> str:
         """Which face is seen."""
-        return self.query_one(ContentSwitcher).current or ""
+        return self._switcher.current or ""
 
     @property
     def connection(self) -> Connection | None:
         """The agent that is connected."""
-        return self.session.connection if self.session else None
+        return self.session.connection
 
     def show_connecting(self, reference: str) -> None:
         """Show that a card is being looked for."""
         self._show_face("connecting")
-        self.query_one(Connecting).begin(reference)
+        self._connecting.begin(reference)
 
     def show_recording(self) -> None:
         """Show that there is no agent, because what is seen elsewhere is a recording."""
-        self.query_one(Connecting).show_recording()
+        self._connecting.show_recording()
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent: whose fault it is, what was seen and what to do next.
 
         What stands in the place of a card and has findings can be looked at and mended.
         """
-        journal = self.session.journal if self.session else None
-        bodies = journal.capture.select(kinds=(Kind.BODY,)) if journal else []
+        bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
         self._unread = next((one for one in reversed(bodies) if one.findings), None)
         self._show_face("connecting")
-        self.query_one(Connecting).show_fault(fault, journal, unread=self._unread is not None)
+        self._connecting.show_fault(fault, unread=self._unread is not None)
 
     def show_connection(self, connection: Connection) -> None:
         """Show the card that was found, or that it is another one now."""
         self._unread = None
-        if self._observed is not None:
-            self.query_one(CardView).show(CardLines(connection, self._observed, self.glyphs))
+        self._card.show(CardLines(connection, self._observed, self.glyphs))
         self._observe()
         if self.face == "connecting":
             self._show_face("card")
         elif self.face == "raw" and not self._raw_of_extended:
             self._show_raw()
         self._show_title()
+        if connection.card.signatures:
+            self._verify(connection, fetch=False)
 
-    def show_signed(self, signed: Signed) -> None:
-        """Show what came of verifying the signatures."""
-        view = self.query_one(CardView)
-        if view.lines is not None:
-            view.lines.signed = signed
-            view.renew()
-
-    def show_confirmed(self, connection: Connection) -> None:
-        """Show that the card is still the same one."""
-        if not self._raw_of_extended:
-            self.query_one(RawCard).show_facts(how_served(connection))
-        self._show_title()
+    @work(group="turns")
+    async def _verify(self, connection: Connection, *, fetch: bool) -> None:
+        """Verify the signatures of the card, with keys that are fetched only when that is asked for."""
+        keys = await fetch_keys(self.session, connection) if fetch else None
+        verdicts = await verify_card(connection, keys)
+        current = self.connection
+        if current is not None and current.found is connection.found and self._card.lines is not None:
+            self._card.lines.signed = Signed(verdicts, keys.notes if keys else ())
+            self._card.renew()
 
     def refresh_view(self) -> None:
         """Show the tries as they come, and what the agent was seen to do."""
-        if self.session is None:
-            return
         if self.face == "connecting":
             if self.connection is None and not self.session.recorded:
-                self.query_one(Connecting).show_tries(self.session.journal)
+                self._connecting.show_tries()
         else:
             self._observe()
 
     def _observe(self) -> None:
         """Show what was observed since, where any call is over or a delivery came."""
-        if self.session is None or self._observed is None:
-            return
         if self._observed.catch_up(self.session.journal.capture):
-            self.query_one(CardView).renew()
+            self._card.renew()
 
-    def show_drift(self, earlier: list[EarlierCard]) -> None:
-        """Show how the card differs from those that were seen before."""
-        self._earlier, self._older = earlier, 0
+    @work(group="cards", exclusive=True)
+    async def compare(self, *, keep: bool) -> None:
+        """Compare the card with those that were seen of its agent before, and `keep` it for the next time."""
+        self._keep = keep
+        self._earlier, problem = await asyncio.to_thread(seen_before, self.session, keep=keep)
+        self._older = 0
         self._show_drift()
         self._show_title()
+        if problem:
+            notify(self, problem, "warning")
 
     def _show_drift(self) -> None:
         if not self._earlier:
             return
         lines = since_earlier(self._earlier, self._older, self.glyphs)
-        self.query_one("#drift", ChangeView).show(lines)
+        self._changes["drift"].show(lines)
 
     def show_extended(self, raw: bytes) -> None:
         """Show how the extended card differs from the public one; `r` shows it as it was answered."""
-        from inspector.protocol.jsonvalue import dump, parse  # noqa: PLC0415 - loaded with the session
-        from inspector.session.card.changes import card_of_answer, extended_difference  # noqa: PLC0415 - likewise
-
         if self.connection is None:
             return
         card = card_of_answer(parse(raw))
@@ -224,27 +202,26 @@ class AgentPlace(Place):
     def show_no_extended(self, fault: Fault) -> None:
         """Show why there is no extended card."""
         self._extended = b""
-        self.query_one("#extended", ChangeView).empty = f"No extended card: {fault.seen} {fault.hint} e asks again."
+        self._changes["extended"].empty = f"No extended card: {fault.seen} {fault.hint} e asks again."
         self._show_answer(ChangeLines([], [], self.glyphs))
 
     def _show_answer(self, lines: ChangeLines) -> None:
         """Show what asking for the extended card brought; whoever is editing meanwhile is left alone."""
-        self.query_one("#extended", ChangeView).show(lines)
+        self._changes["extended"].show(lines)
         if self.face != "edit":
             self._show_face("extended")
 
     # Faces
 
     def _show_title(self) -> None:
-        tabs = self.query_one(FaceTabs)
-        tabs.display = self.face != "connecting"
+        self._tabs.display = self.face != "connecting"
         count = len(self._earlier[0].changes) if self._earlier else 0
-        faces = [one._replace(name=f"drift {count:,}") if one.id == "drift" and count else one for one in FACES]
+        faces = [one._replace(name=f"drift {count:,}") if one.id == "drift" and count else one for one in SECTIONS]
         faces = faces if self.connection else [one for one in faces if one.id in ("raw", "edit")]
         note = ""
         if self.face == "raw":
-            note = f"{'of the extended card  ' if self._raw_of_extended else ''}{self.query_one(RawCard).json.pointer}"
-        tabs.show(faces, self.face, note)
+            note = f"{'of the extended card  ' if self._raw_of_extended else ''}{self._raw.json.pointer}"
+        self._tabs.show(faces, self.face, note)
 
     def on_json_view_highlighted(self) -> None:
         """Say where in the card the cursor is."""
@@ -253,14 +230,14 @@ class AgentPlace(Place):
     def focus_first(self) -> None:
         """Go to the face that is seen."""
         if self.face == "raw":
-            self.screen.set_focus(self.query_one(RawCard).json)
+            self.screen.set_focus(self._raw.json)
         elif self.face == "edit":
             self._editor.focus_text()
         else:
             self.screen.set_focus(self.query_one(f"#{self.face}"))
 
     def _show_face(self, face: str) -> None:
-        self.query_one(ContentSwitcher).current = face
+        self._switcher.current = face
         self._show_title()
         if self.screen.focused is None or self.has_focus_within:
             self.focus_first()
@@ -268,13 +245,12 @@ class AgentPlace(Place):
 
     def _show_raw(self) -> None:
         """Show the bytes of the card that is meant."""
-        raw = self.query_one(RawCard)
         if self._raw_of_extended:
-            raw.show(self._extended, [_remark("the extended card, as it was answered")])
+            self._raw.show(self._extended, [_remark("the extended card, as it was answered")])
         elif self.connection is not None:
-            raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
+            self._raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
         elif self._unread is not None:
-            raw.show(self._unread.raw, [_remark("what stands in the place of a card")], self._unread.findings)
+            self._raw.show(self._unread.raw, [_remark("what stands in the place of a card")], self._unread.findings)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what needs a card while there is none; leave to the text what is typed there."""
@@ -294,7 +270,7 @@ class AgentPlace(Place):
             return self.face == "drift" and len(self._earlier) > 1
         return super().check_action(action, parameters)
 
-    def on_face_tabs_chosen(self, event: FaceTabs.Chosen) -> None:
+    def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         """Show the face that was clicked."""
         match event.face:
             case "raw":
@@ -325,11 +301,11 @@ class AgentPlace(Place):
             case "raw":
                 self._show_face(self._home)
             case "card":
-                self._see_raw(self.query_one(CardView).pointer, of_extended=False)
+                self._see_raw(self._card.pointer, of_extended=False)
             case "extended":
-                self._see_raw(self.query_one("#extended", ChangeView).pointer, of_extended=bool(self._extended))
+                self._see_raw(self._changes["extended"].pointer, of_extended=bool(self._extended))
             case "drift":
-                self._see_raw(self.query_one("#drift", ChangeView).pointer, of_extended=False)
+                self._see_raw(self._changes["drift"].pointer, of_extended=False)
             case _:
                 self._see_raw("", of_extended=False)
 
@@ -337,7 +313,7 @@ class AgentPlace(Place):
         self._raw_of_extended = of_extended
         self._show_raw()
         self._show_face("raw")
-        self.query_one(RawCard).json.go_to(pointer)
+        self._raw.json.go_to(pointer)
 
     def on_card_view_place_wanted(self, event: CardView.PlaceWanted) -> None:
         """Show the place of a finding in the card as it was served."""
@@ -345,16 +321,16 @@ class AgentPlace(Place):
 
     def action_find(self) -> None:
         """Ask for the words of a skill."""
-        view = self.query_one(CardView)
-        self.app.push_screen(SearchScreen(view.find, view.words))
+        self.app.push_screen(SearchScreen(self._card.find, self._card.words))
 
     def action_extended(self) -> None:
         """Ask for the extended card."""
         self.post_message(CallWanted("GetExtendedAgentCard"))
 
     def action_verify(self) -> None:
-        """Ask for the signatures to be verified."""
-        self.post_message(self.VerifyWanted())
+        """Verify the signatures with the keys that they name."""
+        if self.connection is not None:
+            self._verify(self.connection, fetch=True)
 
     def action_older(self) -> None:
         """Compare with the next older card."""
@@ -363,13 +339,12 @@ class AgentPlace(Place):
 
     def action_edit(self) -> None:
         """Edit a copy of the card, going on with the one that was begun."""
-        editor = self._editor
-        if editor.is_empty:
+        if self._editor.is_empty:
             name = self.connection.card.name if self.connection else ""
             raw = self.connection.found.raw if self.connection else self._unread.raw if self._unread else b""
-            problem = editor.open(raw, _file_name(name))
+            problem = self._editor.open(raw, _file_name(name))
             if problem:
-                self.app.notify(problem, severity="warning", markup=False)
+                notify(self, problem, "warning")
                 return
         self._show_face("edit")
 
@@ -378,8 +353,27 @@ class AgentPlace(Place):
         self.action_home()
 
     def action_again(self) -> None:
-        """Ask for the card to be fetched again."""
-        self.post_message(self.RefreshWanted())
+        """Fetch the card again; where there is none, have the agent looked for anew."""
+        if self.connection is not None:
+            self._refresh(self.connection)
+        else:
+            self.post_message(self.RefreshWanted())
+
+    @work(group="turns")
+    async def _refresh(self, before: Connection) -> None:
+        try:
+            after = await self.session.refresh()
+        except FaultError as error:
+            notify_fault(self, error.fault)
+            return
+        if after.found is before.found:
+            if not self._raw_of_extended:
+                self._raw.show_facts(how_served(after))
+            self._show_title()
+            notify(self, "The card is unchanged.")
+        else:
+            self.post_message(self.Connected(after))
+            self.compare(keep=self._keep)
 
     def action_other(self) -> None:
         """Ask for another agent."""
@@ -389,19 +383,16 @@ class AgentPlace(Place):
         """Return the example under the cursor, the value or the change there, else the card as it was served."""
         match self.face:
             case "raw":
-                return self.query_one(RawCard).json.value
+                return self._raw.json.value
             case "extended" | "drift":
-                return self.query_one(f"#{self.face}", ChangeView).text
+                return self._changes[self.face].text
             case "edit":
                 return self._editor.text
         return self._selected_of_card()
 
     def _selected_of_card(self) -> str:
         """Return the example under the cursor, the value that the row is about, or all of the card."""
-        from inspector.protocol.jsonvalue import dump, parse  # noqa: PLC0415 - loaded with the session
-        from inspector.protocol.pointer import at  # noqa: PLC0415 - likewise
-
-        view = self.query_one(CardView)
+        view = self._card
         if isinstance(view.act, Try):
             return view.act.text
         if self.connection is None:

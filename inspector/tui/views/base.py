@@ -1,18 +1,17 @@
-"""What the six places have in common."""
+"""What the views of the workbench have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.containers import Container
 from textual.message import Message
 
+from inspector.capture.records import Record
+from inspector.protocol.operations import Operation
+from inspector.session.session import Session
 from inspector.tui.render.glyphs import Glyphs
-
-if TYPE_CHECKING:
-    from inspector.capture.records import Record
-    from inspector.session.session import Session
 
 
 class CallWanted(Message):
@@ -24,41 +23,33 @@ class CallWanted(Message):
         self.task_id = task_id
 
 
-class Place(Container):
-    """One of the six places; it shows the session that it is given and posts what the user wants.
+class View(Container):
+    """One view of a session; it posts what the user wants.
 
-    `CALLS` names the operations behind those of its actions that ask the agent for something.
-
-    `attach` comes once a session; `refresh_view` whenever something may have changed while the place is seen, and
-    once when it comes into sight.
+    `CALLS` names the operations behind those of its actions that ask the agent for something. `refresh_view` is called
+    whenever something may have changed while the view is seen, and when it comes into sight.
     """
 
     CALLS: ClassVar[Mapping[str, str]] = {}
     LIVE: ClassVar[frozenset[str]] = frozenset()
-    """What else nothing can be done of where what is shown is a recording."""
+    """The other actions that a recording, which has no agent, cannot do."""
 
-    def __init__(self, place: str, glyphs: Glyphs) -> None:
-        super().__init__(id=place, classes="place")
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(id=id, classes="view")
+        self.session = session
         self.glyphs = glyphs
-        self.session: Session | None = None
 
     def why_not(self, action: str) -> str:
         """Say why the agent cannot do what an action asks for, `""` where nothing speaks against it."""
-        if action not in self.CALLS or self.session is None or self.session.connection is None:
+        if action not in self.CALLS or self.session.connection is None:
             return ""
-        from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
-
         return self.session.unavailable_reason(Operation(self.CALLS[action]))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what a recording cannot do, which has no agent."""
-        if self.session is not None and self.session.recorded and (action in self.CALLS or action in self.LIVE):
+        if self.session.recorded and (action in self.CALLS or action in self.LIVE):
             return None
         return super().check_action(action, parameters)
-
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        self.session = session
 
     def refresh_view(self) -> None:
         """Show what is new."""
@@ -71,7 +62,7 @@ class Place(Container):
                 return
 
     def show_seq(self, seq: int) -> None:
-        """Select a record where the place lists it."""
+        """Select a record where the view lists it."""
 
     def selected_record(self) -> Record | None:
         """Return the record that is selected, None where none is."""

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from inspector.capture.records import Record
+from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
+from inspector.protocol.model import Message as MessageOfAgent
+from inspector.session.call import Call
+from inspector.session.compose.draft import text_draft
+from inspector.session.session import Session
+from inspector.session.tasks import TrackedTask
+from inspector.tui import lazy_loading
+from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.row_sources import TaskRows
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.screens.text_dialog import PaperScreen
+from inspector.tui.render.task_diff import compared
+from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.base import CallWanted
-from inspector.tui.views.bookmarking import MarkingPlace
+from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
-from inspector.tui.widgets.composer import Aim, Composer
+from inspector.tui.widgets.chat_composer import ChatComposer
+from inspector.tui.widgets.composer import Aim
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
-from inspector.tui.widgets.stream_line import StreamLine
 from inspector.tui.widgets.timeline_pane import TimelinePane, belongs
 from inspector.tui.widgets.travel_line import TravelLine
-
-if TYPE_CHECKING:
-    from inspector.protocol.assemble import AssembledTask
-    from inspector.protocol.errors import Fault
-    from inspector.protocol.model import Message as MessageOfAgent
-    from inspector.session.session import Session
-    from inspector.session.tasks import TrackedTask
 
 TASK_COLUMNS = (
     Column("state", 16),
@@ -46,8 +49,8 @@ TASK_COLUMNS = (
 """As the table of the Tasks place, in a narrow column: what has no room there is never shown."""
 
 
-class Talk(MarkingPlace):
-    """The place where people live."""
+class ChatView(BookmarkView):
+    """The conversation with the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
@@ -72,64 +75,58 @@ class Talk(MarkingPlace):
     }
     LIVE = frozenset({"compose"})
 
-    def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__("talk", glyphs)
-        self._tasks: TaskRows | None = None
+    class Wanted(Message):
+        """The view is to be seen."""
+
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self.lists = belongs
+        self._travel = TravelLine(session, glyphs)
+        self._timeline = TimelinePane(session, glyphs, id="timeline-pane")
+        self.stream = self._timeline.stream
+        self._artifact = ArtifactPane(glyphs, id="artifact")
+        self._detail = DetailPane(session, glyphs, id="detail")
+        self._tasks = TaskRows(session.tasks.all, glyphs)
+        self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No task yet.")
+        self.composer = ChatComposer(session, id="composer")
         self._task_id = ""
         self._seen = ("", "")
         self._reply: MessageOfAgent | None = None
+        self._calls = 0
 
     def compose(self) -> ComposeResult:
         """Make the columns and the composer."""
-        yield TravelLine(self.glyphs)
+        yield self._travel
         with Horizontal(id="panes"):
-            yield TimelinePane(self.glyphs, id="timeline-pane")
+            yield self._timeline
             with Vertical(id="right-pane"):
-                yield ArtifactPane(self.glyphs, id="artifact")
-                yield DetailPane(self.glyphs, id="detail")
+                yield self._artifact
+                yield self._detail
             with Vertical(id="tasks-pane"):
                 yield Static(Content.styled("TASKS", "bold"), classes="pane-title")
-                yield Feed(TASK_COLUMNS, id="task-column", follow=False, empty="No task yet.")
-        yield Composer(id="composer")
-
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        super().attach(session)
-        self.query_one(TravelLine).close()
-        self.query_one(TimelinePane).attach(session, automatic=self.app.options.resubscribe)  # type: ignore[attr-defined]
-        self._tasks = TaskRows(session.tasks.all, self.glyphs)
-        self._task_id = ""
-        self._reply = None
-        self.query_one("#task-column", Feed).show_rows(self._tasks)
-        self.query_one(DetailPane).attach(session)
-        self.query_one(DetailPane).show(None)
-        self.query_one(ArtifactPane).show(None)
-        composer = self.query_one(Composer)
-        composer.aim, composer.problem = Aim(), ""
-        composer.display = not session.recorded  # from a recording nothing can be sent
+                yield self._task_feed
+        yield self.composer
 
     def refresh_view(self) -> None:
         """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
-        if self.session is None or self._tasks is None:
-            return
-        pane, travel = self.query_one(TimelinePane), self.query_one(TravelLine)
-        pane.refresh_rows()
-        if travel.travelling:
-            travel.read_on()
+        self._timeline.refresh_rows()
+        if self._travel.travelling:
+            self._travel.read_on()
         else:
-            if pane.feed.following:
-                self._show_record(pane.feed.cursor)  # the row may be a run that grew
-            self.query_one(ArtifactPane).show(self.shown_task, self._reply)
+            feed = self._timeline.feed
+            if feed.following:
+                self._show_record(feed.cursor)  # the row may be a run that grew
+            self._artifact.show(self.shown_task, self._reply)
         self._tasks.refresh()
-        self.query_one("#task-column", Feed).refresh_rows()
+        self._task_feed.refresh_rows()
         self.show_title()
-        self.query_one(Composer).push_on = self.session.push.on
+        self.composer.push_on = self.session.push.on
         self._aim_where_it_moved()
 
     @property
     def shown_task(self) -> TrackedTask | None:
         """Return the task that is shown: the one chosen, else none."""
-        return self.session.tasks.get(self._task_id) if self.session else None
+        return self.session.tasks.get(self._task_id)
 
     def follow_task(self, task_id: str) -> None:
         """Show another task: its artifact, its state, and aim the composer."""
@@ -141,7 +138,7 @@ class Talk(MarkingPlace):
     def show_reply(self, reply: MessageOfAgent) -> None:
         """Show a message that the agent answered with instead of a task, and stay in its context."""
         self._task_id, self._reply = "", reply
-        self.query_one(Composer).aim = Aim("", reply.context_id or "")
+        self.composer.aim = Aim("", reply.context_id or "")
         self.refresh_view()
 
     def aim_at_task(self) -> None:
@@ -150,35 +147,29 @@ class Talk(MarkingPlace):
         if task is None:
             return
         account = task.now
-        composer = self.query_one(Composer)
         if account.state in INTERRUPTED:
             question = _words(account) or f"({short(account.state)}, without a word)"
             question = f"to log in elsewhere: {question}" if account.state == State.AUTH_REQUIRED else question
-            composer.aim = Aim(task.id, account.context_id, question)
+            self.composer.aim = Aim(task.id, account.context_id, question)
         else:
-            composer.aim = Aim("", account.context_id)
+            self.composer.aim = Aim("", account.context_id)
 
     def _aim_where_it_moved(self) -> None:
         """Aim again when the task begins or ceases to wait for an answer, which a push alone may tell."""
         task = self.shown_task
         seen, self._seen = self._seen, (task.now.state, _words(task.now)) if task else ("", "")
         waits = self._seen[0] in INTERRUPTED
-        if task is not None and seen != self._seen and (waits or self.query_one(Composer).aim.task_id == task.id):
+        if task is not None and seen != self._seen and (waits or self.composer.aim.task_id == task.id):
             self.aim_at_task()
-
-    def show_fault(self, fault: Fault | None) -> None:
-        """Say above the text why the last call came to nothing, and what to do; None takes that back."""
-        self.query_one(Composer).problem = fault.sentence() if fault else ""
 
     def show_title(self) -> None:
         """Show the task, its state and how long it has been going on."""
-        past = self.query_one(TravelLine).past
-        self.query_one(TimelinePane).show_title(self.shown_task, past, self.selected_record())
+        self._timeline.show_title(self.shown_task, self._travel.past, self.selected_record())
 
     def show_seq(self, seq: int) -> None:
         """Select the row of a record."""
         self.remove_class("-second")
-        self.query_one(TimelinePane).show_seq(seq)
+        self._timeline.show_seq(seq)
 
     def focus_first(self) -> None:
         """Go to the composer."""
@@ -189,83 +180,73 @@ class Talk(MarkingPlace):
         if event.feed.id != "timeline":
             return
         self._show_record(event.index)
-        travel, pane = self.query_one(TravelLine), self.query_one(TimelinePane)
-        record = pane.record(event.index)
+        travel, record = self._travel, self._timeline.record(event.index)
         chosen = travel.travelling and event.feed.has_focus  # else the cursor only goes where the traveller is
-        if chosen and record is not None and not pane.holds(event.index, travel.seq):
+        if chosen and record is not None and not self._timeline.holds(event.index, travel.seq):
             travel.go_to(record.seq)
 
     def _show_record(self, index: int) -> None:
-        record = self.query_one(TimelinePane).record(index)
+        record = self._timeline.record(index)
         if record is not None:
-            self.query_one(DetailPane).show(record)
+            self._detail.show(record)
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Go to the detail of the row, or to the task."""
         if event.feed.id == "timeline":
             self.add_class("-second")
-            self.query_one(DetailPane).focus_body()
-        elif self._tasks is not None:
+            self._detail.focus_body()
+        else:
             self.follow_task(self._tasks.tasks[event.index].id)
 
     def on_composer_left(self) -> None:
         """Go to the timeline."""
-        self.screen.set_focus(self.query_one("#timeline"))
+        self.screen.set_focus(self._timeline.feed)
 
     def action_back(self) -> None:
         """Go back to the timeline; from there to now, and then to all rows."""
-        timeline = self.query_one("#timeline")
+        timeline = self._timeline.feed
         if self.has_class("-second") or not timeline.has_focus:
             self.remove_class("-second")
             self.screen.set_focus(timeline)
-        elif self.query_one(TravelLine).travelling:
-            self.query_one(TravelLine).action_leave()
+        elif self._travel.travelling:
+            self._travel.action_leave()
         else:
-            self.query_one(TimelinePane).clear_filter()
+            self._timeline.clear_filter()
 
     def action_compose(self) -> None:
         """Go to the composer."""
         self.remove_class("-second")
-        self.screen.set_focus(self.query_one("#text"))
+        self.composer.focus_text()
 
     def action_next_view(self) -> None:
         """Look at the selected record in another way."""
-        self.query_one(DetailPane).action_next_view()
+        self._detail.action_next_view()
 
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
-        self.query_one(TimelinePane).fold()
+        self._timeline.fold()
 
     def action_filter(self) -> None:
         """Write a filter."""
         self.remove_class("-second")
-        self.query_one(TimelinePane).filter()
+        self._timeline.filter()
 
     def action_compare(self) -> None:
         """Ask the agent for the task of the row, and lay what it answers beside what came by stream and by push."""
         task_id = self._task_of_row()
         if task_id:
             title = f"STREAM, PUSHES, GETTASK   task {task_id[:SHORT_ID]}"
-            paper = PaperScreen(title, lambda: self._compare(task_id, paper.width))
+            paper = TextDialog(title, lambda: self._compare(task_id, paper.width))
             self.app.push_screen(paper)
 
     async def _compare(self, task_id: str, width: int) -> list[Paragraph]:
-        from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
-        from inspector.session.push.comparison import ask_and_compare  # noqa: PLC0415 - loaded when asked for
-        from inspector.tui.render.comparison import compared  # noqa: PLC0415 - opened rarely
-
-        if self.session is None:
-            return []
-        session = self.session
-        reason = session.unavailable_reason(Operation.GET)
-        capture = session.journal.capture
-        comparison, asked = await ask_and_compare(capture, task_id, reason, lambda: session.get(task_id).finish())
+        comparison, asked = await lazy_loading.ask_and_compare(self.session, task_id)
         return compared(comparison, asked, self.glyphs, width)
 
     def _task_of_row(self) -> str:
         """Return the task that the selected row tells of, else the one that is shown, `""` where there is none."""
         record, shown = self.selected_record(), self.shown_task
-        if self.session is not None and record is not None and record.task in self.session.tasks:
+        if record is not None and record.task in self.session.tasks:
             return record.task
         return shown.id if shown is not None else ""
 
@@ -274,40 +255,37 @@ class Talk(MarkingPlace):
     def action_travel(self) -> None:
         """Show the task of the selected row as it was then, or the task that is shown."""
         record, task_id = self.selected_record(), self._task_of_row()
-        if self.session is None:
-            return
         if task_id:
             told = record is not None and record.task == task_id
             seq = record.seq if record is not None and told else len(self.session.journal.capture)
-            self.query_one(TravelLine).enter(self.session, task_id, seq)
+            self._travel.enter(task_id, seq)
         else:
-            self.app.notify("No task was heard of yet. Send a message first.", markup=False)
+            notify(self, "No task was heard of yet. Send a message first.")
 
     def on_travel_line_moved(self, event: TravelLine.Moved) -> None:
         """Show the task as it was, and the record that made it so."""
         self.add_class("-past")
-        self.query_one(ArtifactPane).show(event.task)
-        if self.session is not None and not self.query_one("#timeline").has_focus:
-            self.query_one(TimelinePane).show_seq(event.seq)
-            self.query_one(DetailPane).show(self.session.journal.capture.get(event.seq))
+        self._artifact.show(event.task)
+        if not self._timeline.feed.has_focus:
+            self._timeline.show_seq(event.seq)
+            self._detail.show(self.session.journal.capture.get(event.seq))
         self.show_title()
 
     def on_travel_line_left(self) -> None:
         """Show the task as it is now."""
         self.remove_class("-past")
-        self.screen.set_focus(self.query_one("#timeline"))
+        self.screen.set_focus(self._timeline.feed)
         self.refresh_view()
 
     # The stream
 
     def action_health(self) -> None:
         """Show how well the stream flows."""
-        line = self.query_one(StreamLine)
 
         async def write() -> list[Paragraph]:
-            return line.in_full()
+            return self.stream.in_full()
 
-        self.app.push_screen(PaperScreen("STREAM", write, live=True))
+        self.app.push_screen(TextDialog("STREAM", write, live=True))
 
     def on_stream_line_clicked(self) -> None:
         """Show how well the stream flows."""
@@ -315,13 +293,60 @@ class Talk(MarkingPlace):
 
     def action_automatic(self) -> None:
         """Listen again by itself where a stream is lost, or not any more."""
-        line = self.query_one(StreamLine)
-        line.automatic = not line.automatic
-        said = "is listened to again by itself" if line.automatic else "is listened to again when you press s"
-        self.app.notify(f"A task whose stream is lost {said}.", markup=False)
+        self.stream.automatic = not self.stream.automatic
+        said = "is listened to again by itself" if self.stream.automatic else "is listened to again when you press s"
+        notify(self, f"A task whose stream is lost {said}.")
         self.refresh_view()
 
     # Calls
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a call was begun that is not over, be it on the wire yet or not."""
+        return self._calls > 0
+
+    def send_text(self, text: str, *, stream: bool, answer: bool) -> None:
+        """Send a text as a message of its own, or as an `answer` to the task that waits for one."""
+        if answer:
+            self.aim_at_task()
+        aim = self.composer.aim if answer else Aim()
+        turn = self.composer.prepare(text_draft(text, task_id=aim.task_id, context_id=aim.context_id), stream=stream)
+        if turn is not None:
+            self.drive(turn)
+
+    def on_chat_composer_prepared(self, event: ChatComposer.Prepared) -> None:
+        """Make the call of a message."""
+        if event.elsewhere:
+            self.post_message(self.Wanted())
+        self.drive(event.turn)
+
+    def drive(self, turn: Call) -> None:
+        """Drive a call to its end, with the task that it is about in view."""
+        self._calls += 1
+        self.run_worker(self._drive(turn), group="turns")
+
+    async def _drive(self, turn: Call) -> None:
+        try:
+            await self.follow(turn)
+        finally:
+            self._calls -= 1
+
+    async def follow(self, turn: Call) -> None:
+        """Drive a call to its end, with the task that it is about in view, and return then."""
+        self.composer.problem = ""
+        self.composer.show_upload(turn)
+        known = ""
+        async for _ in turn:
+            if turn.exchange.task_id != known:
+                known = turn.exchange.task_id
+                self.follow_task(known)
+        answer = turn.exchange.answer
+        if isinstance(answer, MessageOfAgent) and not answer.task_id:
+            self.show_reply(answer)
+        else:
+            self.follow_task(known)
+        self.composer.problem = turn.fault.sentence() if turn.fault else ""
+        self.screen.refresh_bindings()
 
     def action_cancel_task(self) -> None:
         """Ask for the task to be canceled."""
@@ -339,32 +364,28 @@ class Talk(MarkingPlace):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot be done to the task as it is now."""
-        lost = self.query_one(StreamLine).lost
+        lost = self.stream.lost
         if action == "listen_again" or (action == "subscribe" and lost):
             return lost and action == "listen_again"
-        if action in ("cancel_task", "subscribe") and self.session is not None and not self.session.recorded:
+        if action in ("cancel_task", "subscribe") and not self.session.recorded:
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
         if action == "compare":
             return True if self._task_of_row() else None
         if action == "back":
-            elsewhere = self.query_one(TravelLine).travelling or self.query_one(TimelinePane).filtering
+            elsewhere = self._travel.travelling or self._timeline.filtering
             return self.has_class("-second") or elsewhere
         return super().check_action(action, parameters)
 
-    def lists(self, record: Record) -> bool:
-        """Tell whether a record is on the timeline."""
-        return belongs(record)
-
     def selected_record(self) -> Record | None:
         """Return the record in the detail."""
-        return self.query_one(DetailPane).record
+        return self._detail.record
 
     def selected_text(self) -> str:
         """Return the payload of the selected record, the value under the cursor, or the artifact's text."""
-        if self.query_one(ArtifactPane).has_focus_within:
-            return self.query_one(ArtifactPane).selected_text()
-        return self.query_one(DetailPane).selected_text()
+        if self._artifact.has_focus_within:
+            return self._artifact.selected_text()
+        return self._detail.selected_text()
 
 
 def _words(account: AssembledTask) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,15 +12,14 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.findings.finding import Finding, Severity
+from inspector.session.session import Session
+from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cells
-from inspector.tui.render.rule_texts import rule_of
-from inspector.tui.views.base import Place
+from inspector.tui.screens.search import SearchScreen
+from inspector.tui.views.base import View
 from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Column, Feed
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
 
 COLUMNS = (
     Column("mark", 1),
@@ -77,7 +76,7 @@ class FindingRows:
         )
 
 
-class FindingsPlace(Place):
+class FindingsView(View):
     """Rules on the left, what they say and where they were broken on the right."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -93,40 +92,38 @@ class FindingsPlace(Place):
             super().__init__()
             self.seq = seq
 
-    def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__("findings", glyphs)
-        self._rows: FindingRows | None = None
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self._rows = FindingRows(session.journal.found, glyphs)
+        self._title = Static(id="findings-title", classes="pane-title")
+        self._feed = Feed(
+            COLUMNS,
+            self._rows,
+            enter_hint="go to the record",
+            id="rules",
+            follow=False,
+            empty="Nothing is wrong so far.",
+        )
+        self._text = Document(id="finding-text", follow=False, empty="Select a finding to read its ground and remedy.")
         self._shown = ""
         self._rule = ""
         self._spot = 0
 
     def compose(self) -> ComposeResult:
         """Make the table and the explanation."""
-        yield Static(id="findings-title", classes="pane-title")
+        yield self._title
         with Horizontal(classes="split"):
-            yield Feed(
-                COLUMNS, enter_hint="go to the record", id="rules", follow=False, empty="Nothing is wrong so far."
-            )
-            yield Document(id="finding-text", follow=False, empty="Select a finding to read its ground and remedy.")
-
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        super().attach(session)
-        self._rows = FindingRows(session.journal.found, self.glyphs)
-        self.query_one(Feed).show_rows(self._rows)
-        self.query_one(Document).clear()
-        self._shown = ""
+            yield self._feed
+            yield self._text
 
     def refresh_view(self) -> None:
         """Show what was found by now."""
-        if self._rows is None or self.session is None:
-            return
         self._rows.refresh()
-        self.query_one(Feed).refresh_rows()
+        self._feed.refresh_rows()
         found, words = self.session.journal.found, self._rows.words
         count = sum(len(found[rule]) for rule in self._rows.rules)
         of_all = f" of {len(found)}" if words else ""
-        self.query_one("#findings-title", Static).update(
+        self._title.update(
             Content.assemble(
                 ("FINDINGS", "bold"),
                 (f"   {count:,} of {len(self._rows)}{of_all} rules", "$text-soft"),
@@ -136,8 +133,8 @@ class FindingsPlace(Place):
         self._show_rule()
 
     def _show_rule(self) -> None:
-        index = self.query_one(Feed).cursor
-        if self._rows is None or self.session is None or not 0 <= index < len(self._rows):
+        index = self._feed.cursor
+        if not 0 <= index < len(self._rows):
             return
         rule = rule_of(self._rows.rules[index])
         spots = self._spots(rule.id)
@@ -154,12 +151,10 @@ class FindingsPlace(Place):
             lines.append(f"{mark} #{spot.seq}  {spot.finding.seen}{where}")
         if len(spots) == _MOST_PLACES:
             lines.append("  and perhaps more")
-        self.query_one(Document).set_text("\n".join(lines))
+        self._text.set_text("\n".join(lines))
 
     def _spots(self, rule: str) -> list[Spot]:
         """Return where a rule is broken, record by record."""
-        if self.session is None:
-            return []
         spots: list[Spot] = []
         for seq in dict.fromkeys(self.session.journal.found[rule]):
             record = self.session.journal.capture.get(seq)
@@ -176,25 +171,19 @@ class FindingsPlace(Place):
 
     def action_filter(self) -> None:
         """Ask for the words of the rules that are to be left."""
-        from inspector.tui.screens.search import SearchScreen  # noqa: PLC0415 - seldom wanted
-
-        self.app.push_screen(SearchScreen(self._filter, self._rows.words if self._rows else ""))
+        self.app.push_screen(SearchScreen(self._filter, self._rows.words))
 
     def _filter(self, words: str) -> str:
-        if self._rows is None or self.session is None:
-            return ""
         self._rows.words = words
         self.refresh_view()
         return f"{len(self._rows)} of {len(self.session.journal.found)} rules"
 
     def show_seq(self, seq: int) -> None:
         """Select the first rule that a record breaks."""
-        if self.session is None or self._rows is None:
-            return
         broken = {finding.rule for finding in self.session.journal.capture.get(seq).findings}
         index = next((index for index, rule in enumerate(self._rows.rules) if rule in broken), None)
         if index is not None:
-            self.query_one(Feed).cursor = index
+            self._feed.cursor = index
 
     def on_feed_highlighted(self) -> None:
         """Explain the rule under the cursor."""
@@ -202,7 +191,7 @@ class FindingsPlace(Place):
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Go to the record of the place that is chosen, the first one of another rule."""
-        if self._rows is None or not 0 <= event.index < len(self._rows):
+        if not 0 <= event.index < len(self._rows):
             return
         rule = self._rows.rules[event.index]
         spots = self._spots(rule)
@@ -212,4 +201,4 @@ class FindingsPlace(Place):
 
     def selected_text(self) -> str:
         """Return the explanation of the rule under the cursor."""
-        return self.query_one(Document).text
+        return self._text.text

@@ -1,54 +1,115 @@
-"""A place that is a feed of records with the detail of the selected one beside it."""
+"""Views of records: they can be given bookmarks and notes, and the selected one is shown in full beside the list."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Record
-from inspector.tui.views.bookmarking import MarkingPlace
+from inspector.session.session import Session
+from inspector.tui.notify import notify
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.screens.form import Field, FormScreen
+from inspector.tui.views.base import View
 from inspector.tui.widgets.detail_pane import DetailPane
 
-if TYPE_CHECKING:
-    from inspector.session.session import Session
+_LONGEST = 200
+"""How many characters a note may have: as many as a record's label."""
 
 
-class RecordsPlace(MarkingPlace):
+class BookmarkView(View):
+    """A view whose records can be given bookmarks and notes, and gone through from one mark to the next."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("B", "bookmark", "bookmark", id="mark.bookmark", tooltip="Bookmark the record, or not", show=False),
+        Binding("A", "remark", "note", id="mark.remark", tooltip="Write a note on the selected record", show=False),
+        Binding("full_stop", "mark(1)", "next mark", id="mark.next", tooltip="The next bookmark or note", show=False),
+        Binding("comma", "mark(-1)", "mark before", id="mark.previous", tooltip="The mark before", show=False),
+    ]
+
+    lists: Callable[[Record], bool] | None = None
+    """Whether the view lists a record; None where it lists all of them."""
+
+    def action_bookmark(self) -> None:
+        """Give the selected record a bookmark, or take it away."""
+        record = self.selected_record()
+        if record is not None:
+            self.session.marks.toggle(record.seq)
+
+    def action_remark(self) -> None:
+        """Write a note on the selected record."""
+        record = self.selected_record()
+        if record is None:
+            return
+        marks, seq = self.session.marks, record.seq
+        field = Field("text", "note", "what about it? nothing takes the note back", value=marks.remark_on(seq))
+
+        def take(values: Mapping[str, str] | None) -> None:
+            if values is not None:
+                marks.remark(seq, values["text"])
+
+        self.app.push_screen(FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long), take)
+
+    def action_mark(self, step: int) -> None:
+        """Go to the next record with a bookmark or a note (1), or to the one before (-1)."""
+        selected, capture, lists = self.selected_record(), self.session.journal.capture, self.lists
+        here = selected.seq if selected is not None else 0
+        marked = self.session.marks.within(1, len(capture))
+        there = [seq for seq in marked if (seq > here if step > 0 else seq < here)]
+        there = [seq for seq in there if lists is None or lists(capture.get(seq))]
+        if there:
+            self.show_seq(there[0 if step > 0 else -1])
+        else:
+            where = "further down" if step > 0 else "further up"
+            notify(self, f"No bookmark and no note {where}. B bookmarks a row, A writes a note on it.")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what cannot be marked: nothing is selected, or it is a recording, to which nothing is added."""
+        if action in ("bookmark", "remark"):
+            return True if not self.session.recorded and self.selected_record() is not None else None
+        return super().check_action(action, parameters)
+
+
+def _too_long(values: Mapping[str, str]) -> str:
+    length = len(values["text"])
+    return f"That is {length:,} characters; {_LONGEST} have room." if length > _LONGEST else ""
+
+
+class RecordsView(BookmarkView):
     """What Webhooks and Traffic have in common: a detail pane that is a second page on a narrow screen."""
 
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        super().attach(session)
-        self.query_one(DetailPane).attach(session)
-
-    def show_record(self, record: Record | None) -> None:
-        """Show a record in full."""
-        self.query_one(DetailPane).show(record)
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self.title = Static(id="list-title", classes="pane-title")
+        self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
 
     def action_next_view(self) -> None:
         """Look at the selected record in another way."""
-        self.query_one(DetailPane).action_next_view()
+        self.detail.action_next_view()
 
     def open_detail(self) -> None:
         """Go to the detail."""
         self.add_class("-second")
-        self.query_one(DetailPane).focus_body()
+        self.detail.focus_body()
 
     def action_back(self) -> None:
         """Go back to the list."""
         self.remove_class("-second")
         self.focus_first()
 
-    def set_title(self, title: object) -> None:
+    def set_title(self, title: Content) -> None:
         """Show a title over the list."""
         # It is one line high: a layout of the whole screen would cost as much as drawing it.
-        self.query_one("#list-title", Static).update(title, layout=False)  # type: ignore[arg-type]
+        self.title.update(title, layout=False)
 
     def selected_record(self) -> Record | None:
         """Return the record in the detail."""
-        return self.query_one(DetailPane).record
+        return self.detail.record
 
     def selected_text(self) -> str:
         """Return the payload of the selected record, or the value under the cursor."""
-        return self.query_one(DetailPane).selected_text()
+        return self.detail.selected_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -13,23 +13,24 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
+from inspector.protocol.model import TaskList
+from inspector.session.polling import Polls
+from inspector.session.session import Session
+from inspector.session.task_filter import TaskFilter, read_filter
+from inspector.session.tasks import TrackedTask
+from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph, Paragraphs
+from inspector.tui.render.row_sources import PolledTaskRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.state_line import lane_text
-from inspector.tui.render.task_rows import PolledTaskRows
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.form import Field, FormScreen
-from inspector.tui.views.base import CallWanted, Place
+from inspector.tui.views.base import CallWanted, View
 from inspector.tui.widgets.detail_pane import FactView
 from inspector.tui.widgets.feed import Column, Feed
-
-if TYPE_CHECKING:
-    from inspector.session.polling import Polls
-    from inspector.session.session import Session
-    from inspector.session.task_filter import TaskFilter
-    from inspector.session.tasks import TrackedTask
 
 COLUMNS = (
     Column("state", 16),
@@ -48,7 +49,7 @@ POLL_SECONDS = 2.0
 _LONGEST_PAUSE = 3600.0
 
 
-class TasksPlace(Place):
+class TasksView(View):
     """A row a task, the lane of its states below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -78,37 +79,38 @@ class TasksPlace(Place):
             super().__init__()
             self.task_id = task_id
 
-    def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__("tasks", glyphs)
-        self._rows: PolledTaskRows | None = None
-        self._polls: Polls | None = None
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self._polls = Polls(session)
         self._filter: TaskFilter | None = None
         self._typed: Mapping[str, str] = {}
         self._listed: tuple[int, int | None, str] | None = None
         self._every = POLL_SECONDS
+        self._rows = PolledTaskRows(self._wanted, glyphs, self._polls)
+        self._title = Static(Content.styled("TASKS", "bold"), classes="pane-title")
+        self._feed = Feed(
+            COLUMNS,
+            self._rows,
+            enter_hint="talk",
+            id="task-table",
+            follow=False,
+            empty="No task yet. Press 2 and send a message.",
+        )
+        self._states = FactView(id="lane")
 
     def compose(self) -> ComposeResult:
         """Make the table and the lane."""
-        yield Static(Content.styled("TASKS", "bold"), classes="pane-title")
-        yield Feed(
-            COLUMNS, enter_hint="talk", id="task-table", follow=False, empty="No task yet. Press 2 and send a message."
-        )
-        yield FactView(id="lane")
+        yield self._title
+        yield self._feed
+        yield self._states
 
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        from inspector.session.polling import Polls  # noqa: PLC0415 - loaded with the session, after first paint
-
-        super().attach(session)
-        self._polls = Polls(session)
-        self._filter, self._typed, self._listed = None, {}, None
-        self._rows = PolledTaskRows(self._wanted, self.glyphs, self._polls)
-        self.query_one(Feed).show_rows(self._rows)
+    def on_mount(self) -> None:
+        """Name the columns."""
         self._show_title()
 
     def _wanted(self) -> list[TrackedTask]:
         """Return the tasks that the filter leaves."""
-        tasks = self.session.tasks.all() if self.session else []
+        tasks = self.session.tasks.all()
         return [task for task in tasks if self._filter.matches(task)] if self._filter else tasks
 
     def _show_title(self) -> None:
@@ -120,22 +122,20 @@ class TasksPlace(Place):
             of = f" of {total:,}" if total is not None else ""
             said += f"   listed {shown:,}{of}{', n asks for more' if token else ''}"
         pieces = (Content.styled("TASKS", "bold"), plain(said, limit=300).stylize("$wire-quiet"))
-        self.query_one(".pane-title", Static).update(Content.assemble(*pieces), layout=False)
+        self._title.update(Content.assemble(*pieces), layout=False)
 
     def refresh_view(self) -> None:
         """Show the tasks as they are now."""
-        if self._rows is None:
-            return
         self._rows.refresh()
-        self.query_one(Feed).refresh_rows()
+        self._feed.refresh_rows()
         self._show_lane()
         self._show_title()
 
     @property
     def selected(self) -> TrackedTask | None:
         """Return the task under the cursor."""
-        index = self.query_one(Feed).cursor
-        return self._rows.tasks[index] if self._rows and 0 <= index < len(self._rows) else None
+        index = self._feed.cursor
+        return self._rows.tasks[index] if 0 <= index < len(self._rows) else None
 
     def _show_lane(self) -> None:
         task = self.selected
@@ -147,7 +147,7 @@ class TasksPlace(Place):
                 Paragraph(("context  ", "line--soft"), account.context_id, "line--text"),
                 Paragraph(("states   ", "line--soft"), lane_text(account.moves, self.glyphs), "line--text"),
             ]
-        self.query_one(FactView).show(Paragraphs(rows))
+        self._states.show(Paragraphs(rows))
 
     def on_feed_highlighted(self) -> None:
         """Show the lane of the task under the cursor."""
@@ -182,16 +182,9 @@ class TasksPlace(Place):
 
     @work(group="turns")
     async def _list(self, page_token: str) -> None:
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.protocol.model import TaskList  # noqa: PLC0415 - likewise
-        from inspector.session.task_filter import TaskFilter  # noqa: PLC0415 - likewise
-
-        session = self.session
-        if session is None:
-            return
-        request = (self._filter or TaskFilter()).request(session.tasks.all(), page_token=page_token)
+        request = (self._filter or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
         try:
-            turn = session.list_tasks(request)
+            turn = self.session.list_tasks(request)
             fault = await turn.finish()
         except FaultError as error:
             fault = error.fault
@@ -202,7 +195,7 @@ class TasksPlace(Place):
                 token = answer.next_page_token or ""
                 self._listed = (before + len(answer.tasks), answer.total_size, token if token != page_token else "")
         if fault is not None:
-            self.app.tell(fault)  # type: ignore[attr-defined]
+            notify_fault(self, fault)
         self.refresh_view()
         self.refresh_bindings()
 
@@ -222,30 +215,28 @@ class TasksPlace(Place):
         self._filter = _read_filter(values) or None
         self._listed = None
         self.refresh_view()
-        if self.session is not None and self.session.connection is not None and not self.why_not("list_tasks"):
+        if self.session.connection is not None and not self.why_not("list_tasks"):
             self.action_list_tasks()
 
     def action_poll(self) -> None:
         """Ask for the task every few seconds until it ends, or stop to."""
-        task, polls = self.selected, self._polls
-        if task is None or polls is None:
+        task = self.selected
+        if task is None:
             return
-        if polls.get(task.id) is not None:
-            polls.stop(task.id)
+        if self._polls.get(task.id) is not None:
+            self._polls.stop(task.id)
         else:
-            self._poll(polls, task.id)
+            self._poll(task.id)
 
     @work(group="turns")
-    async def _poll(self, polls: Polls, task_id: str) -> None:
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-
+    async def _poll(self, task_id: str) -> None:
         try:
-            why = await polls.run(task_id, self._every)
+            why = await self._polls.run(task_id, self._every)
         except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            notify_fault(self, error.fault)
             return
         if why != "it was stopped":
-            self.app.notify(plain(f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.").plain, markup=False)
+            notify(self, f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.")
         self.refresh_view()
 
     def action_rhythm(self) -> None:
@@ -267,7 +258,7 @@ class TasksPlace(Place):
             return True if self.selected is not None and not is_terminal(self.selected.now.state) else None
         if action == "poll":
             task = self.selected
-            polled = task is not None and self._polls is not None and self._polls.get(task.id) is not None
+            polled = task is not None and self._polls.get(task.id) is not None
             return True if task is not None and (polled or not is_terminal(task.now.state)) else None
         if action == "next_page":
             return True if self._listed is not None and self._listed[2] else None
@@ -281,8 +272,6 @@ class TasksPlace(Place):
 
 
 def _read_filter(values: Mapping[str, str]) -> TaskFilter:
-    from inspector.session.task_filter import read_filter  # noqa: PLC0415 - loaded with the session, after first paint
-
     return read_filter(values["context"], values["state"], values["since"], time.time())
 
 

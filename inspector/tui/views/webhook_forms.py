@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from inspector.tui.render.paragraphs import Paragraph
+from inspector.session.card.signing import given_keys
+from inspector.session.session import Session
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
-
-if TYPE_CHECKING:
-    from inspector.session.session import Session
-    from inspector.wire.receiver.registration import Demand, Registration
-    from inspector.wire.receiver.response_override import ResponseOverride
+from inspector.wire.receiver.registration import Demand, Proof, Registration
+from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
 WELL = "well"
 """The choice that takes back what was dialled in."""
@@ -81,9 +79,6 @@ def _wrong_registration(values: Mapping[str, str]) -> str:
 
 async def demand_of(session: Session, values: Mapping[str, str]) -> Demand:
     """Return what was asked for; raises `FaultError` for keys that cannot be read."""
-    from inspector.session.card.signing import given_keys  # noqa: PLC0415 - loaded with the session, after first paint
-    from inspector.wire.receiver.registration import Demand, Proof  # noqa: PLC0415 - likewise
-
     match values[CHOICE]:
         case "jwt":
             known = await given_keys(session, values["jwks"])
@@ -104,8 +99,6 @@ def answers(hook: int, hooks: Collection[int]) -> FormScreen:
 
 
 def _wrong_answer(hooks: Collection[int], values: Mapping[str, str]) -> str:
-    from inspector.wire.receiver.response_override import SPELLING, read_override  # noqa: PLC0415 - loaded with the session, after first paint
-
     if values[CHOICE] == WELL:
         return ""
     if values["times"] and not values["times"].isdecimal():
@@ -122,12 +115,10 @@ def _spelled(values: Mapping[str, str]) -> str:
 
 def override_of(values: Mapping[str, str], registration: Registration | None) -> ResponseOverride:
     """Return what was dialled in, for one registration or for all."""
-    from inspector.wire.receiver.response_override import read_override  # noqa: PLC0415 - loaded with the session, after first paint
-
-    override = read_override(_spelled(values), registration)
-    if override is None:
+    dial = read_override(_spelled(values), registration)
+    if dial is None:
         raise ValueError("the form has let through what is no answer")
-    return override
+    return dial
 
 
 def wrong_url(values: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -14,24 +14,28 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
-from inspector.tui.render.annotations import Asides
+from inspector.protocol.errors import FaultError
+from inspector.session.push.attempts import chains, held_up
+from inspector.session.push.matching import reconcile
+from inspector.session.push.reachability import reachable
+from inspector.session.record_list import RecordList
+from inspector.session.session import Session
+from inspector.tui import lazy_loading
+from inspector.tui.notify import copy, notify, notify_fault
+from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.row_sources import DeliveryRows
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.render.webhook_lines import diagnosed, hook_line, place_lines, reconciled
 from inspector.tui.screens.form import CHOICE, FormScreen
-from inspector.tui.screens.text_dialog import PaperScreen
+from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.base import CallWanted
-from inspector.tui.views.records import RecordsPlace
-from inspector.tui.widgets.detail_pane import DetailPane
+from inspector.tui.views.records import RecordsView
 from inspector.tui.widgets.feed import Column, Feed
-
-if TYPE_CHECKING:
-    from inspector.session.record_list import RecordList
-    from inspector.session.session import Session
+from inspector.wire.receiver.tunnels import tunnels
 
 COLUMNS = (
     Column("time", 8),
@@ -48,12 +52,14 @@ _MOST_HOOKS = 3
 """How many registrations are listed above the deliveries."""
 
 
-class WebhooksPlace(RecordsPlace):
+class WebhooksView(RecordsView):
     """The receiver's state over its deliveries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task"),
-        Binding("f", "fail", "answer", id="webhooks.answer", tooltip="Dial in what deliveries are answered with"),
+        Binding(
+            "f", "fail", "answer", id="webhooks.answer", tooltip="Dial in what deliveries are answered with"
+        ),
         Binding("w", "why", "why not", id="webhooks.doctor", tooltip="Why does no push of this task come?"),
         Binding("c", "compare", "compare", id="webhooks.compare", tooltip="Stream, pushes and answers side by side"),
         Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the selected delivery to another url"),
@@ -77,63 +83,49 @@ class WebhooksPlace(RecordsPlace):
 
     LIVE = frozenset({"fail", "why", "resend", "forward", "tunnel", "copy_hook"})
 
-    def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__("webhooks", glyphs)
-        self._rows: DeliveryRows | None = None
-        self._deliveries: RecordList | None = None
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self.lists = _is_delivery
+        self._deliveries = RecordList(_is_delivery)
+        session.journal.subscribe(self._deliveries.offer, replay=True)
+        self._rows = DeliveryRows(session.journal, self._deliveries, glyphs, Annotations(session))
+        self._receiver_text = Static(id="receiver")
+        self._feed = Feed(
+            COLUMNS,
+            self._rows,
+            enter_hint="detail",
+            empty="No delivery yet. Press p to turn push on, then send a message; w says why none comes.",
+        )
         self._head_lines = 0
 
     def compose(self) -> ComposeResult:
         """Make the head, the table and the detail."""
-        yield Static(id="receiver")
+        yield self._receiver_text
         with Horizontal(classes="split"):
             with Vertical(classes="left"):
-                yield Static(id="list-title", classes="pane-title")
-                yield Feed(
-                    COLUMNS,
-                    enter_hint="detail",
-                    empty="No delivery yet. Press p to turn push on, then send a message; w says why none comes.",
-                )
-            yield DetailPane(self.glyphs, id="delivery-detail")
-
-    def attach(self, session: Session) -> None:
-        """Show another session."""
-        from inspector.session.record_list import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
-
-        super().attach(session)
-        self._deliveries = RecordList(lambda record: record.kind is Kind.DELIVERY)
-        session.journal.subscribe(self._deliveries.offer, replay=True)
-        self._rows = DeliveryRows(session.journal, self._deliveries, self.glyphs, Asides(session))
-        self.query_one(Feed).show_rows(self._rows)
-        self.show_record(None)
+                yield self.title
+                yield self._feed
+            yield self.detail
 
     def refresh_view(self) -> None:
         """Show the receiver as it is now, and new deliveries."""
-        if self.session is None:
-            return
-        feed = self.query_one(Feed)
-        feed.refresh_rows()
-        if feed.following:
-            self._show_row(feed.cursor)  # with the rows: what the feed posts would have it drawn by itself
-        count = len(self._rows) if self._rows else 0
+        self._feed.refresh_rows()
+        if self._feed.following:
+            self._show_row(self._feed.cursor)  # with the rows: what the feed posts would have it drawn by itself
         dialled = self.session.push.overrides.words
         self.set_title(
             Content.assemble(
                 ("DELIVERIES", "bold"),
-                (f"   {count:,}", "$text-soft"),
+                (f"   {len(self._rows):,}", "$text-soft"),
                 (f"   answered {dialled}" if dialled else "", "$state-warning"),
                 (f"   {_MARKS}", "$text-soft"),
             )
         )
         head, lines = self._receiver(), self._head_lines
         self._head_lines = head.plain.count("\n") + 1
-        self.query_one("#receiver", Static).update(head, layout=self._head_lines != lines)
+        self._receiver_text.update(head, layout=self._head_lines != lines)
 
     def _receiver(self) -> Content:
-        from inspector.session.push.reachability import reachable  # noqa: PLC0415 - loaded with the session, after first paint
-
-        if self.session is None:
-            return Content("")
         desk, connection = self.session.push, self.session.connection
         if not desk.listening:
             return Content.assemble(
@@ -157,19 +149,15 @@ class WebhooksPlace(RecordsPlace):
             ]
         )
 
-    def lists(self, record: Record) -> bool:
-        """Tell whether a record is a delivery."""
-        return record.kind is Kind.DELIVERY
-
     def show_seq(self, seq: int) -> None:
         """Select a delivery."""
-        index = self._deliveries.index_of(seq) if self._deliveries else None
+        index = self._deliveries.index_of(seq)
         if index is not None:
-            self.query_one(Feed).cursor = index
+            self._feed.cursor = index
 
     def focus_first(self) -> None:
         """Go to the deliveries."""
-        self.screen.set_focus(self.query_one(Feed))
+        self.screen.set_focus(self._feed)
 
     @property
     def _task_id(self) -> str:
@@ -177,15 +165,12 @@ class WebhooksPlace(RecordsPlace):
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
-        hooks = reversed(self.session.push.hooks) if self.session else ()
-        return next((hook.task_id for hook in hooks if hook.task_id), "")
+        return next((hook.task_id for hook in reversed(self.session.push.hooks) if hook.task_id), "")
 
     # Registrations
 
     def action_register(self) -> None:
         """Choose what deliveries have to prove, and register a webhook for the task."""
-        if self.session is None:
-            return
         self.app.push_screen(webhook_forms.registration(self._task_id, self.session.push.demand), self._registered)
 
     def _registered(self, values: Mapping[str, str] | None) -> None:
@@ -194,14 +179,10 @@ class WebhooksPlace(RecordsPlace):
 
     @work(group="turns")
     async def _register(self, values: Mapping[str, str]) -> None:
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-
-        if self.session is None:
-            return
         try:
             self.session.push.demand = await webhook_forms.demand_of(self.session, values)
         except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            notify_fault(self, error.fault)
             return
         self.post_message(CallWanted(self.CALLS["register"], self._task_id))
 
@@ -221,7 +202,7 @@ class WebhooksPlace(RecordsPlace):
 
     def action_fail(self) -> None:
         """Choose what good deliveries are answered with from now on."""
-        hooks = self.session.push.hooks if self.session else ()
+        hooks = self.session.push.hooks
         numbers = [hook.registration.number for hook in hooks]
         self.app.push_screen(webhook_forms.answers(self._hook_number, numbers), self._dial)
 
@@ -231,17 +212,17 @@ class WebhooksPlace(RecordsPlace):
         return int(record.meta["registration"]) if record else 0
 
     def _dial(self, values: Mapping[str, str] | None) -> None:
-        if values is None or self.session is None:
+        if values is None:
             return
-        overrides, hooks = self.session.push.overrides, self.session.push.hooks
+        dials, hooks = self.session.push.overrides, self.session.push.hooks
         if values[CHOICE] == webhook_forms.WELL:
-            overrides.clear()
+            dials.clear()
             self.session.note("good deliveries are accepted again")
         else:
             number = values.get("hook", "")
             wanted = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
             dial = webhook_forms.override_of(values, wanted)
-            overrides.add(dial)
+            dials.add(dial)
             self.session.note(f"good deliveries are answered {dial.words}")
         self.refresh_view()
 
@@ -251,47 +232,38 @@ class WebhooksPlace(RecordsPlace):
         """Say why no push of the task comes."""
         task_id = self._task_id
         if task_id:
-            self.app.push_screen(PaperScreen(f"PUSH DOCTOR   task {task_id[:SHORT_ID]}", lambda: self._why(task_id)))
+            self.app.push_screen(TextDialog(f"PUSH DOCTOR   task {task_id[:SHORT_ID]}", lambda: self._why(task_id)))
         else:
-            self.app.notify("No webhook was registered for any task. Press p, then send a message.", markup=False)
+            notify(self, "No webhook was registered for any task. Press p, then send a message.")
 
     async def _why(self, task_id: str) -> list[Paragraph]:
-        from inspector.session.push.diagnose import examine  # noqa: PLC0415 - loaded when asked for
-
-        return diagnosed(await examine(self.session, task_id), self.glyphs) if self.session else []
+        return diagnosed(await lazy_loading.diagnose(self.session, task_id), self.glyphs)
 
     def action_compare(self) -> None:
         """Lay stream, pushes and answers of the task side by side."""
         task_id = self._task_id
         if task_id:
             title = f"STREAM, PUSHES, ANSWERS   task {task_id[:SHORT_ID]}"
-            self.app.push_screen(PaperScreen(title, lambda: self._compare(task_id)))
+            self.app.push_screen(TextDialog(title, lambda: self._compare(task_id)))
         else:
-            self.app.notify("Select a delivery that is about a task.", markup=False)
+            notify(self, "Select a delivery that is about a task.")
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
-        from inspector.session.push.attempts import chains, held_up  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.session.push.matching import reconcile  # noqa: PLC0415 - loaded when asked for
-
-        if self.session is None:
-            return []
         capture = self.session.journal.capture
         found = chains(capture.select(kinds=(Kind.DELIVERY,), task=task_id))
         late = any(one.delay for chain in found for one in chain.tries)
         heard = capture.select(kinds=(Kind.FRAME,), task=task_id) if late else []
         retries = [(chain, held_up(chain, heard)) for chain in found]
-        return reconciled(await reconcile(capture, task_id), retries, time.time(), self.glyphs)
+        return reconciled(await reconcile(self.session.journal.capture, task_id), retries, time.time(), self.glyphs)
 
     def action_tunnel(self) -> None:
         """Show how agents elsewhere can reach the receiver."""
-        if self.session is not None and self.session.push.listening:
-            from inspector.wire.receiver.tunnels import tunnels  # noqa: PLC0415 - loaded with the session, after first paint
-
+        if self.session.push.listening:
             base_url, port = self.session.push.receiver.base_url, self.session.push.receiver.address[1]
             lines = webhook_forms.tunnel_lines(tunnels(base_url), port)
-            self.app.push_screen(PaperScreen("TUNNEL", lambda: webhook_forms.written(lines)))
+            self.app.push_screen(TextDialog("TUNNEL", lambda: webhook_forms.written(lines)))
         else:
-            self.app.notify("The receiver does not listen yet. Press p.", markup=False)
+            notify(self, "The receiver does not listen yet. Press p.")
 
     def action_first(self) -> None:
         """Go to the first attempt at what the selected delivery brings."""
@@ -300,17 +272,17 @@ class WebhooksPlace(RecordsPlace):
         if first:
             self.show_seq(first)
         else:
-            self.app.notify("This delivery is no retry.", markup=False)
+            notify(self, "This delivery is no retry.")
 
     def action_copy_hook(self, member: str) -> None:
         """Copy the url or the token of the webhook that the selected delivery came to, else of the last one."""
-        hooks = self.session.push.hooks if self.session else ()
+        hooks = self.session.push.hooks
         mine = [hook for hook in hooks if hook.registration.number == self._hook_number]
         hook = next(iter([*mine, *reversed(hooks)]), None)
         if hook is None:
-            self.app.notify("There is no webhook yet. Press p, or s.", markup=False)
+            notify(self, "There is no webhook yet. Press p, or s.")
         else:
-            self.app.copy(getattr(hook.registration, member))  # type: ignore[attr-defined]
+            copy(self, getattr(hook.registration, member))
 
     # Handing on
 
@@ -318,7 +290,7 @@ class WebhooksPlace(RecordsPlace):
         """Send the selected delivery again, to a url that the user gives."""
         record = self.selected_record()
         if record is None:
-            self.app.notify("Select a delivery.", markup=False)
+            notify(self, "Select a delivery.")
             return
         form = FormScreen(f"SEND #{record.seq} AGAIN", (webhook_forms.URL,), check=webhook_forms.wrong_url)
         seq = record.seq
@@ -331,21 +303,15 @@ class WebhooksPlace(RecordsPlace):
 
     @work(group="turns")
     async def _resend(self, seq: int, url: str) -> None:
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-
-        if self.session is None:
-            return
         try:
             done = await self.session.push.relay.resend(seq, url)
         except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            notify_fault(self, error.fault)
             return
-        self.app.notify(plain(f"#{seq} sent again: {done.words}").plain, markup=False)
+        notify(self, f"#{seq} sent again: {done.words}")
 
     def action_forward(self) -> None:
         """Forward every delivery to a url that the user gives, or stop doing so."""
-        if self.session is None:
-            return
         relay = self.session.push.relay
         if relay.url:
             relay.forward_to("")
@@ -356,7 +322,7 @@ class WebhooksPlace(RecordsPlace):
         )
 
     def _forward(self, values: Mapping[str, str] | None) -> None:
-        if values is None or self.session is None:
+        if values is None:
             return
         self.session.push.relay.forward_to(values["url"])
         self.session.note(f"deliveries are forwarded to {values['url']}")
@@ -366,9 +332,13 @@ class WebhooksPlace(RecordsPlace):
         self._show_row(event.index)
 
     def _show_row(self, index: int) -> None:
-        if self._rows is not None and 0 <= index < len(self._rows):
-            self.show_record(self._rows.record(index))
+        if 0 <= index < len(self._rows):
+            self.detail.show(self._rows.record(index))
 
     def on_feed_opened(self) -> None:
         """Go to the detail."""
         self.open_detail()
+
+
+def _is_delivery(record: Record) -> bool:
+    return record.kind is Kind.DELIVERY

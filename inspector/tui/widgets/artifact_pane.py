@@ -12,15 +12,29 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
+from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+from inspector.protocol.model import Message
+from inspector.session.replay.file_content import FileFacts
+from inspector.session.replay.saving import default_folder
+from inspector.session.tasks import TrackedTask
 from inspector.text.units import size
 from inspector.tui.render import images
-from inspector.tui.render.artifact_parts import VIEWS, ChunkLines, Section, Sections, View, describe, file_lines
-from inspector.tui.render.file_part import artifact_of, read_file
+from inspector.tui.render.artifact_parts import (
+    REPRESENTATIONS,
+    ChunkLines,
+    Representation,
+    Section,
+    Sections,
+    artifact_of,
+    describe,
+    file_lines,
+    read_file,
+)
 from inspector.tui.render.glyphs import ASCII, Glyphs
 from inspector.tui.render.hexdump import HexDump
-from inspector.tui.render.paragraphs import Paragraphs
-from inspector.tui.widgets.artifact_views import ImageView, MarkdownView
-from inspector.tui.widgets.chips import Chip, Chips
+from inspector.tui.render.text_lines import Paragraphs
+from inspector.tui.save_actions import save_artifacts
+from inspector.tui.widgets.artifact_views import Chip, Chips, ImageView, MarkdownView
 from inspector.tui.widgets.detail_pane import FactView
 from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.json_view import JsonView
@@ -28,24 +42,8 @@ from inspector.tui.widgets.json_view import JsonView
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    from inspector.protocol.assemble import AssembledArtifact, AssembledTask
-    from inspector.protocol.model import Message
-    from inspector.session.replay.file_content import FileFacts
-    from inspector.session.tasks import TrackedTask
-
 ALL = -1
 """The number of the part that stands for all of them, one below the other."""
-
-_BODIES: dict[View, str] = {
-    "text": "artifact-text",
-    "markdown": "artifact-markdown",
-    "chunks": "artifact-lines",
-    "json": "artifact-json",
-    "image": "artifact-image",
-    "facts": "artifact-lines",
-    "hex": "artifact-lines",
-}
-"""The widget behind each way to look."""
 
 _AT_ONCE = 1_000_000
 """How many characters of base64 are decoded without leaving the loop; what is longer is read in a thread."""
@@ -85,23 +83,37 @@ class ArtifactPane(Vertical):
         self._said: tuple[Message, AssembledArtifact] | None = None
         self._chosen: int | None = None
         self._part: int | None = None
-        self._wishes: list[View] = []
+        self._wishes: list[Representation] = []
         self._sections: Sections | None = None
         self._shown: tuple[object, ...] = ()
         self._taken = 0
         self._inside = 0
         self._undrawn = False
 
+        self._title = Chips(id="artifact-title", classes="pane-title")
+        self._parts = Chips(id="artifact-parts")
+        self._text = Document(id="artifact-text", empty="What the agent produced grows here.")
+        self._lines = FactView(id="artifact-lines", follow=True)
+        self._json = JsonView(id="artifact-json")
+        self._image = ImageView(id="artifact-image")
+        markdown = MarkdownView(id="artifact-markdown", follow=True)
+        self._bodies: dict[Representation, Widget] = {
+            "text": self._text,
+            "markdown": markdown,
+            "chunks": self._lines,
+            "json": self._json,
+            "image": self._image,
+            "facts": self._lines,
+            "hex": self._lines,
+        }
+        bodies = (self._text, markdown, self._lines, self._json, self._image)
+        self._switcher = ContentSwitcher(*bodies, initial="artifact-text")
+
     def compose(self) -> ComposeResult:
-        """Make the title, the parts and one view for each way to look."""
-        yield Chips(id="artifact-title", classes="pane-title")
-        yield Chips(id="artifact-parts")
-        with ContentSwitcher(initial="artifact-text"):
-            yield Document(id="artifact-text", empty="What the agent produced grows here.")
-            yield MarkdownView(id="artifact-markdown", follow=True)
-            yield FactView(id="artifact-lines", follow=True)
-            yield JsonView(id="artifact-json")
-            yield ImageView(id="artifact-image")
+        """Make the title, the parts and one widget for each representation."""
+        yield self._title
+        yield self._parts
+        yield self._switcher
 
     def on_mount(self) -> None:
         """Show that there is nothing."""
@@ -162,15 +174,15 @@ class ArtifactPane(Vertical):
         return self._sections.all[self._at] if self._sections and self._at != ALL else None
 
     @property
-    def _views(self) -> tuple[View, ...]:
+    def _views(self) -> tuple[Representation, ...]:
         section = self._section
         if section is None:
             only_text = self._sections is not None and not self._sections.all
             return ("text",) if only_text or self._sections is None else ("text", "chunks")
-        return ("image", *VIEWS["file"]) if self._draws(section) else VIEWS[section.kind]
+        return ("image", *REPRESENTATIONS["file"]) if self._draws(section) else REPRESENTATIONS[section.kind]
 
     @property
-    def _view(self) -> View:
+    def _view(self) -> Representation:
         """Return the way to look that was wished for last, as far as there is one for this part."""
         return next((wish for wish in reversed(self._wishes) if wish in self._views), self._views[0])
 
@@ -194,13 +206,12 @@ class ArtifactPane(Vertical):
             chips += [Chip(size(artifact.size)), Chip(chunks)]
         if len(artifacts) > 1:
             chips.insert(2, Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
-        self.query_one("#artifact-title", Chips).show(chips)
+        self._title.show(chips)
         self._show_parts()
 
     def _show_parts(self) -> None:
-        parts = self.query_one("#artifact-parts", Chips)
         sections = self._sections.all if self._sections else []
-        parts.display = len(sections) > 1
+        self._parts.display = len(sections) > 1
         if len(sections) <= 1:
             return
         first = max(0, min(self._at - 1, len(sections) - _TABS))
@@ -208,7 +219,7 @@ class ArtifactPane(Vertical):
         for number, section in enumerate(sections[first : first + _TABS], first):
             style = "bold $foreground" if number == self._at else "$text-soft"
             chips.append(Chip(f"{number + 1} {section.name}", style, f"part {number}"))
-        parts.show(chips)
+        self._parts.show(chips)
 
     def _show_body(self) -> None:
         """Bring the view that is seen up to date: add to it where it only grew, start again where it changed."""
@@ -220,7 +231,7 @@ class ArtifactPane(Vertical):
         self._switch()
         if sections is None:
             if fresh:
-                self.query_one(Document).clear()
+                self._text.clear()
         elif view == "chunks":
             self._show_chunks(sections, fresh=fresh)
         elif section is None:
@@ -234,11 +245,11 @@ class ArtifactPane(Vertical):
     def _body(self) -> Widget:
         """Return the widget that shows the view; an image that cannot be drawn is told of in words."""
         words = self._view == "image" and self._undrawn
-        return self.query_one(f"#{'artifact-lines' if words else _BODIES[self._view]}")
+        return self._lines if words else self._bodies[self._view]
 
     def _switch(self) -> None:
         """Bring the widget of the view into sight, with the focus where the one before had it."""
-        switcher, body = self.query_one(ContentSwitcher), self._body
+        switcher, body = self._switcher, self._body
         if switcher.current != body.id:
             had_focus = switcher.query_one(f"#{switcher.current}").has_focus
             switcher.current = body.id
@@ -246,11 +257,10 @@ class ArtifactPane(Vertical):
                 self.screen.set_focus(body)
 
     def _show_chunks(self, sections: Sections, *, fresh: bool) -> None:
-        lines = self.query_one("#artifact-lines", FactView)
         if fresh:
-            lines.show(ChunkLines(sections.artifact))
+            self._lines.show(ChunkLines(sections.artifact))
         else:
-            lines.refresh_source()
+            self._lines.refresh_source()
 
     def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> None:
         """Write a text behind what is shown of it or, when it is `fresh`, in place of what is shown (`known`)."""
@@ -275,9 +285,8 @@ class ArtifactPane(Vertical):
 
     def _show_all(self, sections: Sections, *, fresh: bool) -> None:
         """Write the sections below each other; `_taken` counts those that are whole, `_inside` letters of the last."""
-        body = self.query_one(Document)
         if fresh:
-            body.set_text("")
+            self._text.set_text("")
             self._taken = self._inside = 0
         added: list[str] = []
         for number in range(self._taken, len(sections.all)):
@@ -294,37 +303,43 @@ class ArtifactPane(Vertical):
             self._taken = number + closed
             self._inside = 0 if closed else self._inside
         if any(added):
-            body.append("".join(added))
+            self._text.append("".join(added))
 
-    def _show_part(self, section: Section, view: View) -> None:
+    def _show_part(self, section: Section, view: Representation) -> None:
         part = section.part
         match view:
             case "json":
                 value = part.data if part and section.kind == "data" else part.to_json() if part else None
-                self.query_one(JsonView).show_value(value)
+                self._json.show_value(value)
             case "text":
-                self.query_one(Document).set_text(describe(section, self._glyphs))
+                self._text.set_text(describe(section, self._glyphs))
             case "facts" | "hex" | "image" if len((part.raw if part else None) or "") > _AT_ONCE:
                 self._read_later(section, view)
             case _:
                 self._show_file(section, view, *read_file(section, view))
 
     @work(exclusive=True, group="artifact")
-    async def _read_later(self, section: Section, view: View) -> None:
+    async def _read_later(self, section: Section, view: Representation) -> None:
         """Read a large file in a thread and show it, unless something else is shown by then."""
         shown = self._shown
-        self.query_one("#artifact-lines", FactView).show(Paragraphs([]))
-        self.query_one(ImageView).show(None)
+        self._lines.show(Paragraphs([]))
+        self._image.show(None)
         read = await asyncio.to_thread(read_file, section, view)
         if shown == self._shown:
             self._show_file(section, view, *read)
 
     def _show_file(
-        self, section: Section, view: View, content: bytes, facts: FileFacts | None, picture: Picture | None, why: str
+        self,
+        section: Section,
+        view: Representation,
+        content: bytes,
+        facts: FileFacts | None,
+        picture: Picture | None,
+        why: str,
     ) -> None:
-        lines = self.query_one("#artifact-lines", FactView)
+        lines = self._lines
         if view == "image" and picture is not None:
-            self.query_one(ImageView).show(picture)
+            self._image.show(picture)
         elif view == "hex":
             lines.show(HexDump(content))
         else:
@@ -364,9 +379,6 @@ class ArtifactPane(Vertical):
     @work(group="save")
     async def action_save(self) -> None:
         """Save the artifact, or all of the task, as files."""
-        from inspector.session.replay.saving import default_folder  # noqa: PLC0415 - loaded with the session
-        from inspector.tui.save_actions import save_artifacts  # noqa: PLC0415 - opened rarely
-
         artifact = self._artifact()
         if artifact is not None:
             artifacts = self._artifacts() or [artifact]
@@ -406,11 +418,7 @@ class ArtifactPane(Vertical):
         if sections is not None and section is not None and section.kind == "text":
             return sections.text_of(section)
         artifact = self._artifact()
-        return str(artifact.text) if artifact and self._artifacts() and len(artifact.text) else self._document_text
-
-    @property
-    def _document_text(self) -> str:
-        return self.query_one(Document).text
+        return str(artifact.text) if artifact and self._artifacts() and len(artifact.text) else self._text.text
 
 
 def _sections_of(artifact: AssembledArtifact | None) -> Sections | None:

@@ -1,15 +1,27 @@
-"""The card as a person reads it, its examples under the cursor one key away from the composer."""
+"""The card as a person reads it, as it was served, and compared with other cards."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.message import Message
 
+from inspector.findings.finding import Finding
+from inspector.tui.notify import notify
 from inspector.tui.render.card import CardLines
 from inspector.tui.render.card_lines import Act, More, See, Try, Unfold
+from inspector.tui.render.changes import ChangeLines, as_text
+from inspector.tui.render.finding_lines import finding_note, findings_here
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.widgets.cursor import CursorView
+from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.json_view import JsonView
 
 _HINTS = {
     Try: "try the example",
@@ -154,7 +166,7 @@ class CardView(CursorView):
         if example:
             self.post_message(self.Tried(example))
         else:
-            self.app.notify("This skill comes without an example.", severity="warning", markup=False)
+            notify(self, "This skill comes without an example.", "warning")
 
     def watch_cursor(self, before: int, cursor: int) -> None:
         """Say anew what enter does."""
@@ -180,3 +192,113 @@ class CardView(CursorView):
                 self.refresh_source()
             case _:
                 self.action_next_example(1)
+
+
+_MOST_NOTED = 1000
+"""How many findings are marked in the JSON."""
+
+
+class RawCard(Vertical):
+    """Shows bytes as JSON between what is known of them and the findings at the cursor."""
+
+    DEFAULT_CSS = """
+    RawCard {
+        & > FactView { height: auto; }
+        & > .facts { border-bottom: solid $rule; }
+        & > .here { border-top: solid $rule; }
+        & > JsonView { height: 1fr; }
+    }
+    """
+
+    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._facts: Sequence[Paragraph] = ()
+        self._found: dict[str, list[Finding]] = {}
+
+    def compose(self) -> ComposeResult:
+        """Make the three parts."""
+        yield FactView(classes="facts")
+        yield JsonView(id="card-json", empty="No bytes.")
+        yield FactView(classes="here")
+
+    @property
+    def json(self) -> JsonView:
+        """The JSON."""
+        return self.query_one(JsonView)
+
+    def show(self, raw: bytes, facts: Sequence[Paragraph], findings: Sequence[Finding] = ()) -> None:
+        """Show bytes."""
+        self._facts = facts
+        self._found = {}
+        self.json.show_bytes(raw)
+        by_pointer: defaultdict[str, list[Finding]] = defaultdict(list)
+        for finding in findings[:_MOST_NOTED]:
+            by_pointer[self.json.nearest(finding.pointer)].append(finding)
+        self._found = dict(by_pointer)
+        self.json.note({pointer: finding_note(found, self._glyphs) for pointer, found in self._found.items()})
+        self._show_facts()
+        self._show_here()
+
+    def show_facts(self, facts: Sequence[Paragraph]) -> None:
+        """Show that something else is known of the same bytes now."""
+        self._facts = facts
+        self._show_facts()
+
+    def on_json_view_highlighted(self) -> None:
+        """Say what is wrong at the cursor."""
+        self._show_here()
+
+    def on_resize(self) -> None:
+        """Fit the texts to the new width."""
+        self._show_facts()
+        self._show_here()
+
+    def _show_facts(self) -> None:
+        self._fill(".facts", self._facts)
+
+    def _show_here(self) -> None:
+        self._fill(".here", findings_here(self._found.get(self.json.pointer, ()), self._glyphs))
+
+    def _fill(self, part: str, paragraphs: Sequence[Paragraph]) -> None:
+        view = self.query_one(part, FactView)
+        lines = Paragraphs(paragraphs)
+        lines.layout(self.content_size.width - 1, 0)
+        view.display = bool(len(lines))
+        view.styles.height = min(len(lines), max(2, self.size.height // 3)) + 1
+        view.show(lines)
+
+
+class ChangeView(CursorView):
+    """Draws changes; enter shows the values of the one under the cursor in full."""
+
+    DEFAULT_CSS = """
+    ChangeView {
+        overflow-x: hidden;
+        & > .change--path { color: $foreground; text-style: bold; }
+        & > .change--added { color: $state-good; }
+        & > .change--removed { color: $state-bad; }
+        & > .change--changed { color: $state-warning; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"change--path", "change--added", "change--removed", "change--changed"}
+
+    enter_hint = "show in full"
+
+    @property
+    def pointer(self) -> str:
+        """The place in the later card that the line under the cursor is about."""
+        change = self.source.change(self.cursor) if isinstance(self.source, ChangeLines) else None
+        return change.pointer if change else ""
+
+    @property
+    def text(self) -> str:
+        """The change under the cursor as text, `""` where there is none."""
+        change = self.source.change(self.cursor) if isinstance(self.source, ChangeLines) else None
+        return as_text(change) if change else ""
+
+    def _opened(self) -> None:
+        if isinstance(self.source, ChangeLines):
+            line = self.source.toggle(self.cursor)
+            self.refresh_source()
+            self.cursor = line

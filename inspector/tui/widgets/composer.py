@@ -5,26 +5,23 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
 from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
+from inspector.session.call import Call
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
+from inspector.tui.editor import edit
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.widgets.verbatim_area import ExactArea
-
-if TYPE_CHECKING:
-    from inspector.session.call import Call
-    from inspector.session.compose.draft import Draft
+from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 MOST = 200_000
 """How many characters can be written in one text; with many more, a text area takes seconds for every key."""
@@ -50,7 +47,7 @@ class Aim:
         return Aim(task_id, context_id, self.question if task_id == self.task_id else "")
 
 
-class MessageArea(ExactArea):
+class MessageArea(VerbatimArea):
     """A text area in which enter sends and ctrl+j breaks the line; a paste never sends."""
 
     most = MOST
@@ -118,18 +115,6 @@ class Composer(Vertical):
     The text is one part of a draft; `draft` is all of it, and `take` puts another one in its place.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", id="talk.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+o", "open", "parts, options", id="talk.open", tooltip="All parts and options of the message"),
-        Binding("ctrl+b", "send_other", "send otherwise", id="talk.other", tooltip="Send it in the other way"),
-        Binding("alt+i", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
-        Binding("ctrl+t", "toggle_stream", "stream", id="talk.stream", tooltip="Stream the answer, or wait for it"),
-        Binding("ctrl+r", "new_task", "new task", id="talk.new", tooltip="Leave task and context: start anew"),
-        Binding("ctrl+g", "editor", "$EDITOR", id="talk.editor", tooltip="Write the text in $EDITOR", show=False),
-        Binding("ctrl+up", "recall", "sent before", id="talk.recall", tooltip="Messages sent before, and snippets"),
-        Binding("escape", "leave", "timeline", id="talk.leave", tooltip="Go to the timeline"),
-    ]
-
     class Sent(Message):
         """The user wants the message to be sent."""
 
@@ -137,13 +122,6 @@ class Composer(Vertical):
             super().__init__()
             self.draft = draft
             self.stream = stream
-
-    class Opened(Message):
-        """The user wants to see all of the message, to take one that was sent before, or to fill in a form."""
-
-        def __init__(self, what: Literal["message", "recall", "form"]) -> None:
-            super().__init__()
-            self.what = what
 
     class Changed(Message):
         """Something else is written."""
@@ -165,12 +143,12 @@ class Composer(Vertical):
     _turn: Call | None = None
     """The call whose message is on its way and large."""
 
-    def compose(self) -> ComposeResult:
-        """Make the question, the aim, the other parts and the text."""
-        yield Static(id="question")
-        yield Static(id="aim")
-        yield Static(id="others")
-        yield MessageArea(
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._question_text = Static(id="question")
+        self._aim_text = Static(id="aim")
+        self._others_text = Static(id="others")
+        self._area = MessageArea(
             id="text",
             soft_wrap=True,
             show_line_numbers=False,
@@ -179,16 +157,21 @@ class Composer(Vertical):
             placeholder="write a message, or a skill's example; enter sends, ctrl+j breaks the line",
         )
 
+    def compose(self) -> ComposeResult:
+        """Make the question, the aim, the other parts and the text."""
+        yield self._question_text
+        yield self._aim_text
+        yield self._others_text
+        yield self._area
+
     @property
     def text(self) -> str:
         """Return what is written, exactly."""
-        return self.query_one(MessageArea).text
+        return self._area.text
 
     @property
     def draft(self) -> Draft:
         """Return the whole message as it stands now; a text part with nothing in it counts only where it is alone."""
-        from inspector.session.compose.draft import Draft, text_part  # noqa: PLC0415 - loaded with the session
-
         if self._draft is None:
             self._draft = Draft((text_part(""),))  # kept, so that its ids stay the same until it is sent
         draft = self._draft
@@ -200,9 +183,6 @@ class Composer(Vertical):
 
     def take(self, draft: Draft | None) -> None:
         """Go on with another draft, or with None begin anew; the first text that is not too long goes into the area."""
-        from inspector.session.compose.draft import PartKind, text_part  # noqa: PLC0415 - loaded with the session
-
-        area = self.query_one(MessageArea)
         text = ""
         if draft is not None:
             fitting = [at for at, one in enumerate(draft.parts) if one.kind is PartKind.TEXT and len(one.value) <= MOST]
@@ -214,16 +194,18 @@ class Composer(Vertical):
         else:
             self._part = 0
         self._draft = draft
-        area.text = text
-        area.move_cursor(area.document.end)
+        self._area.text = text
+        self._area.move_cursor(self._area.document.end)
         self._show_aim()
 
     def fill(self, text: str) -> None:
         """Put a text in place of all that is written and go there; one that is too long becomes a part beside it."""
-        from inspector.session.compose.draft import text_draft  # noqa: PLC0415 - loaded with the session
-
         self.take(text_draft(text, task_id=self.aim.task_id, context_id=self.aim.context_id) if text else None)
-        self.screen.set_focus(self.query_one(MessageArea))
+        self.focus_text()
+
+    def focus_text(self) -> None:
+        """Give the keys to the text."""
+        self.screen.set_focus(self._area)
 
     def on_mount(self) -> None:
         """Show the first aim."""
@@ -240,21 +222,11 @@ class Composer(Vertical):
         self._show_aim()
         self.refresh_bindings()
 
-    def watch_push_on(self) -> None:
-        """Show whether a webhook goes with the message."""
+    def _watch_shown(self) -> None:
+        """Show what else the line about the message says."""
         self._show_aim()
 
-    def watch_problem(self) -> None:
-        """Show why the message cannot be sent."""
-        self._show_aim()
-
-    def watch_has_form(self) -> None:
-        """Show whether there is a form."""
-        self._show_aim()
-
-    def watch_note(self) -> None:
-        """Show what speaks against the message."""
-        self._show_aim()
+    watch_push_on = watch_problem = watch_has_form = watch_note = _watch_shown
 
     def show_upload(self, turn: Call) -> None:
         """Show how far a large message is on its way, until it is there or the call is over."""
@@ -271,19 +243,17 @@ class Composer(Vertical):
     def _show_aim(self) -> None:
         if not self.is_mounted:
             return
-        question = self.query_one("#question", Static)
-        question.display = bool(self.aim.question)
+        self._question_text.display = bool(self.aim.question)
         if self.aim.question:
             words = plain(self.aim.question)
             form = "   alt+i opens its form" if self.has_form else ""
             leave = Content.styled(f"{form}   ctrl+r leaves the task", "$text-soft")
-            question.update(Content.assemble(("the agent asks  ", "$state-warning"), words, leave))
-        self.query_one("#aim", Static).update(self._aim_line())
-        others = self.query_one("#others", Static)
+            self._question_text.update(Content.assemble(("the agent asks  ", "$state-warning"), words, leave))
+        self._aim_text.update(self._aim_line())
         line = self._others_line()
-        others.display = line is not None
+        self._others_text.display = line is not None
         if line is not None:
-            others.update(line)
+            self._others_text.update(line)
 
     def _others_line(self) -> Content | None:
         """Say what the message has besides the text, None where that is nothing."""
@@ -333,17 +303,13 @@ class Composer(Vertical):
 
     def on_message_area_dragged(self, event: MessageArea.Dragged) -> None:
         """Make a part of the file."""
-        from inspector.session.compose.draft import DraftPart, PartKind  # noqa: PLC0415 - loaded with the session
-
         draft = self.draft
         kept = () if draft.is_blank else draft.parts
         self.take(replace(draft, parts=(*kept, DraftPart(PartKind.FILE, event.path))))
         self.post_message(self.Changed())
 
-    def on_exact_area_overflowed(self, event: ExactArea.Overflowed) -> None:
+    def on_verbatim_area_overflowed(self, event: VerbatimArea.Overflowed) -> None:
         """Make of a text that would hold up every key a part that is not edited here."""
-        from inspector.session.compose.draft import text_part  # noqa: PLC0415 - loaded with the session
-
         draft = self.draft
         others = tuple(one for one in draft.parts if one.value != self.text)
         self.take(replace(draft, parts=(text_part(event.text), *others)))
@@ -365,29 +331,15 @@ class Composer(Vertical):
         self.problem = ""
         self.post_message(self.Sent(draft, stream=stream))
 
-    def action_open(self) -> None:
-        """Ask for all of the message."""
-        self.post_message(self.Opened("message"))
-
-    def action_recall(self) -> None:
-        """Ask for what was sent before."""
-        self.post_message(self.Opened("recall"))
-
-    def action_form(self) -> None:
-        """Ask for the form that the agent gave."""
-        self.post_message(self.Opened("form"))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer a form only where the agent gave one."""
-        return self.has_form if action == "form" else True
+        return self.has_form if action == "form" else super().check_action(action, parameters)
 
     def action_editor(self) -> None:
         """Write the text in the user's editor."""
-        from inspector.tui.editor import edit  # noqa: PLC0415 - rarely needed
-
         text = edit(self.app, self.text)
         if text is not None and text != self.text:
-            self.query_one(MessageArea).text = text
+            self._area.text = text
 
     def action_toggle_stream(self) -> None:
         """Change between a streamed answer and one that is waited for."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind
+from inspector.protocol.errors import Fault
+from inspector.session.journal import Journal
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-
-if TYPE_CHECKING:
-    from inspector.protocol.errors import Fault
-    from inspector.session.journal import Journal
 
 _LOOKING = Content.styled("looking for its card", "$text-soft")
 _KEYS = "  d asks the doctor   R tries again   o another agent   5 what crossed the wire"
@@ -27,14 +23,16 @@ _UNREAD_KEYS = "  r what came, and what is wrong with it   E a copy of that to m
 class Connecting(VerticalScroll):
     """Shows the tries as they come."""
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, journal: Journal, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id)
+        self._journal = journal
         self._glyphs = glyphs
         self._reference = ""
+        self._text = Static(id="connecting-text")
 
     def compose(self) -> ComposeResult:
         """Make the text."""
-        yield Static(id="connecting-text")
+        yield self._text
 
     def begin(self, reference: str) -> None:
         """Show that the card of a reference is being looked for."""
@@ -45,18 +43,18 @@ class Connecting(VerticalScroll):
         """Show that nothing is looked for."""
         self._show([_RECORDING, Content(""), Content.styled(_RECORDING_KEYS, "$wire-quiet")])
 
-    def show_tries(self, journal: Journal) -> None:
+    def show_tries(self) -> None:
         """Show what was tried by now."""
-        if journal.exchanges.open:
-            self._show([*self._tries(journal), _LOOKING])
+        if self._journal.exchanges.open:
+            self._show([*self._tries(), _LOOKING])
 
-    def show_fault(self, fault: Fault, journal: Journal | None, *, unread: bool) -> None:
+    def show_fault(self, fault: Fault, *, unread: bool) -> None:
         """Show why there is no agent: whose fault it is, what was seen and what to do next.
 
         `unread` says that what came in the place of a card can be looked at.
         """
-        lines = self._tries(journal) if journal else []
-        lines += [
+        lines = [
+            *self._tries(),
             Content.assemble((f"{self._glyphs.cross} ", "$state-bad"), plain(fault.seen)),
             Content.assemble(("  up to     ", "$text-soft"), fault.whose.value),
         ]
@@ -67,12 +65,12 @@ class Connecting(VerticalScroll):
 
     def _show(self, lines: list[Content]) -> None:
         title = Content.assemble(("AGENT   ", "bold"), plain(self._reference))
-        self.query_one("#connecting-text", Static).update(Content("\n").join([title, Content(""), *lines]))
+        self._text.update(Content("\n").join([title, Content(""), *lines]))
 
-    def _tries(self, journal: Journal) -> list[Content]:
+    def _tries(self) -> list[Content]:
         tries: list[Content] = []
-        for record in journal.capture.select(kinds=(Kind.REQUEST,)):
-            summary = journal.exchanges.get(record.seq)
+        for record in self._journal.capture.select(kinds=(Kind.REQUEST,)):
+            summary = self._journal.exchanges.get(record.seq)
             if summary is not None and summary.operation == "GetAgentCard":
                 outcome = str(summary.status) if summary.status else summary.how or "waiting"
                 tries.append(

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.reactive import var
 from textual.strip import Strip
 
-from inspector.tui.render.line_source import LineSource
+from inspector.tui.render.text_lines import LineSource
 from inspector.tui.widgets.lines import LineView
 
 NOWHERE = -1

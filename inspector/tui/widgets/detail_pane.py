@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -15,23 +13,24 @@ from textual.content import Content
 from textual.widgets import ContentSwitcher, Static
 
 from inspector.capture.records import Kind, Record
+from inspector.protocol.errors import FaultError
+from inspector.session.replay.moments import Moments
+from inspector.session.replay.position import position_of
+from inspector.session.replay.task_diff import compare_tasks
+from inspector.session.session import Session
+from inspector.tui.notify import copy, notify, notify_fault
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.highlight import Marked
-from inspector.tui.render.line_source import LineSource
-from inspector.tui.render.paragraphs import Paragraph, Paragraphs
 from inspector.tui.render.task_diff import what_changed
+from inspector.tui.render.text_lines import LineSource, Paragraph, Paragraphs
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.lines import LineView
 
-if TYPE_CHECKING:
-    from inspector.session.replay.moments import Moments
-    from inspector.session.session import Session
-
-View = Literal["decoded", "raw", "hex", "head", "diff"]
-VIEWS: tuple[View, ...] = ("decoded", "raw", "hex", "head", "diff")
+Representation = Literal["decoded", "raw", "hex", "head", "diff"]
+REPRESENTATIONS: tuple[Representation, ...] = ("decoded", "raw", "hex", "head", "diff")
 """The ways to look at a record, in the order in which the key goes through them."""
 
 _GAP = 2
@@ -107,36 +106,35 @@ class DetailPane(Vertical):
     }
     """
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id)
+        self._session = session
         self._glyphs = glyphs
-        self._view: View = "decoded"
-        self._read: Callable[[Record], bytes] = attrgetter("raw")
-        self._session: Session | None = None
+        self._wish: Representation = "decoded"
         self._moments: Moments | None = None
         self._noted: tuple[int, bool] = (0, False)
         self.record: Record | None = None
+        self._title = Static(id="detail-title", classes="pane-title")
+        self._notes = FactView(id="detail-notes", classes="notes")
+        self._json = JsonView(id="decoded", empty="Select a row to see it here.")
+        self._texts = {
+            "raw": FactView(id="raw", empty="No bytes."),
+            "hex": FactView(id="hex", empty="No bytes."),
+            "head": FactView(id="head"),
+            "diff": FactView(id="diff", empty="It is being compared with what was there before."),
+        }
+        self._switcher = ContentSwitcher(self._json, *self._texts.values(), initial="decoded")
 
     def compose(self) -> ComposeResult:
-        """Make the title, the notes and one view for each way to look."""
-        yield Static(id="detail-title", classes="pane-title")
-        yield FactView(id="detail-notes", classes="notes")
-        with ContentSwitcher(initial="decoded"):
-            yield JsonView(id="decoded", empty="Select a row to see it here.")
-            yield FactView(id="raw", empty="No bytes.")
-            yield FactView(id="hex", empty="No bytes.")
-            yield FactView(id="head")
-            yield FactView(id="diff", empty="It is being compared with what was there before.")
+        """Make the title, the notes and one view for each representation."""
+        yield self._title
+        yield self._notes
+        yield self._switcher
 
     def on_mount(self) -> None:
         """Show that nothing is selected."""
         self._show_title()
-        self.query_one("#detail-notes").display = False
-
-    def attach(self, session: Session) -> None:
-        """Show records of another session."""
-        self._session, self._moments = session, None
-        self._read = session.payload
+        self._notes.display = False
 
     def show(self, record: Record | None) -> None:
         """Show a record, or that none is selected."""
@@ -155,8 +153,7 @@ class DetailPane(Vertical):
         self._show_notes()
 
     def _show_notes(self) -> None:
-        notes = self.query_one("#detail-notes", FactView)
-        record = self.record
+        record, notes = self.record, self._notes
         self._noted = (record.seq, self._is_over(record)) if record else (0, False)
         about = Paragraphs([*self._place(record), *detail.about(record, self._glyphs)] if record else [])
         about.layout(self.content_size.width - 1, 0)
@@ -165,37 +162,33 @@ class DetailPane(Vertical):
         notes.show(about)
 
     def _is_over(self, record: Record) -> bool:
-        summary = self._session.journal.exchanges.get(record.exchange) if self._session else None
+        summary = self._session.journal.exchanges.get(record.exchange)
         return summary is None or summary.seconds is not None
 
     def _place(self, record: Record) -> list[Paragraph]:
         """Say where a record stands in its exchange."""
-        if self._session is None:
-            return []
-        from inspector.session.replay.position import position_of  # noqa: PLC0415 - loaded with the session
-
         found = position_of(record, self._session.journal)
         return [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
 
     @property
-    def _views(self) -> tuple[View, ...]:
+    def _representations(self) -> tuple[Representation, ...]:
         """Return the ways to look at this record; what told nothing of a task changed nothing of it."""
-        tells = self.record is not None and self._session is not None and detail.tells_of_task(self.record)
-        return VIEWS if tells else VIEWS[:-1]
+        tells = self.record is not None and detail.tells_of_task(self.record)
+        return REPRESENTATIONS if tells else REPRESENTATIONS[:-1]
 
     @property
-    def _current(self) -> View:
-        return self._view if self._view in self._views else "decoded"
+    def _current(self) -> Representation:
+        return self._wish if self._wish in self._representations else "decoded"
 
     def action_next_view(self) -> None:
         """Go to the next way to look."""
-        views = self._views
+        views = self._representations
         self.choose(views[(views.index(self._current) + 1) % len(views)])
 
-    def choose(self, view: View) -> None:
+    def choose(self, view: Representation) -> None:
         """Look at the record in another way."""
         had_focus = self.has_focus_within
-        self._view = view
+        self._wish = view
         self._show_title()
         self._show_view()
         if had_focus:
@@ -203,43 +196,42 @@ class DetailPane(Vertical):
 
     def focus_body(self) -> None:
         """Give the keys to the view that is seen."""
-        self.screen.set_focus(self.query_one(f"#{self._current}"))
+        self.screen.set_focus(self._body)
+
+    @property
+    def _body(self) -> JsonView | FactView:
+        """Return the widget of the representation that is seen."""
+        return self._texts.get(self._current, self._json)
 
     def selected_text(self) -> str:
         """Return the value under the cursor, or the whole payload where another view than the decoded is seen."""
         if self.record is None:
             return ""
-        view = self.query_one(JsonView)
-        if self._current == "decoded" and view.has_focus:
-            return view.value
-        return self._read(self.record).decode("utf-8", "replace")
+        if self._current == "decoded" and self._json.has_focus:
+            return self._json.value
+        return self._session.payload(self.record).decode("utf-8", "replace")
 
     def action_find(self) -> None:
         """Ask what to find in the view that is seen."""
-        view = self.query_one(f"#{self._current}")
-        if isinstance(view, FactView | JsonView):
-            self.app.push_screen(SearchScreen(view.find))
+        self.app.push_screen(SearchScreen(self._body.find))
 
     def action_next_hit(self, step: int) -> None:
         """Go to the next place in a direction where the text that was looked for stands."""
-        view = self.query_one(f"#{self._current}")
-        if isinstance(view, FactView) and not view.next_hit(step):
-            self.app.notify("Nothing was looked for, or it is not here; / finds.", severity="warning", markup=False)
+        if isinstance(self._body, FactView) and not self._body.next_hit(step):
+            notify(self, "Nothing was looked for, or it is not here; / finds.", "warning")
 
     def action_copy_json(self) -> None:
         """Copy the value under the cursor, or the whole payload, as JSON."""
-        self.app.copy(self.query_one(JsonView).json)  # type: ignore[attr-defined]
+        copy(self, self._json.json)
 
     def action_copy_curl(self) -> None:
         """Copy the request behind the record as a curl command."""
-        from inspector.protocol.errors import FaultError  # noqa: PLC0415 - loaded with the session, after first paint
-
-        if self._session is None or self.record is None:
+        if self.record is None:
             return
         try:
-            self.app.copy(self._session.curl(self.record))  # type: ignore[attr-defined]
+            copy(self, self._session.curl(self.record))
         except FaultError as error:
-            self.app.tell(error.fault)  # type: ignore[attr-defined]
+            notify_fault(self, error.fault)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what nobody can do, and grey what cannot be done to this record."""
@@ -249,38 +241,33 @@ class DetailPane(Vertical):
         if action in ("find", "next_hit", "next_view"):
             return True if self.record is not None else None
         if action == "copy_json":
-            return True if self.record is not None and self.query_one(JsonView).json else None
+            return True if self.record is not None and self._json.json else None
         return super().check_action(action, parameters)
 
     def _show_view(self) -> None:
         record = self.record
-        self.query_one(ContentSwitcher).current = self._current
+        self._switcher.current = self._current
         if record is None:
-            self.query_one(JsonView).show(Paragraphs([]))
+            self._json.show(Paragraphs([]))
             return
         match self._current:
             case "decoded":
-                if record.kind is not Kind.KEEPALIVE and (body := self._read(record)):
-                    self.query_one(JsonView).show_bytes(body)
+                if record.kind is not Kind.KEEPALIVE and (body := self._session.payload(record)):
+                    self._json.show_bytes(body)
                 else:
-                    self.query_one(JsonView).show(Paragraphs(detail.facts(record)))
+                    self._json.show(Paragraphs(detail.facts(record)))
             case "raw":
-                self.query_one("#raw", FactView).show(raw_text(record.raw))
+                self._texts["raw"].show(raw_text(record.raw))
             case "hex":
-                self.query_one("#hex", FactView).show(HexDump(record.raw))
+                self._texts["hex"].show(HexDump(record.raw))
             case "head":
-                self.query_one("#head", FactView).show(Paragraphs(detail.facts(record)))
+                self._texts["head"].show(Paragraphs(detail.facts(record)))
             case "diff":
                 self._compare(record)
 
     @work(exclusive=True, group="compare")
     async def _compare(self, record: Record) -> None:
         """Show what the event changed: the task before it, and with it, folded again from what was recorded."""
-        if self._session is None:
-            return
-        from inspector.session.replay.moments import Moments  # noqa: PLC0415 - likewise
-        from inspector.session.replay.task_diff import compare_tasks  # noqa: PLC0415 - loaded with the session, after first paint
-
         moments = self._moments
         if moments is None or moments.task_id != record.task:
             moments = self._moments = Moments(self._session.journal, record.task)
@@ -299,7 +286,7 @@ class DetailPane(Vertical):
                 found = compare_tasks(before.answered if before else None, after.answered)
             lines = what_changed(found, self._glyphs)
         if self.record is record and self._current == "diff":
-            self.query_one("#diff", FactView).show(Paragraphs(lines))
+            self._texts["diff"].show(Paragraphs(lines))
 
     @property
     def _called(self) -> str:
@@ -307,25 +294,27 @@ class DetailPane(Vertical):
         if self.record is None:
             return ""
         whole = f"  {detail.title(self.record)}"
-        views = sum(len(view) + _GAP for view in self._views)
+        views = sum(len(view) + _GAP for view in self._representations)
         return whole if len("DETAIL" + whole) + views <= self.content_size.width else f"  #{self.record.seq}"
 
     def _show_title(self) -> None:
         chosen, gap = self._current, " " * _GAP
-        views = [(gap + view, "bold $foreground" if view == chosen else "$wire-quiet") for view in self._views]
-        self.query_one("#detail-title", Static).update(
+        views = [
+            (gap + view, "bold $foreground" if view == chosen else "$wire-quiet") for view in self._representations
+        ]
+        self._title.update(
             Content.assemble(("DETAIL", "bold"), (self._called, "$text-soft"), *(views if self.record else ())),
             layout=False,
         )
 
     def on_click(self, event: events.Click) -> None:
         """Choose the way to look whose name is clicked."""
-        title = self.query_one("#detail-title", Static)
+        title = self._title
         at = event.get_content_offset(title)
         if at is None or self.record is None:
             return
         end = len("DETAIL") + len(self._called)
-        for view in self._views:
+        for view in self._representations:
             start, end = end, end + len(view) + _GAP
             if start <= at.x < end:
                 self.choose(view)

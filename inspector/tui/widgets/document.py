@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from inspector.tui.render.wrap import LIMIT, WrappedText
+from inspector.tui.render.text_lines import LIMIT, WrappedText
 from inspector.tui.widgets.lines import LineView
 
 
@@ -32,17 +32,12 @@ class Document(LineView):
         follow: bool = True,
         limit: int = LIMIT,
         empty: str = "",
-        name: str | None = None,
         id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
-        classes: str | None = None,
-        disabled: bool = False,
     ) -> None:
         self._code = code
         self._limit = limit
         self._wrapped = self._wrap(text)
-        super().__init__(
-            self._wrapped, follow=follow, empty=empty, name=name, id=id, classes=classes, disabled=disabled
-        )
+        super().__init__(self._wrapped, follow=follow, empty=empty, id=id)
 
     @property
     def text(self) -> str:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.message import Message
 
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.line_source import Line, Piece
+from inspector.tui.render.text_lines import Line, Piece
 from inspector.tui.widgets.cursor import CursorView
 
 GAP = 2
@@ -131,11 +131,6 @@ class Feed(CursorView):
             self.feed = feed
             self.index = index
 
-        @property
-        def control(self) -> Feed:
-            """The feed."""
-            return self.feed
-
         def can_replace(self, message: Message) -> bool:
             """Let a later row stand for an earlier one, so that a burst is one message."""
             return isinstance(message, Feed.Highlighted) and message.feed is self.feed
@@ -148,11 +143,6 @@ class Feed(CursorView):
             self.feed = feed
             self.index = index
 
-        @property
-        def control(self) -> Feed:
-            """The feed."""
-            return self.feed
-
     def __init__(
         self,
         columns: Sequence[Column],
@@ -161,15 +151,12 @@ class Feed(CursorView):
         follow: bool = True,
         empty: str = "",
         enter_hint: str = "",
-        name: str | None = None,
         id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
-        classes: str | None = None,
-        disabled: bool = False,
     ) -> None:
         self._columns = tuple(columns)
         self.enter_hint = enter_hint
         table = _Table(self._columns, _NoRows() if rows is None else rows)
-        super().__init__(table, follow=follow, empty=empty, name=name, id=id, classes=classes, disabled=disabled)
+        super().__init__(table, follow=follow, empty=empty, id=id)
 
     def show_rows(self, rows: RowSource) -> None:
         """Draw the rows of another source, from the last one if the feed follows, else from the first."""

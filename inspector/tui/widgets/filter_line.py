@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
+from inspector.capture.private_files import CaptureError
+from inspector.capture.query import Mistake, Query, complete, parse
+from inspector.capture.records import Record
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State, short
+from inspector.protocol.operations import Operation
+from inspector.session.record_list import RecordList
+from inspector.session.session import Session
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
-
-if TYPE_CHECKING:
-    from inspector.capture.query import Query
-    from inspector.session.session import Session
+from inspector.tui.widgets.fields import LineInput
 
 _EXAMPLE = 'kind:artifact  state:failed  gap>2s  size>10k  finding:error  "text"  -kind:keepalive'
 
 
 def values_of(session: Session) -> Mapping[str, Sequence[str]]:
     """Return the values that a filter of a session may well be about, by their key."""
-    from inspector.protocol.operations import Operation  # noqa: PLC0415 - loaded with the session
-
     return {
         "op": (*(operation.value for operation in Operation), "GetAgentCard"),
         "state": tuple(map(short, State)),
@@ -39,7 +43,9 @@ def values_of(session: Session) -> Mapping[str, Sequence[str]]:
 class FilterLine(Vertical):
     """Two lines, hidden while there is no filter: what is typed, and what is wrong with it or may follow.
 
-    `seen` gives the values that are offered for a key.
+    Its hits are found page by page while everything else goes on. `accepts` says which records can be hits, whose runs
+    of chunks are folded then; None stands for all of them, one by one. `hits` is None while there is no filter, and
+    another list for each filter.
     """
 
     DEFAULT_CSS = """
@@ -60,25 +66,27 @@ class FilterLine(Vertical):
     ]
 
     class Changed(Message):
-        """There is another filter, or with None there is none any more; a line that is wrong changes nothing."""
+        """There is another filter, or none any more; a line that is wrong changes nothing."""
 
-        def __init__(self, query: Query | None) -> None:
-            super().__init__()
-            self.query = query
+    class Found(Message):
+        """There are more hits, or all that is recorded has been searched."""
 
     class Left(Message):
         """The keys are wanted where the hits are."""
 
-    def __init__(self, seen: Callable[[], Mapping[str, Sequence[str]]]) -> None:
+    def __init__(self, session: Session, accepts: Callable[[Record], bool] | None = None) -> None:
         super().__init__()
-        self._seen = seen
+        self._session = session
+        self._accepts = accepts
+        self._folded = accepts is not None
         self._query: Query | None = None
+        self._search: Worker[None] | None = None
+        self.hits: RecordList | None = None
+        self.searched = 0
 
     def compose(self) -> ComposeResult:
         """Make the two lines."""
-        field = Input(placeholder=_EXAMPLE, compact=True, id="filter-words", select_on_focus=False)
-        field.cursor_blink = False
-        yield field
+        yield LineInput(placeholder=_EXAMPLE, id="filter-words", select_on_focus=False)
         yield Static(id="filter-said")
 
     def open(self) -> None:
@@ -87,17 +95,13 @@ class FilterLine(Vertical):
         self._judge(self.query_one(Input).value)
         self.screen.set_focus(self.query_one(Input))
 
-    def close(self) -> None:
-        """Be empty and out of sight, without a word."""
-        self._query = None
+    def action_clear(self) -> None:
+        """Filter no more."""
         self.remove_class("-open", "-good", "-bad")
         with self.prevent(Input.Changed):
             self.query_one(Input).value = ""
-
-    def clear(self) -> None:
-        """Filter no more."""
-        self.close()
-        self.post_message(self.Changed(None))
+        self._begin(None)
+        self.post_message(self.Changed())
         self.post_message(self.Left())
 
     def complain(self, sentence: str) -> None:
@@ -117,10 +121,8 @@ class FilterLine(Vertical):
         self.post_message(self.Left())
 
     def _judge(self, line: str) -> None:
-        from inspector.capture.query import Mistake, complete, parse  # noqa: PLC0415 - loaded with the session
-
         read = parse(line)
-        offered = complete(line, self._seen())
+        offered = complete(line, values_of(self._session))
         if isinstance(read, Mistake):
             self.complain(read.sentence)
             if offered.choices and read.position >= offered.start:  # what is wrong is only that it is not finished
@@ -131,8 +133,8 @@ class FilterLine(Vertical):
         self._offer(offered.choices)
         query = read if read.words else None
         if query != self._query:
-            self._query = query
-            self.post_message(self.Changed(query))
+            self._begin(query)
+            self.post_message(self.Changed())
 
     def _offer(self, choices: Sequence[str]) -> None:
         keys = "tab takes the first   " if choices else "enter goes to the hits   "
@@ -141,14 +143,45 @@ class FilterLine(Vertical):
 
     def action_complete(self) -> None:
         """Take the first of what is offered for the last word."""
-        from inspector.capture.query import complete  # noqa: PLC0415 - loaded with the session
-
         field = self.query_one(Input)
-        offered = complete(field.value, self._seen())
+        offered = complete(field.value, values_of(self._session))
         if offered.choices:
             field.value = field.value[: offered.start] + offered.choices[0]
             field.cursor_position = len(field.value)
 
-    def action_clear(self) -> None:
-        """Filter no more."""
-        self.clear()
+    # Hits
+
+    def fold(self, *, folded: bool) -> None:
+        """Put runs of chunks in one row, or in a row each, for which the hits are looked for again."""
+        self._folded = folded
+        self._begin(self._query)
+
+    def _begin(self, query: Query | None) -> None:
+        if self._search is not None:
+            self._search.cancel()
+        self._query, self._search, self.searched = query, None, 0
+        self.hits = None if query is None else RecordList(self._accepts or (lambda _: True), folded=self._folded)
+        self.look()
+
+    def look(self) -> None:
+        """Go on looking where records came that were not looked at."""
+        busy = self._search is not None and not self._search.is_finished
+        hits, query = self.hits, self._query
+        if hits is not None and query is not None and not busy and self.searched < len(self._session.journal.capture):
+            self._search = self._find(hits, query)
+
+    @work(group="filter", exclusive=True)
+    async def _find(self, hits: RecordList, query: Query) -> None:
+        capture = self._session.journal.capture
+        try:
+            for page in capture.search(query, after=self.searched):
+                if self._accepts is None:
+                    hits.extend(page.hits)
+                else:
+                    for seq in page.hits:
+                        hits.offer((capture.get(seq),))
+                self.searched = page.through
+                self.post_message(self.Found())
+                await asyncio.sleep(0)
+        except CaptureError as error:
+            self.complain(str(error))

@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, str, ActiveBinding | None]
 """A key, what it does, and its binding; None for enter, which the focused widget explains."""
 
 
-class KeyLine(Static):
+class KeyFooter(Static):
     """Shows the keys that are bound where the focus is, nearest first; those that can do nothing now are grey.
 
     What enter does is said by the focused widget itself, in its `enter_hint`, because one binding serves many lists.

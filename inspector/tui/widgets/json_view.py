@@ -9,9 +9,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from inspector.text.sanitise import clean
+from inspector.tui.notify import copy, notify
 from inspector.tui.render.json_lines import JsonLines, NotJsonError, Value, read
-from inspector.tui.render.line_source import Piece
-from inspector.tui.render.wrap import LIMIT, WrappedText
+from inspector.tui.render.text_lines import LIMIT, Piece, WrappedText
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.cursor import CursorView
 
@@ -64,25 +64,9 @@ class JsonView(CursorView):
             self.view = view
             self.pointer = pointer
 
-        @property
-        def control(self) -> JsonView:
-            """The view."""
-            return self.view
-
         def can_replace(self, message: Message) -> bool:
             """Let a later line stand for an earlier one."""
             return isinstance(message, JsonView.Highlighted) and message.view is self.view
-
-    def __init__(
-        self,
-        *,
-        empty: str = "",
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
-        classes: str | None = None,
-        disabled: bool = False,
-    ) -> None:
-        super().__init__(empty=empty, name=name, id=id, classes=classes, disabled=disabled)
 
     def show_value(self, value: Value) -> None:
         """Show a JSON value."""
@@ -165,11 +149,11 @@ class JsonView(CursorView):
     def action_next_hit(self, step: int) -> None:
         """Go to the next place in a direction where the text that was looked for stands."""
         if not self._go_to_hit(step):
-            self.app.notify("Nothing was looked for, or it is not here; / finds.", severity="warning", markup=False)
+            notify(self, "Nothing was looked for, or it is not here; / finds.", "warning")
 
     def action_copy_pointer(self) -> None:
         """Copy the JSON pointer of the line under the cursor."""
-        self.app.copy(self.pointer)  # type: ignore[attr-defined]
+        copy(self, self.pointer)
 
     def _go_to_hit(self, step: int, *, here: bool = False) -> int:
         hit = self.source.next_hit(self.cursor, step, here=here) if isinstance(self.source, JsonLines) else None

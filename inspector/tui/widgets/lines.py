@@ -10,15 +10,13 @@ from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import Reactive, reactive, var
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
 from inspector.text.sanitise import clean
-from inspector.tui.render.line_source import LineSource
-from inspector.tui.render.wrap import WrappedText
+from inspector.tui.render.text_lines import LineSource, WrappedText
 
 _CACHED = 1024
 """How many drawn lines are kept: some screens around the one that is seen."""
@@ -87,35 +85,16 @@ class LineView(ScrollView, can_focus=True):
     empty: reactive[str] = reactive("")
     """The sentence that is shown while there are no lines."""
 
-    class UnseenChanged(Message):
-        """The number of lines that came below the view is another now."""
-
-        def __init__(self, view: LineView, count: int) -> None:
-            super().__init__()
-            self.view = view
-            self.count = count
-
-        @property
-        def control(self) -> LineView:
-            """The view."""
-            return self.view
-
-        def can_replace(self, message: Message) -> bool:
-            """Let a later number stand for an earlier one."""
-            return isinstance(message, LineView.UnseenChanged) and message.view is self.view
-
     def __init__(
         self,
         source: LineSource | None = None,
         *,
         follow: bool = False,
         empty: str = "",
-        name: str | None = None,
         id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
         classes: str | None = None,
-        disabled: bool = False,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+        super().__init__(id=id, classes=classes)
         self._source: LineSource = WrappedText(style="line--text") if source is None else source
         self._follow = follow
         self._seen = 0
@@ -215,10 +194,6 @@ class LineView(ScrollView, can_focus=True):
     def watch_empty(self) -> None:
         """Wrap another sentence where it is drawn next."""
         self._sentence = None
-
-    def watch_unseen(self, count: int) -> None:
-        """Tell whoever shows the number."""
-        self.post_message(self.UnseenChanged(self, count))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Let go of the tail, or take hold of it again."""

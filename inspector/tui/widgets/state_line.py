@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind
+from inspector.protocol.assemble import AssembledTask
+from inspector.session.journal import Journal
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.line_source import Piece
 from inspector.tui.render.state_line import lane, next_word
-
-if TYPE_CHECKING:
-    from inspector.protocol.assemble import AssembledTask
-    from inspector.session.journal import Journal
+from inspector.tui.render.text_lines import Piece
 
 LOW = 16
 """On a screen with fewer rows, the rows of the timeline need the place."""
@@ -22,11 +18,11 @@ LOW = 16
 _SENDS = ("SendMessage", "SendStreamingMessage")
 
 
-class TaskLane(Static):
+class StateLine(Static):
     """One line of states, and where something is to be said about them a second one; hidden without a task."""
 
     DEFAULT_CSS = """
-    TaskLane {
+    StateLine {
         height: auto;
         max-height: 2;
         display: none;
@@ -35,8 +31,9 @@ class TaskLane(Static):
     }
     """
 
-    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(id=id)
+    def __init__(self, journal: Journal, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._journal = journal
         self._glyphs = glyphs
         self._account: AssembledTask | None = None
         self._past = False
@@ -44,15 +41,16 @@ class TaskLane(Static):
         self._asked: tuple[str, int] = ("", -1)
         self._drawn: tuple[Piece, ...] = ()
 
-    def show(self, account: AssembledTask | None, journal: Journal | None, *, past: bool = False) -> None:
-        """Show the states of a task as it is, or as it was in the `past`; `journal` knows what was sent to it."""
+    def show(self, account: AssembledTask | None, *, past: bool = False) -> None:
+        """Show the states of a task as it is, or as it was in the `past`."""
         self._account, self._past = account, past
-        if account is not None and journal is not None:
-            self._learn_answers(account.id, journal)
+        if account is not None:
+            self._learn_answers(account.id)
         self._draw()
 
-    def _learn_answers(self, task_id: str, journal: Journal) -> None:
+    def _learn_answers(self, task_id: str) -> None:
         """Look for what was sent to the task, again only when something was sent."""
+        journal = self._journal
         asked = (task_id, len(journal.sends))
         if asked != self._asked:
             self._asked = asked

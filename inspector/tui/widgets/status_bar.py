@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
@@ -12,6 +13,9 @@ from textual.widgets import Static
 
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
+
+if TYPE_CHECKING:  # the bar is painted before the session is loaded
+    from inspector.session.session import Session
 
 _LONGEST_NAME = 40
 _ROOMY = 110
@@ -32,14 +36,31 @@ class Status:
     findings: int = 0
     failure: str = ""
 
+    @classmethod
+    def of(cls, session: Session, light: str, doing: str, reference: str, glyphs: Glyphs) -> Status:
+        """Return the status of a session that is doing something; `reference` is its name while it has no agent."""
+        journal, push, connection = session.journal, session.push, session.connection
+        choice = connection.choice if connection else None
+        address = ":".join(map(str, push.receiver.address)) if push.listening else ""
+        return cls(
+            agent=connection.card.name if connection else reference,
+            interface=f"{choice.dialect.generation} · {choice.binding.name}" if choice else "",
+            light=light,
+            doing=doing,
+            push=f"push {address} {glyphs.check}" if push.on else "",
+            records=len(journal.capture),
+            findings=sum(map(len, journal.found.values())),
+            failure=journal.capture.failure or "",
+        )
+
 
 class StatusBar(Static):
     """Draws a `Status`; what does not fit is left out from the middle, the agent and the state never."""
 
-    def __init__(self, glyphs: Glyphs) -> None:
+    def __init__(self, glyphs: Glyphs, status: Status) -> None:
         super().__init__("")
         self._glyphs = glyphs
-        self._status = Status()
+        self._status = status
 
     def show(self, status: Status) -> None:
         """Draw another status, if it is another."""

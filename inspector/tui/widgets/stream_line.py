@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from textual import events
 from textual.content import Content
@@ -11,24 +10,22 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
+from inspector.capture.records import Record
 from inspector.protocol.lifecycle import is_terminal, short
+from inspector.session import reconnect
+from inspector.session.exchanges import ExchangeSummary
+from inspector.session.reconnect import LostStream, NextStep
+from inspector.session.replay.task_diff import TaskDiff
+from inspector.session.session import Session
+from inspector.session.stream_health import StreamHealth, dated_span, health, looks_buffered
+from inspector.session.tasks import TrackedTask
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_line
-from inspector.tui.render.line_source import Piece
-from inspector.tui.render.paragraphs import Paragraph
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
 from inspector.tui.widgets.state_line import LOW
-
-if TYPE_CHECKING:
-    from inspector.capture.records import Record
-    from inspector.session.exchanges import ExchangeSummary
-    from inspector.session.reconnect import LostStream
-    from inspector.session.replay.task_diff import TaskDiff
-    from inspector.session.session import Session
-    from inspector.session.stream_health import StreamHealth
-    from inspector.session.tasks import TrackedTask
 
 
 class StreamLine(Static):
@@ -49,11 +46,11 @@ class StreamLine(Static):
     class Clicked(Message):
         """The line was clicked, to see more of it."""
 
-    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(id=id)
+    def __init__(self, session: Session, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._session = session
         self._glyphs = glyphs
         self.automatic = False
-        self._session: Session | None = None
         self._watched: TrackedTask | None = None
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
@@ -63,13 +60,6 @@ class StreamLine(Static):
         self._tries = 0
         self._waiting: Timer | None = None
         self._drawn: tuple[Piece, ...] = ()
-
-    def attach(self, session: Session, *, automatic: bool) -> None:
-        """Watch over another session."""
-        self._forget_drop()
-        self._session, self.automatic = session, automatic
-        self._watched = self._stream = None
-        self._spans.clear()
 
     @property
     def lost(self) -> bool:
@@ -82,53 +72,47 @@ class StreamLine(Static):
 
     def show(self, task: TrackedTask | None, record: Record | None) -> None:
         """Show the stream that a record belongs to, or the last one of a task, and watch over that task."""
-        session = self._session
-        if session is None:
-            return
-        exchanges = session.journal.exchanges
+        exchanges = self._session.journal.exchanges
         if task is not self._watched:
             self._forget_drop()
             self._watched = task
         told = exchanges.stream_of(task.id) if task is not None else None
         if task is not None and told is not None:
-            self._watch(session, task, told)
+            self._watch(task, told)
         selected = exchanges.get(record.exchange) if record is not None else None
         self._stream = selected if selected is not None and selected.pulse is not None else told
         self._draw()
 
     # Watching
 
-    def _watch(self, session: Session, task: TrackedTask, stream: ExchangeSummary) -> None:
-        from inspector.session.reconnect import has_news, lost_stream, missed_changes  # noqa: PLC0415 - loaded with the session
-
+    def _watch(self, task: TrackedTask, stream: ExchangeSummary) -> None:
         drop = self._drop
         if stream.seconds is not None and (drop is None or drop.exchange < stream.number):
-            found = lost_stream(task, stream)
+            found = reconnect.lost_stream(task, stream)
             if found is not None:
                 went_on = drop is None or stream.events > 1
                 self._drop, self._heard, self._missed = found, False, None
                 self._tries = 0 if went_on else self._tries
         if self._drop is not None and not self._heard:
-            self._heard = has_news(session.journal.capture, self._drop)
-            self._missed = missed_changes(session.journal.capture, self._drop) if self._heard else None
-        if self.lost and self.automatic and self._waiting is None and not self._asking(session, task.id):
-            self._listen_again(session, self._drop)
+            self._heard = reconnect.has_news(self._session.journal.capture, self._drop)
+            self._missed = reconnect.missed_changes(self._session.journal.capture, self._drop) if self._heard else None
+        if self.lost and self.automatic and self._waiting is None and not self._asking(task.id):
+            self._listen_again(self._drop)
 
-    def _asking(self, session: Session, task_id: str) -> bool:
+    def _asking(self, task_id: str) -> bool:
         """Say whether the agent is being asked about the task at this moment."""
-        running = (session.journal.exchanges.get(number) for number in session.journal.running)
+        journal = self._session.journal
+        running = (journal.exchanges.get(number) for number in journal.running)
         return any(one is not None and one.task == task_id for one in running)
 
-    def _listen_again(self, session: Session, drop: LostStream | None) -> None:
-        from inspector.session.reconnect import DELAYS, NextStep, next_step  # noqa: PLC0415 - loaded with the session
-
+    def _listen_again(self, drop: LostStream | None) -> None:
         if drop is None:
             return
-        match next_step(session.journal.capture, drop, self._tries):
+        match reconnect.next_step(self._session.journal.capture, drop, self._tries):
             case NextStep.SUBSCRIBE:
-                self._waiting = self.set_timer(DELAYS[self._tries], lambda: self._ask("SubscribeToTask"))
+                self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask("SubscribeToTask"))
             case NextStep.ASK:
-                self._waiting = self.set_timer(DELAYS[0], lambda: self._ask("GetTask"))
+                self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask("GetTask"))
             case NextStep.NOTHING:
                 pass
 
@@ -147,10 +131,8 @@ class StreamLine(Static):
 
     def health(self) -> StreamHealth | None:
         """Return how the stream that is shown stands, None where there is none."""
-        from inspector.session.stream_health import dated_span, health, looks_buffered  # noqa: PLC0415 - loaded with the session
-
         stream, session = self._stream, self._session
-        if stream is None or session is None:
+        if stream is None:
             return None
         if stream.number not in self._spans and looks_buffered(stream):
             self._spans[stream.number] = dated_span(session.journal.capture, stream)
@@ -163,10 +145,6 @@ class StreamLine(Static):
         if found is None:
             return [Paragraph(("", "line--soft"), "No stream has told of this yet.", "line--soft")]
         return health_in_full(found, self._glyphs)
-
-    def refresh_line(self) -> None:
-        """Show how long nothing has come by now."""
-        self._draw()
 
     def _draw(self) -> None:
         found = self.health()

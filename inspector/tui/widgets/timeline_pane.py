@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,22 +10,21 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
+from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
-from inspector.tui.render.annotations import Asides
+from inspector.session.record_list import RecordList
+from inspector.session.session import Session
+from inspector.session.tasks import TrackedTask
+from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TimelineRows
-from inspector.tui.render.rows import SHORT_ID, lasting
+from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.times import lasting
 from inspector.tui.widgets.feed import Column, Feed
-from inspector.tui.widgets.state_line import TaskLane
+from inspector.tui.widgets.filter_line import FilterLine
+from inspector.tui.widgets.state_line import StateLine
 from inspector.tui.widgets.stream_line import StreamLine
-from inspector.tui.widgets.timeline_filter import TimelineFilter
-
-if TYPE_CHECKING:
-    from inspector.protocol.assemble import AssembledTask
-    from inspector.session.record_list import RecordList
-    from inspector.session.session import Session
-    from inspector.session.tasks import TrackedTask
 
 COLUMNS = (
     Column("time", 8, "right"),
@@ -73,72 +71,60 @@ class TimelinePane(Vertical):
 
     ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id)
+        self._session = session
         self._glyphs = glyphs
-        self._session: Session | None = None
-        self._asides: Asides | None = None
-        self._wholes: dict[bool, RecordList] = {}
+        self._annotations = Annotations(session)
+        # Both are kept, because a million records take longer to read again than anybody waits for a key.
+        self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
+        for whole in self._wholes.values():
+            session.journal.subscribe(whole.offer, replay=True)
         self._folded = True
-        self._list: RecordList | None = None
-        self._rows: TimelineRows | None = None
+        self._list = self._whole
+        self._rows = self._rows_of(self._list)
         self._titled: tuple[TrackedTask | None, TrackedTask | None, Record | None] = (None, None, None)
+        self._title = Static("TIMELINE", id="timeline-title", classes="pane-title")
+        self._states = StateLine(session.journal, glyphs)
+        self.stream = StreamLine(session, glyphs)
+        self._filter = FilterLine(session, belongs)
+        self.feed = Feed(COLUMNS, self._rows, enter_hint="detail", id="timeline", empty=_NOTHING_YET)
 
     def compose(self) -> ComposeResult:
         """Make the title, the lines under it and the rows."""
-        yield Static("TIMELINE", id="timeline-title", classes="pane-title")
-        yield TaskLane(self._glyphs)
-        yield StreamLine(self._glyphs)
-        yield TimelineFilter()
-        yield Feed(
-            COLUMNS,
-            enter_hint="detail",
-            id="timeline",
-            empty=_NOTHING_YET,
-        )
-
-    @property
-    def feed(self) -> Feed:
-        """Return the rows."""
-        return self.query_one("#timeline", Feed)
+        yield self._title
+        yield self._states
+        yield self.stream
+        yield self._filter
+        yield self.feed
 
     @property
     def filtering(self) -> bool:
         """Say whether a filter leaves rows out."""
         return self._list is not self._whole
 
-    def attach(self, session: Session, *, automatic: bool) -> None:
-        """Show another session; `automatic` is whether lost streams are listened to again by themselves."""
-        from inspector.session.record_list import RecordList  # noqa: PLC0415 - loaded with the session, after first paint
-
-        self._session, self._asides = session, Asides(session)
-        # Both are kept, because a million records take longer to read again than anybody waits for a key.
-        self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
-        for whole in self._wholes.values():
-            session.journal.subscribe(whole.offer, replay=True)
-        self.query_one(TimelineFilter).attach(session, belongs)
-        self.query_one(StreamLine).attach(session, automatic=automatic)
-        self._show_list(self._wholes[self._folded])
-
     @property
-    def _whole(self) -> RecordList | None:
+    def _whole(self) -> RecordList:
         """Return all rows, folded or not."""
-        return self._wholes.get(self._folded)
+        return self._wholes[self._folded]
+
+    def _rows_of(self, records: RecordList) -> TimelineRows:
+        return TimelineRows(self._session.journal, records, self._glyphs, self._annotations)
 
     def refresh_rows(self) -> None:
         """Draw the rows that came or changed."""
         self.feed.refresh_rows()
-        self.query_one(TimelineFilter).look()
+        self._filter.look()
 
     # Rows
 
     def record(self, index: int) -> Record | None:
         """Return the last record of a row, None where there is no such row."""
-        return self._rows.record(index) if self._rows is not None and 0 <= index < len(self._rows) else None
+        return self._rows.record(index) if 0 <= index < len(self._rows) else None
 
     def holds(self, index: int, seq: int) -> bool:
         """Say whether a record is in a row, or may be: between the first and the last of its run."""
-        return self._list is not None and self._list[index].first <= seq <= self._list[index].last
+        return self._list[index].first <= seq <= self._list[index].last
 
     def show_seq(self, seq: int) -> None:
         """Put the cursor on the row of a record, or the nearest before it."""
@@ -148,17 +134,16 @@ class TimelinePane(Vertical):
 
     def _row_of(self, seq: int) -> int | None:
         """Return the row that a record is in; runs that grow side by side make it an earlier one than the nearest."""
-        nearest = self._list.index_of(seq) if self._list else None
+        nearest = self._list.index_of(seq)
         if nearest is None:
             return None
         earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
         return next((row for row in earlier if self.holds(row, seq)), nearest)
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
-        if self._session is not None:
-            self._list, self._rows = rows, TimelineRows(self._session.journal, rows, self._glyphs, self._asides)
-            self.feed.empty = _NO_HIT if self.filtering else _NOTHING_YET
-            self.feed.show_rows(self._rows)
+        self._list, self._rows = rows, self._rows_of(rows)
+        self.feed.empty = _NO_HIT if self.filtering else _NOTHING_YET
+        self.feed.show_rows(self._rows)
         if keep:
             self.show_seq(keep)
 
@@ -166,34 +151,30 @@ class TimelinePane(Vertical):
         """Fold the runs of chunks, or unfold them."""
         record = None if self.feed.following else self.record(self.feed.cursor)
         self._folded = not self._folded
-        filter_line = self.query_one(TimelineFilter)
-        filter_line.fold(folded=self._folded)
-        rows = self._whole if filter_line.hits is None else filter_line.hits
-        if rows is not None:
-            self._show_list(rows, record.seq if record is not None else 0)
+        self._filter.fold(folded=self._folded)
+        rows = self._whole if self._filter.hits is None else self._filter.hits
+        self._show_list(rows, record.seq if record is not None else 0)
 
     # The filter
 
     def filter(self) -> None:
         """Write a filter."""
-        self.query_one(TimelineFilter).open()
+        self._filter.open()
 
     def clear_filter(self) -> None:
         """Filter no more."""
-        self.query_one(TimelineFilter).clear()
+        self._filter.action_clear()
 
     def on_filter_line_changed(self) -> None:
         """Show the hits of another filter, or all rows where there is none any more."""
         record = self.record(self.feed.cursor)
-        hits = self.query_one(TimelineFilter).hits
-        rows = self._whole if hits is None else hits
-        if rows is not None:
-            keep = record.seq if record is not None and not self.feed.following else 0
-            self._show_list(rows, keep if hits is None else 0)
+        hits = self._filter.hits
+        keep = record.seq if record is not None and not self.feed.following else 0
+        self._show_list(*((self._whole, keep) if hits is None else (hits, 0)))
         self.show_title(*self._titled)
         self.refresh_bindings()
 
-    def on_timeline_filter_found(self) -> None:
+    def on_filter_line_found(self) -> None:
         """Show the hits that were found meanwhile."""
         self.feed.refresh_rows()
         self.show_title(*self._titled)
@@ -212,18 +193,17 @@ class TimelinePane(Vertical):
         session, self._titled = self._session, (task, past, record)
         shown = past or task
         account = shown.now if shown is not None else None
-        self.query_one(TaskLane).show(account, session.journal if session else None, past=past is not None)
-        now = session.tasks.get(past.id) if past is not None and session is not None else task
-        self.query_one(StreamLine).show(now, record)
+        self._states.show(account, past=past is not None)
+        self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         pieces: list[Content | tuple[str, str]] = [("TIMELINE", "bold")]
         if account is not None and account.moves:
-            running = past is None and session is not None and session.journal.exchanges.open > 0
+            running = past is None and session.journal.exchanges.open > 0
             pieces += self._state(account, running=running)
         if self.filtering:
-            pieces += [(f"   {len(self._list or ()):,} of {len(self._whole or ()):,} rows", "$bar")]
+            pieces += [(f"   {len(self._list):,} of {len(self._whole):,} rows", "$bar")]
         if self.feed.unseen:
             pieces += [(f"   {self.feed.unseen:,} new below, end follows", "$wire-received")]
-        self.query_one("#timeline-title", Static).update(Content.assemble(*pieces), layout=False)
+        self._title.update(Content.assemble(*pieces), layout=False)
 
     def _state(self, account: AssembledTask, *, running: bool) -> list[Content | tuple[str, str]]:
         style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"

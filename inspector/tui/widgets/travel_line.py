@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import events, work
@@ -14,16 +14,19 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import Worker
 
+from inspector.capture.private_files import CaptureError
+from inspector.session.replay.moments import Moments
+from inspector.session.replay.task_diff import compare_tasks
+from inspector.session.session import Session
+from inspector.session.tasks import TrackedTask
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.paragraphs import Paragraph
-from inspector.tui.render.rows import lasting
-
-if TYPE_CHECKING:
-    from inspector.session.replay.moments import Moments
-    from inspector.session.session import Session
-    from inspector.session.tasks import TrackedTask
+from inspector.tui.render.task_diff import what_changed
+from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.times import lasting
+from inspector.tui.screens.text_dialog import TextDialog
 
 _LEAPS = 20
 """How many leaps there are from the first moment to the last."""
@@ -71,10 +74,10 @@ class TravelLine(Widget, can_focus=True):
     class Left(Message):
         """The task is to be seen as it is now."""
 
-    def __init__(self, glyphs: Glyphs) -> None:
+    def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__()
+        self._session = session
         self._glyphs = glyphs
-        self._session: Session | None = None
         self._moments: Moments | None = None
         self._reading: Worker[None] | None = None
         self._wanted = 0
@@ -93,13 +96,11 @@ class TravelLine(Widget, can_focus=True):
         """Say whether a moment is shown, or about to be."""
         return self._moments is not None
 
-    def enter(self, session: Session, task_id: str, seq: int) -> None:
+    def enter(self, task_id: str, seq: int) -> None:
         """Show a task as it was at a record, and take the keys."""
-        from inspector.session.replay.moments import Moments  # noqa: PLC0415 - loaded with the session, after first paint
-
-        if self._moments is None or self._moments.task_id != task_id or session is not self._session:
+        if self._moments is None or self._moments.task_id != task_id:
             self._forget()
-            self._session, self._moments = session, Moments(session.journal, task_id)
+            self._moments = Moments(self._session.journal, task_id)
         self.add_class("-open")
         self.screen.set_focus(self)
         self.go_to(seq)
@@ -109,11 +110,6 @@ class TravelLine(Widget, can_focus=True):
         self._wanted = seq
         self._land()
         self.read_on()
-
-    def close(self) -> None:
-        """Forget the task, without a word."""
-        self._forget()
-        self.remove_class("-open")
 
     def _forget(self) -> None:
         if self._reading is not None:
@@ -129,8 +125,6 @@ class TravelLine(Widget, can_focus=True):
 
     @work(group="travel", exclusive=True)
     async def _read(self, moments: Moments) -> None:
-        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded with the session
-
         more = True
         try:
             while more and moments is self._moments:
@@ -151,14 +145,12 @@ class TravelLine(Widget, can_focus=True):
 
     def _give_up(self, why: str) -> None:
         """Say why the past cannot be shown, and go back to now."""
-        self.app.notify(plain(why).plain, severity="error", markup=False)
+        notify(self, why, "error")
         self.action_leave()
 
     def _go(self, index: int) -> None:
-        from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - loaded with the session
-
-        moments, session = self._moments, self._session
-        if moments is None or session is None or not len(moments):
+        moments = self._moments
+        if moments is None or not len(moments):
             return
         index = max(0, min(index, len(moments) - 1))
         if index == self._index:
@@ -176,7 +168,7 @@ class TravelLine(Widget, can_focus=True):
 
     def _time(self, index: int) -> str:
         """Return a moment as the timeline names it: its record and its time since the message before it."""
-        if self._moments is None or self._session is None:
+        if self._moments is None:
             return ""
         seq, journal = self._moments.seq(index), self._session.journal
         record = journal.capture.get(seq)
@@ -186,7 +178,7 @@ class TravelLine(Widget, can_focus=True):
     def render(self) -> RenderResult:
         """Draw the moment, the bar and the mark."""
         moments, session = self._moments, self._session
-        if moments is None or session is None:
+        if moments is None:
             return ""
         known = len(session.journal.capture)
         if self._index < 0:
@@ -250,21 +242,16 @@ class TravelLine(Widget, can_focus=True):
         """Show what changed between the mark and this moment, or between this moment and now."""
         if self._moments is None or self._index < 0:
             return
-        from inspector.tui.screens.text_dialog import PaperScreen  # noqa: PLC0415 - opened rarely
-
         index, mark, moments = self._index, self._mark, self._moments
         if mark is None or mark == index:
             name = f"WHAT CHANGED   {self._time(index)} {self._glyphs.sent} now"
-            self.app.push_screen(PaperScreen(name, lambda: self._changes(moments, index, None)))
+            self.app.push_screen(TextDialog(name, lambda: self._changes(moments, index, None)))
             return
         first, last = sorted((mark, index))
         name = f"WHAT CHANGED   {self._time(first)} {self._glyphs.sent} {self._time(last)}"
-        self.app.push_screen(PaperScreen(name, lambda: self._changes(moments, first, last)))
+        self.app.push_screen(TextDialog(name, lambda: self._changes(moments, first, last)))
 
     async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
-        from inspector.session.replay.task_diff import compare_tasks  # noqa: PLC0415 - loaded with the session, after first paint
-        from inspector.tui.render.task_diff import what_changed  # noqa: PLC0415 - opened rarely
-
         while last is None and moments.read():  # noqa: ASYNC110 - nothing is waited for: others get their turn
             await asyncio.sleep(0)
         later = moments.at(len(moments) - 1 if last is None else last)
@@ -272,7 +259,8 @@ class TravelLine(Widget, can_focus=True):
 
     def action_leave(self) -> None:
         """Go back to now."""
-        self.close()
+        self._forget()
+        self.remove_class("-open")
         self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:

@@ -14,7 +14,7 @@ _SHOWN = {"\r": "␍", "\u2028": "↵", "\u2029": "¶"}
 """What stands on the screen for characters that break lines elsewhere, and here do not."""
 
 
-class ExactDocument(Document):
+class VerbatimDocument(Document):
     """A document in which only a newline ends a line: Textual's own makes newlines of eight other characters."""
 
     def __init__(self, text: str) -> None:
@@ -36,8 +36,8 @@ class ExactDocument(Document):
         return EditResult((top[0] + len(lines) - 1, column), replaced)
 
 
-class ExactArea(TextArea):
-    """A text area over an `ExactDocument`; more than `most` characters are not taken, but told of.
+class VerbatimArea(TextArea):
+    """A text area over an `VerbatimDocument`; more than `most` characters are not taken, but told of.
 
     Escape and keys with alt are for the screen: some terminals name a letter with alt, and Textual's area would write
     it, or move the focus on.
@@ -58,7 +58,7 @@ class ExactArea(TextArea):
 
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document("", language)
-        self.document = ExactDocument(text)
+        self.document = VerbatimDocument(text)
         self.wrapped_document = WrappedDocument(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._rewrap_and_refresh_virtual_size()

@@ -9,7 +9,6 @@ from textual.widget import Widget
 from inspector.tui.themes import fallback_variables
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.json_view import JsonView
-from inspector.tui.widgets.lines import LineView
 
 
 class Stage(App[None]):
@@ -37,9 +36,6 @@ class Stage(App[None]):
 
     def on_json_view_highlighted(self, message: JsonView.Highlighted) -> None:
         self.heard.append(("highlighted", message.pointer))
-
-    def on_line_view_unseen_changed(self, message: LineView.UnseenChanged) -> None:
-        self.heard.append(("unseen", message.count))
 
 
 def drawn(widget: Widget) -> list[str]:

@@ -9,7 +9,7 @@ from inspector.protocol.model import Artifact
 from inspector.tui.render.artifact_parts import ChunkLines, Sections
 from inspector.tui.render.hexdump import raw_text
 from inspector.tui.render.highlight import HIT, Marked
-from inspector.tui.render.paragraphs import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
 
 LIKE = Artifact.model_validate({"artifactId": "a", "parts": [{"text": ""}]})
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from inspector.tui.render.json_position import place_of
+from inspector.tui.widgets.card_editor import place_of
 
 TEXT = """{
  "a": [1, {"b": "x,}y"}, "}"],

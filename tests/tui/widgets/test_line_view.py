@@ -10,7 +10,7 @@ from textual.geometry import Offset
 from textual.selection import SELECT_ALL, Selection
 
 from inspector.tui.render.hexdump import HexDump
-from inspector.tui.render.line_source import Line
+from inspector.tui.render.text_lines import Line
 from inspector.tui.themes import fallback_variables
 from inspector.tui.widgets import lines
 from inspector.tui.widgets.lines import LineView

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from inspector.text.sanitise import clean
 from inspector.text.units import size
-from inspector.tui.render.wrap import WrappedText
+from inspector.tui.render.text_lines import WrappedText
 
 texts = st.text(st.one_of(st.sampled_from("ab  \n\t\r你好\u0301\x1b👍-"), st.characters()), max_size=200)
 widths = st.integers(1, 30)

@@ -1,11 +1,36 @@
-"""Text as rows that fit a width: it grows at its end, and only its last row is ever laid out again."""
+"""Lines without a screen: what a source of lines promises, text wrapped for a width, and paragraphs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
 from rich.cells import cell_len, get_character_cell_size
 
-from inspector.text.sanitise import Cleaner
-from inspector.tui.render.line_source import Line
+from inspector.text.sanitise import Cleaner, clean
+
+Piece: TypeAlias = tuple[str, str]
+"""A run of text, not yet sanitised, and the component class of the view that gives it its style."""
+
+Line: TypeAlias = Sequence[Piece]
+"""One line, without its line break."""
+
+
+class LineSource(Protocol):
+    """Lines, made one at a time when they are drawn."""
+
+    def __len__(self) -> int:
+        """Return how many lines there are now."""
+        ...
+
+    def layout(self, width: int, keep: int) -> int:
+        """Fit the lines to so many cells, and return where the line `keep` is now."""
+        ...
+
+    def line(self, index: int) -> Line:
+        """Return one line; `index` is within the length."""
+        ...
+
 
 LIMIT = 4_000_000
 """How many characters one text shows, about; more would make a resize slow, and nobody scrolls that far."""
@@ -170,3 +195,83 @@ def _reach(text: str, start: int, end: int, width: int) -> int:
         cells += size
         at += 1
     return at
+
+
+_NARROWEST = 8
+
+
+def wrap_pieces(pieces: Line, width: int, *, first: Sequence[Piece] = (), rest: Sequence[Piece] = ()) -> list[Line]:
+    """Lay out pieces for a width, `first` before the first line and `rest` before each that follows, as wide as it."""
+    cleaned = [(clean(text, newlines=True), style) for text, style in pieces]
+    indent = sum(cell_len(text) for text, _ in first)
+    wrapped = WrappedText("".join(text for text, _ in cleaned), style="")
+    wrapped.layout(max(_NARROWEST, width - indent), 0)
+    cut = _Cutter(cleaned)
+    lines: list[Line] = []
+    for number in range(len(wrapped)):
+        row = wrapped.row(number)
+        lines.append([*(first if number == 0 else rest), *cut.take(len(row), len(row.rstrip(" \n")))])
+    return lines or [list(first)]
+
+
+class _Cutter:
+    """Hands out runs of pieces by how many letters they have."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self._pieces = iter(pieces)
+        self._text, self._style = "", ""
+
+    def take(self, count: int, shown: int) -> Iterator[Piece]:
+        """Give the next `count` letters, of which the first `shown` are to be seen."""
+        while count:
+            if not self._text:
+                self._text, self._style = next(self._pieces, (" " * count, ""))
+                continue
+            run, self._text = self._text[:count], self._text[count:]
+            count -= len(run)
+            if shown > 0:
+                yield run[:shown], self._style
+            shown -= len(run)
+
+
+LONGEST = 4000
+"""How many characters of one text are shown; all of it stands in the raw view."""
+
+
+class Paragraph(NamedTuple):
+    """A text beside its head, which is as wide as the text's indent."""
+
+    head: Piece
+    text: str
+    style: str
+
+
+def hang(paragraph: Paragraph, width: int) -> list[Line]:
+    """Lay out one paragraph; the text keeps to the right of its head."""
+    head, style = paragraph.head
+    indent = cell_len(head)
+    wrapped = WrappedText(paragraph.text[:LONGEST], style=paragraph.style)
+    wrapped.layout(max(8, width - indent), 0)
+    return [
+        [(head if number == 0 else " " * indent, style), *wrapped.line(number)] for number in range(len(wrapped))
+    ] or [[(head, style)]]
+
+
+class Paragraphs:
+    """Paragraphs one below the other; a `LineSource`."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
+        self._paragraphs = paragraphs
+        self._lines: list[Line] = []
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def layout(self, width: int, keep: int) -> int:
+        """Fit the paragraphs to a width; `keep` stays as near as the new width allows."""
+        self._lines = [line for paragraph in self._paragraphs for line in hang(paragraph, width)]
+        return min(keep, max(0, len(self._lines) - 1))
+
+    def line(self, index: int) -> Line:
+        """Return one line."""
+        return self._lines[index]

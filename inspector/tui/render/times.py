@@ -1,0 +1,46 @@
+"""Times and ages in words, in few cells."""
+
+from __future__ import annotations
+
+import time
+
+MINUTES = 100
+"""From so many seconds on a time is shown in minutes and seconds."""
+
+
+def relative(seconds: float) -> str:
+    """Return a time since something: `0.041`, `8.211`, `93.4`, `12:07`."""
+    if seconds < 60:
+        return f"{seconds:.3f}"
+    if seconds < MINUTES:
+        return f"{seconds:.1f}"
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def lasting(seconds: float) -> str:
+    """Return how long something took, with its unit: `0.041 s`, `93.4 s`, `12:07 min`."""
+    return f"{relative(seconds)} {'s' if seconds < MINUTES else 'min'}"
+
+
+def delayed(seconds: float) -> str:
+    """Return by how much something came later, in few cells: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
+    length = abs(seconds)
+    sign = "-" if seconds < 0 else "+"
+    if length < 0.9995:
+        return f"{sign}{length * 1000:.0f}ms"
+    if length < 60:
+        return f"{sign}{length:.1f}s" if length < 9.95 else f"{sign}{length:.0f}s"
+    return f"{sign}{length / 60:.0f}min" if length < 6000 else f"{sign}{length / 3600:.0f}h"
+
+
+def clock(at: float) -> str:
+    """Return the local time of day."""
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def ago(seconds: float) -> str:
+    """Return an age as people say it: `4 s`, `12 min`, `3 h`, `2 d`."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(0, seconds):.0f} s"

@@ -1,0 +1,54 @@
+"""The views of the workbench: tabs, keys, palette and content are made from this list.
+
+To add a view, write a module with a subclass of `View` and add a line here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from inspector.tui.views.base import View
+
+
+class ViewEntry(NamedTuple):
+    """One view: its id, its name on the screen, and its class as `module:class`, imported when it is needed."""
+
+    id: str
+    title: str
+    path: str
+
+    def load(self) -> type[View]:
+        """Import the class."""
+        module, _, name = self.path.partition(":")
+        view: type[View] = getattr(import_module(module), name)
+        return view
+
+
+VIEWS = [
+    ViewEntry("agent", "Agent", "inspector.tui.views.agent:AgentView"),
+    ViewEntry("talk", "Talk", "inspector.tui.views.chat:ChatView"),
+    ViewEntry("tasks", "Tasks", "inspector.tui.views.tasks:TasksView"),
+    ViewEntry("webhooks", "Webhooks", "inspector.tui.views.webhooks:WebhooksView"),
+    ViewEntry("traffic", "Traffic", "inspector.tui.views.traffic:TrafficView"),
+    ViewEntry("findings", "Findings", "inspector.tui.views.findings:FindingsView"),
+]
+"""The views in the order of their number keys."""
+
+
+def view_bindings() -> list[Binding]:
+    """Return the keys that go to the views."""
+    return [
+        Binding(
+            f"{number},alt+{number}",
+            f"go('{view.id}')",
+            view.title,
+            id=f"place.{view.id}",
+            tooltip=f"Go to {view.title}",
+            show=False,
+        )
+        for number, view in enumerate(VIEWS, 1)
+    ]

@@ -1,0 +1,192 @@
+"""The composer of a session: it checks what is written, keeps it for a crash, and prepares the calls that send it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+
+from inspector.capture.private_files import CaptureError, reason
+from inspector.findings.url import is_local
+from inspector.protocol.errors import FaultError
+from inspector.session.call import Call
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
+from inspector.session.compose.history import MessageHistory, SavedDraft
+from inspector.session.session import Session
+from inspector.tui import lazy_loading
+from inspector.tui.compose.schema_form import offers, open_form
+from inspector.tui.notify import notify, notify_fault
+from inspector.tui.screens.message_history import MessageHistoryScreen
+from inspector.tui.widgets.composer import Aim, Composer
+
+if TYPE_CHECKING:
+    from inspector.tui.screens.compose import Outcome  # loaded when it is first wanted
+
+_PAUSE = 0.5
+"""How long nothing is written before the draft is kept and what speaks against it is shown, in seconds."""
+
+
+class ChatComposer(Composer):
+    """A composer whose messages go to the agent of a session."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "send", "send", id="talk.send", tooltip="Send the message", priority=True),
+        Binding("ctrl+o", "open", "parts, options", id="talk.open", tooltip="All parts and options of the message"),
+        Binding("ctrl+b", "send_other", "send otherwise", id="talk.other", tooltip="Send it in the other way"),
+        Binding("alt+i", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
+        Binding("ctrl+t", "toggle_stream", "stream", id="talk.stream", tooltip="Stream the answer, or wait for it"),
+        Binding("ctrl+r", "new_task", "new task", id="talk.new", tooltip="Leave task and context: start anew"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="talk.editor", tooltip="Write the text in $EDITOR", show=False),
+        Binding("ctrl+up", "recall", "sent before", id="talk.recall", tooltip="Messages sent before, and snippets"),
+        Binding("escape", "leave", "timeline", id="talk.leave", tooltip="Go to the timeline"),
+    ]
+
+    class Prepared(Message):
+        """A message is to be sent by this call; it may have been written on another screen, `elsewhere`."""
+
+        def __init__(self, turn: Call, *, elsewhere: bool = False) -> None:
+            super().__init__()
+            self.turn = turn
+            self.elsewhere = elsewhere
+
+    def __init__(self, session: Session, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+        super().__init__(id=id)
+        self._session = session
+        self._history = MessageHistory(session.journal.redactor)
+        self._kept: SavedDraft | None = None
+        self._timer: Timer | None = None
+        self.display = not session.recorded  # from a recording nothing can be sent
+
+    # Drafts that survive
+
+    def take_over(self, draft: Draft | None) -> None:
+        """Go on with what was written for the agent before, if anything was."""
+        if draft is not None and not draft.is_blank:
+            self.take(replace(draft, task_id="", context_id=""))
+
+    async def take_up(self) -> None:
+        """Take up the draft that was left for the agent that is connected, unless something is written already."""
+        connection = self._session.connection
+        if connection is None:
+            return
+        host = self._session.host
+        # On this machine an agent has another port every day, the demo's at every start.
+        here = is_local(host.partition(":")[0]) or not host
+        kept = SavedDraft(self._session.journal.redactor, connection.card.name or host if here else host)
+        draft = await asyncio.to_thread(kept.load)
+        if draft is not None and self.draft.is_blank:
+            # Its task may be of another day; the message is what was to survive.
+            self.take(replace(draft, task_id="", context_id=""))
+            notify(self, "Took up the message that was not sent; ctrl+u clears a line.")
+        self._kept = kept  # not before: what is written now would take the place of what was left
+
+    def on_composer_changed(self) -> None:
+        """Keep the draft, and show what speaks against it, once nothing more is written."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_PAUSE, self._look)
+
+    def _look(self) -> None:
+        draft = self.draft
+        self.note = self._note(draft)
+        self.has_form = bool(offers(self._session, self.aim.task_id))
+        if self._kept is not None:
+            self.run_worker(self._keep(self._kept, draft), group="draft", exclusive=True)
+
+    async def _keep(self, kept: SavedDraft, draft: Draft) -> None:
+        try:
+            await asyncio.to_thread(kept.keep, draft)
+        except (OSError, CaptureError) as error:
+            self._kept = None  # reported once, and not at every key
+            notify(self, f"What is written is not kept for a crash: {reason(error)}.", "warning")
+
+    def _note(self, draft: Draft) -> str:
+        """Return what speaks against the message."""
+        if draft.is_blank or self._session.connection is None:
+            return ""
+        try:
+            notes = self._session.send(draft, stream=self.stream).warnings
+            return notes[0].words if notes else ""
+        except FaultError as error:
+            return error.fault.sentence()
+
+    # Sending
+
+    def prepare(self, draft: Draft, *, stream: bool) -> Call | None:
+        """Return the call that sends a message, None where it cannot be sent, for which the user is told why."""
+        try:
+            turn = self._session.send(draft, stream=stream, keep_warnings=True)
+        except FaultError as error:
+            notify_fault(self, error.fault)
+            return None
+        self.run_worker(self._remember(draft), group="history")
+        return turn
+
+    def _send_draft(self, draft: Draft, *, stream: bool) -> bool:
+        turn = self.prepare(draft, stream=stream)
+        if turn is not None:
+            self.post_message(self.Prepared(turn))
+        return turn is not None
+
+    def on_composer_sent(self, event: Composer.Sent) -> None:
+        """Send what was written."""
+        if self._send_draft(event.draft, stream=event.stream):
+            self.take(None)
+
+    async def _remember(self, draft: Draft) -> None:
+        problem = await asyncio.to_thread(self._history.add, draft, self._session.host, time.time())
+        if problem:
+            notify(self, problem, "warning")
+
+    # Looking through a message
+
+    def action_form(self) -> None:
+        """Fill in the form that the agent gave."""
+        open_form(self.app, offers(self._session, self.aim.task_id), self._take_form)
+
+    def _take_form(self, text: str) -> None:
+        draft = self.draft
+        kept = () if draft.is_blank else draft.parts
+        self.take(replace(draft, parts=(*kept, DraftPart(PartKind.DATA, text))))
+
+    def action_open(self) -> None:
+        """Show all of the message."""
+        screen = lazy_loading.compose_screen(self._session, self.draft, stream=self.stream)
+        self.app.push_screen(screen, self._take_in)
+
+    def _take_in(self, outcome: Outcome | None) -> None:
+        if outcome is None:
+            return
+        self.stream = outcome.stream
+        if outcome.turn is not None:
+            self.post_message(self.Prepared(outcome.turn, elsewhere=True))
+            if not outcome.by_hand:
+                self.run_worker(self._remember(outcome.draft), group="history")
+            self.take(None)
+        else:
+            self.take(outcome.draft)
+            self.aim = self.aim.at(outcome.draft.task_id, outcome.draft.context_id)
+
+    def action_recall(self) -> None:
+        """Show what was sent before."""
+        self.app.push_screen(MessageHistoryScreen(self._history), self._recalled)
+
+    def _recalled(self, found: tuple[Draft, bool] | None) -> None:
+        if found is None:
+            return
+        draft, at_once = found
+        aim, written = self.aim, self.draft
+        if not written.is_blank and not at_once:
+            self.run_worker(self._remember(written), group="history")
+            notify(self, "What you had written is among the messages of ctrl+up.")
+        if not draft.task_id and not draft.context_id:
+            draft = replace(draft, task_id=aim.task_id, context_id=aim.context_id)
+        if at_once and self._send_draft(draft, stream=self.stream):
+            self.aim = Aim("", aim.context_id)
+        else:
+            self.take(draft)

@@ -1,0 +1,32 @@
+"""Fields and lists of choices whose cursor is still and which say what enter does."""
+
+from __future__ import annotations
+
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+
+class LineInput(Input):
+    """A line to be written, with a hint for the footer."""
+
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        enter_hint: str = "",
+        placeholder: str = "",
+        password: bool = False,
+        select_on_focus: bool = True,
+        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+    ) -> None:
+        super().__init__(value, placeholder, password=password, select_on_focus=select_on_focus, id=id, compact=True)
+        self.enter_hint = enter_hint
+        self.cursor_blink = False
+
+
+class ChoiceList(OptionList):
+    """Choices, one a row, with a hint for the footer."""
+
+    def __init__(self, *choices: Option, enter_hint: str, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(*choices, id=id, compact=True)
+        self.enter_hint = enter_hint

@@ -1,0 +1,135 @@
+"""The tour on the screen: two lines above the footer, which have keys while they are focused."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from inspector.session.journal import Journal
+from inspector.tui.tour import STOPS, Send, Step
+
+
+class Move(StrEnum):
+    """Where the user wants to go on the tour."""
+
+    ON = "on"
+    NEXT = "next"
+    BACK = "back"
+    LEAVE = "leave"
+
+
+class Tour(Static, can_focus=True):
+    """Leads through the stops; it asks to have steps shown and messages sent, and looks for what came of them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,right", "move('on')", "go on", id="tour.on", tooltip="Do what the tour offers", show=False),
+        Binding("n", "move('next')", "next stop", id="tour.next", tooltip="To the next stop of the tour"),
+        Binding("b,left", "move('back')", "back", id="tour.back", tooltip="To the stop of the tour before"),
+        Binding("escape", "move('leave')", "leave the tour", id="tour.leave", tooltip="Leave the tour"),
+    ]
+
+    class Shown(Message):
+        """A step is to be seen, with the record that was found for it (0 for none); the tour may keep the focus."""
+
+        def __init__(self, step: Step, found: int, *, focused: bool) -> None:
+            super().__init__()
+            self.step = step
+            self.found = found
+            self.focused = focused
+
+    class SendWanted(Message):
+        """What the step offers is to be sent."""
+
+        def __init__(self, tour: Tour, send: Send) -> None:
+            super().__init__()
+            self.tour = tour
+            self.send = send
+
+    class Left(Message):
+        """The user leaves the tour."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+        self._stop = self._step = 0
+        self._looked = self._found = 0
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.focus()
+        self._show(focused=True)
+
+    @property
+    def step(self) -> Step:
+        """What is shown."""
+        return STOPS[self._stop].steps[self._step]
+
+    @property
+    def _over(self) -> bool:
+        """Whether nothing comes behind what is shown."""
+        return self._stop == len(STOPS) - 1 and self._step == len(STOPS[-1].steps) - 1
+
+    @property
+    def enter_hint(self) -> str:
+        """What enter does, in words."""
+        return self.step.does or ("leave the tour" if self._over else "go on")
+
+    def _show(self, *, focused: bool) -> None:
+        """Have the step shown; from here on, what happens counts."""
+        self.post_message(self.Shown(self.step, self._found, focused=focused))
+        self._looked, self._found = len(self._journal.capture), 0
+        self.refresh()
+        self.refresh_bindings()
+
+    def render(self) -> Content:
+        """Draw the text, behind where the tour is or, while others have the keys, which one brings them back."""
+        head = [("TOUR", "bold $bar")] if self.has_focus else [("f2", "$bar"), (" TOUR", "bold $text-soft")]
+        number = (f" {self._stop + 1}/{len(STOPS)}  ", "$text-soft")
+        return Content.assemble(*head, number, (f"{STOPS[self._stop].title}  ", "bold"), self.step.say)
+
+    def look(self) -> None:
+        """Go on when what the step waits for was seen and every call is over, whoever made it."""
+        if self.step.send is None:
+            return
+        looked, self._looked = self._looked, len(self._journal.capture)
+        for record in self._journal.capture.slice(looked + 1, self._looked):
+            if not self._found and self.step.seen(record):
+                self._found = record.seq
+        if self._found and not self._journal.exchanges.open:
+            self._advance()
+
+    def _advance(self) -> None:
+        if self._step < len(STOPS[self._stop].steps) - 1:
+            self._step += 1
+            self._show(focused=self.has_focus)
+        else:
+            self._go(self._stop + 1)
+
+    def _go(self, stop: int) -> None:
+        self._stop, self._step, self._found = stop, 0, 0
+        self._show(focused=self.has_focus)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Have no next stop at the last one."""
+        if parameters == (Move.NEXT,):
+            return self._stop < len(STOPS) - 1
+        return super().check_action(action, parameters)
+
+    def action_move(self, move: str) -> None:
+        """Go where the user wants to."""
+        match Move(move):
+            case Move.ON if self.step.send is not None:
+                self.post_message(self.SendWanted(self, self.step.send))
+            case Move.ON if not self._over:
+                self._advance()
+            case Move.NEXT:
+                self._go(self._stop + 1)
+            case Move.BACK:
+                self._go(max(0, self._stop - (self._step == 0)))
+            case _:
+                self.post_message(self.Left())
