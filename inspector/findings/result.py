@@ -1,16 +1,21 @@
-"""What is wrong with an answer as an answer to what was asked (1.0 sections 3.1 and 3.2)."""
+"""Rules that compare an answer or an error with the request (1.0 sections 3.1 and 3.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from inspector.findings.examples import answer, response
 from inspector.findings.finding import Finding
-from inspector.findings.rule import V1
-from inspector.findings.rules import broken
+from inspector.findings.payload.valid_examples import TEXT_PART, message
+from inspector.findings.payload.valid_examples import task as task_example
+from inspector.findings.rule import SINCE_0_2, V1, Rule
+from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import BY_CODE, ProtocolError
+from inspector.protocol.errors import BY_CODE, BY_NAME, ProtocolError
 from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import (
+    Json,
     ListTasksRequest,
     PushConfig,
     PushConfigList,
@@ -26,47 +31,110 @@ from inspector.protocol.operations import PUSH, Operation
 _MOST_LISTED = 100
 
 
-def of_result(generation: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
-    """Judge an answer by its request; the findings point into the task or the list that it is.
+class ErrorFacts(NamedTuple):
+    """An error, the request that it answers, and the pointer to where the payload names the error."""
 
-    Before 1.0 nothing says how long a call waits, and how much it answers with.
-    """
-    if generation not in V1:
-        return ()
-    match request, answer:
-        case SendRequest(), Task() if operation is Operation.SEND:
-            wanted = request.configuration.history_length if request.configuration else None
-            return (*_at_rest(request, answer), *_history(wanted, answer))
-        case TaskRequest(), Task():
-            return tuple(_history(request.history_length, answer))
-        case ListTasksRequest(), TaskList():
-            return tuple(_list(request, answer))
-        case PushConfig() | PushConfigRequest(), PushConfig():
-            return tuple(_config(request, answer))
-        case PushConfigRequest(), PushConfigList():
-            of_task = PushConfigRequest(task_id=request.task_id)
-            configs = enumerate(answer.configs)
-            return tuple(one for place, found in configs for one in _config(of_task, found, f"/configs/{place}"))
-        case _:
-            return ()
+    generation: str
+    operation: Operation
+    request: Request
+    error: ProtocolError
+    place: str
+
+
+class ResultFacts(NamedTuple):
+    """A result and the request that it answers; findings point into the object that the result is."""
+
+    generation: str
+    operation: Operation
+    request: Request
+    answer: Answer
+
+
+class ListedFacts(NamedTuple):
+    """The task with this index of a page of tasks."""
+
+    generation: str
+    request: ListTasksRequest
+    page: TaskList
+    number: int
+
+    @property
+    def task(self) -> Task:
+        """Return the task itself."""
+        return self.page.tasks[self.number]
+
+    @property
+    def place(self) -> str:
+        """Return the pointer to the task."""
+        return f"/tasks/{self.number}"
+
+
+def of_result(generation: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
+    """Judge a result by its request; the findings point into the task or the list that it is."""
+    found = RESULTS.judge(ResultFacts(generation, operation, request, answer))
+    if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
+        for number in range(len(answer.tasks)):
+            found += LISTED.judge(ListedFacts(generation, request, answer, number))
+    return tuple(found)
 
 
 def of_refusal(
     generation: str, operation: Operation, request: Request, error: ProtocolError, place: str
 ) -> tuple[Finding, ...]:
-    """Judge an error by the request: whether it is one that the request can have earned; `place` is where it says so.
-
-    In 0.1 it is the client that names tasks, and the codes are others.
-    """
-    if generation == "0.1" or error.code is None:
-        return ()
-    kind = BY_CODE.get(error.code)
-    why = _unasked(kind.name if kind else "", operation, request)
-    return (broken("RESULT-008", f"{error.name}, and {why}", place),) if why else ()
+    """Judge an error by the request; `place` is the pointer to where the payload names the error."""
+    return tuple(ERRORS.judge(ErrorFacts(generation, operation, request, error, place)))
 
 
-def _unasked(name: str, operation: Operation, request: Request) -> str:
-    """Say in words why an error cannot be about a request, `""` where it can."""
+RULES: list[Rule] = []
+ERRORS, RESULTS, LISTED = (
+    RuleSet[ErrorFacts](RULES, SINCE_0_2),
+    RuleSet[ResultFacts](RULES, V1),
+    RuleSet[ListedFacts](RULES, V1),
+)
+"""In 0.1 the client names the tasks, and the codes are others; before 1.0 nothing limits what a call answers with."""
+
+_DONE = task_example(status={"state": "TASK_STATE_COMPLETED"})
+_WITH_HISTORY = task_example(status={"state": "TASK_STATE_COMPLETED"}, history=[message(TEXT_PART)["message"]])
+_CONFIG: dict[str, Json] = {"id": "p-1", "taskId": "t-1", "url": "https://example.com/hook"}
+
+
+def _at(time: str, task_id: str) -> dict[str, Json]:
+    status = {"state": "TASK_STATE_COMPLETED", "timestamp": f"2026-01-31T{time}Z"}
+    return {"id": task_id, "contextId": "c-1", "status": status}
+
+
+def _refusal(name: str) -> Json:
+    kind = BY_NAME[name]
+    error = {"code": kind.code, "message": kind.meaning, "data": [kind.info()]}
+    return response({"jsonrpc": "2.0", "id": "the-id", "error": error})
+
+
+def _listed(*tasks: Json, asked: Json = None) -> Json:
+    page = {"tasks": [*tasks], "nextPageToken": "", "pageSize": 50, "totalSize": len(tasks)}
+    return answer(page, "ListTasks", asked=asked or {})
+
+
+_ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
+
+
+@ERRORS.rule(
+    "RESULT-008",
+    WARNING,
+    "The error is about something that was not asked for",
+    section="1.0 §3.3.2, §3.1.1; 0.3 §8.2",
+    demand="Each error is returned for a cause of its own.",
+    remedy="Answer with the error that says what is wrong with this request; clients act on its code.",
+    passing=_refusal("UnsupportedOperationError"),
+    failing=_refusal("TaskNotCancelableError"),
+)
+def unrelated_error(facts: ErrorFacts) -> Iterator[Violation]:
+    kind = BY_CODE.get(facts.error.code) if facts.error.code is not None else None
+    if kind is not None and (why := _unrelated(kind.name, facts.operation, facts.request)):
+        yield Violation(facts.place, f"{facts.error.name}, and {why}")
+
+
+def _unrelated(name: str, operation: Operation, request: Request) -> str:
+    """Return the reason why a request cannot cause an error, `""` if it can."""
     sent = request if isinstance(request, SendRequest) else None
     match name:
         case "TaskNotFoundError" if sent and not (sent.message.task_id or sent.message.reference_task_ids):
@@ -75,58 +143,162 @@ def _unasked(name: str, operation: Operation, request: Request) -> str:
             return "nothing was to be canceled"
         case "PushNotificationNotSupportedError" if operation not in PUSH:
             configuration = sent.configuration if sent else None
-            return (
-                ""
-                if configuration and configuration.task_push_notification_config
-                else "no push notifications were asked for"
-            )
+            asked = configuration and configuration.task_push_notification_config
+            return "" if asked else "no push notifications were asked for"
         case "ExtendedAgentCardNotConfiguredError" if operation is not Operation.EXTENDED_CARD:
             return "no card was asked for"
         case _:
             return ""
 
 
-def _at_rest(request: SendRequest, task: Task) -> Iterator[Finding]:
-    state = task.status.state
+@RESULTS.rule(
+    "RESULT-001",
+    ERROR,
+    "A call that waits came back before the task was at rest",
+    section="1.0 §3.2.2",
+    demand="Blocking: the operation MUST wait until the task reaches a terminal or an interrupted state.",
+    remedy="Answer when the task is at rest, unless returnImmediately is true.",
+    passing=answer(_DONE),
+    failing=answer(task_example()),
+)
+def not_at_rest(facts: ResultFacts) -> Iterator[Violation]:
+    request, task = facts.request, facts.answer
+    if facts.operation is not Operation.SEND or not isinstance(request, SendRequest) or not isinstance(task, Task):
+        return
     at_once = bool(request.configuration and request.configuration.return_immediately)
-    if not at_once and state in (State.SUBMITTED, State.WORKING):
-        yield broken("RESULT-001", f"the task is {short(state)}", "/status/state")
+    if not at_once and task.status.state in (State.SUBMITTED, State.WORKING):
+        yield Violation("/status/state", f"the task is {short(task.status.state)}")
 
 
-def _history(wanted: int | None, task: Task, at: str = "") -> Iterator[Finding]:
-    told = len(task.history or ())
-    if wanted is not None and told > wanted:
-        yield broken("RESULT-002", f"{told} messages, {wanted} were asked for", f"{at}/history")
+@RESULTS.rule(
+    "RESULT-002",
+    ERROR,
+    "More history than was asked for",
+    section="1.0 §3.2.4",
+    demand="The server MUST NOT return more messages than the provided value.",
+    remedy="Cut the history to its last messages; 0 asks for none.",
+    passing=answer(_WITH_HISTORY, asked={"configuration": {"historyLength": 1}}),
+    failing=answer(_WITH_HISTORY, asked={"configuration": {"historyLength": 0}}),
+)
+def too_much_history(facts: ResultFacts) -> Iterator[Violation]:
+    match facts.request:
+        case SendRequest(configuration=configuration) if configuration and facts.operation is Operation.SEND:
+            wanted = configuration.history_length
+        case TaskRequest(history_length=wanted):
+            pass
+        case _:
+            return
+    if isinstance(facts.answer, Task):
+        yield from _excess(wanted, facts.answer)
 
 
-def _config(asked: PushConfig | PushConfigRequest, config: PushConfig, at: str = "") -> Iterator[Finding]:
-    """Compare a push configuration with what was asked for; what an agent leaves out is no other one."""
-    due = {"taskId": asked.task_id, "id": asked.id, "url": asked.url if isinstance(asked, PushConfig) else ""}
+def _excess(wanted: int | None, task: Task, at: str = "") -> Iterator[Violation]:
+    length = len(task.history or ())
+    if wanted is not None and length > wanted:
+        yield Violation(f"{at}/history", f"{length} messages, {wanted} were asked for")
+
+
+@RESULTS.rule(
+    "RESULT-003",
+    ERROR,
+    "A page with more tasks than were asked for",
+    section="1.0 §3.1.4",
+    demand="pageSize: the maximum number of tasks to return, 50 where unspecified, 100 at most.",
+    remedy="Cut the page and give a nextPageToken.",
+    passing=_listed(_ONE, asked={"pageSize": 1}),
+    failing=_listed(_OTHER, _ONE, asked={"pageSize": 1}),
+)
+def too_many_tasks(facts: ResultFacts) -> Iterator[Violation]:
+    if isinstance(facts.request, ListTasksRequest) and isinstance(facts.answer, TaskList):
+        most, count = facts.request.page_size or _MOST_LISTED, len(facts.answer.tasks)
+        if count > most:
+            yield Violation("/tasks", f"{count} tasks, {most} at most were asked for")
+
+
+@LISTED.rule(
+    "RESULT-004",
+    ERROR,
+    "Artifacts in a list that were not asked for",
+    section="1.0 §3.1.4",
+    demand="When includeArtifacts is false, the artifacts field MUST be omitted entirely from each Task.",
+    remedy="Leave the member out.",
+    passing=_listed({**_ONE, "artifacts": []}, asked={"includeArtifacts": True}),
+    failing=_listed({**_ONE, "artifacts": []}),
+)
+def unwanted_artifacts(listed: ListedFacts) -> Iterator[Violation]:
+    if listed.task.artifacts is not None and not listed.request.include_artifacts:
+        yield Violation(f"{listed.place}/artifacts", "artifacts, which were not asked for")
+
+
+@LISTED.rule(
+    "RESULT-005",
+    ERROR,
+    "A listed task that the filter leaves out",
+    section="1.0 §3.1.4",
+    demand="Filter tasks by context and by the current status state.",
+    remedy="Apply contextId and status to the tasks that are listed.",
+    passing=_listed(_ONE, asked={"contextId": "c-1"}),
+    failing=_listed(_ONE, asked={"contextId": "c-2"}),
+)
+def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
+    request, task = listed.request, listed.task
+    if request.context_id and task.context_id and task.context_id != request.context_id:
+        yield Violation(f"{listed.place}/contextId", f"a task of context {task.context_id[:80]!r}")
+    if request.status and task.status.state != request.status:
+        yield Violation(f"{listed.place}/status/state", f"a task that is {short(task.status.state)}")
+
+
+@LISTED.rule(
+    "RESULT-006",
+    ERROR,
+    "A list that is not sorted",
+    section="1.0 §3.1.4",
+    demand="Implementations MUST return tasks sorted by their status timestamp time in descending order.",
+    remedy="Sort the tasks, the newest status first.",
+    passing=_listed(_OTHER, _ONE),
+    failing=_listed(_ONE, _OTHER),
+)
+def unsorted(listed: ListedFacts) -> Iterator[Violation]:
+    if not listed.number:
+        return
+    time = listed.task.status.timestamp or ""
+    before = listed.page.tasks[listed.number - 1].status.timestamp or ""
+    # Only times in UTC are compared, to the precision that both have.
+    length = min(len(time), len(before)) - 1
+    if time.endswith("Z") and before.endswith("Z") and time[:-1][:length] > before[:-1][:length]:
+        yield Violation(f"{listed.place}/status/timestamp", f"{time[:40]} after {before[:40]}")
+
+
+@LISTED.also("RESULT-002")
+def too_much_history_in_a_list(listed: ListedFacts) -> Iterator[Violation]:
+    return _excess(listed.request.history_length, listed.task, listed.place)
+
+
+@RESULTS.rule(
+    "RESULT-007",
+    ERROR,
+    "Another push configuration than the one that was asked for",
+    section="1.0 §3.1.7, §3.1.8, §3.1.9",
+    demand="The operation MUST return configuration details including webhook URL, or MUST fail if there is none.",
+    remedy="Answer with the configuration as it is kept, under the task that it was made for.",
+    passing=answer(_CONFIG, "CreateTaskPushNotificationConfig", asked=_CONFIG),
+    failing=answer({**_CONFIG, "taskId": "t-2"}, "CreateTaskPushNotificationConfig", asked=_CONFIG),
+)
+def other_config(facts: ResultFacts) -> Iterator[Violation]:
+    match facts.request, facts.answer:
+        case PushConfig() | PushConfigRequest(), PushConfig():
+            yield from _config_differences(facts.request, facts.answer)
+        case PushConfigRequest(), PushConfigList():
+            of_task = PushConfigRequest(task_id=facts.request.task_id)
+            for number, config in enumerate(facts.answer.configs):
+                yield from _config_differences(of_task, config, f"/configs/{number}")
+        case _:
+            return
+
+
+def _config_differences(asked: PushConfig | PushConfigRequest, config: PushConfig, at: str = "") -> Iterator[Violation]:
+    """Compare a push configuration with the requested one; members that the agent leaves out are not compared."""
+    expected = {"taskId": asked.task_id, "id": asked.id, "url": asked.url if isinstance(asked, PushConfig) else ""}
     for name, got in (("taskId", config.task_id), ("id", config.id), ("url", config.url)):
-        if due[name] and got and got != due[name]:
-            yield broken("RESULT-007", f"{got!r:.80} instead of {due[name]!r:.80}", f"{at}/{name}")
-
-
-def _list(request: ListTasksRequest, page: TaskList) -> Iterator[Finding]:
-    most = request.page_size or _MOST_LISTED
-    if len(page.tasks) > most:
-        yield broken("RESULT-003", f"{len(page.tasks)} tasks, {most} at most were asked for", "/tasks")
-    times = [task.status.timestamp or "" for task in page.tasks]
-    for number, task in enumerate(page.tasks):
-        at = f"/tasks/{number}"
-        if task.artifacts is not None and not request.include_artifacts:
-            yield broken("RESULT-004", "artifacts, which were not asked for", f"{at}/artifacts")
-        if request.context_id and task.context_id and task.context_id != request.context_id:
-            yield broken("RESULT-005", f"a task of context {task.context_id[:80]!r}", f"{at}/contextId")
-        if request.status and task.status.state != request.status:
-            yield broken("RESULT-005", f"a task that is {short(task.status.state)}", f"{at}/status/state")
-        if number and times[number].endswith("Z") and times[number - 1].endswith("Z") and _later(times, number):
-            yield broken("RESULT-006", f"{times[number][:40]} after {times[number - 1][:40]}", f"{at}/status/timestamp")
-        yield from _history(request.history_length, task, at)
-
-
-def _later(times: list[str], number: int) -> bool:
-    """Say whether a time is later than the one before it; both are in UTC, and compared as far as both are exact."""
-    one, before = times[number][:-1], times[number - 1][:-1]
-    length = min(len(one), len(before))
-    return one[:length] > before[:length]
+        if expected[name] and got and got != expected[name]:
+            yield Violation(f"{at}/{name}", f"{got!r:.80} instead of {expected[name]!r:.80}")

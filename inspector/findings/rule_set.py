@@ -1,55 +1,73 @@
-"""The books that rules are written into, together with the functions that find where they are broken."""
+"""Rule sets: rules that are declared together with the functions that check them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rule import EVERY, Rule
 from inspector.protocol.model import Json
 
+_MOST_OF_ONE = 100
+"""How many places one rule reports of one object."""
 ERROR, WARNING, HINT = Severity.ERROR, Severity.WARNING, Severity.HINT
 
 
 class Judged(Protocol):
-    """What rules are asked about: something of one generation."""
+    """The facts that a check gets: something of one protocol version."""
 
     @property
     def generation(self) -> str:
-        """Return the generation that it is judged as."""
+        """Return the protocol version that it is judged as."""
 
 
 FactsT = TypeVar("FactsT", bound=Judged)
 
 
-class Seen(NamedTuple):
+class Violation(NamedTuple):
     """A place where a rule is broken, and what was there."""
 
     pointer: str
     seen: str
 
 
+Check: TypeAlias = Callable[[FactsT], Iterator[Violation]]
+
+
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[FactsT]):
-    """A rule with the function that finds where it is broken."""
+    """A rule with a function that finds where it is broken."""
 
     rule: Rule
-    check: Callable[[FactsT], Iterator[Seen]]
+    check: Check[FactsT]
+
+    def holds_for(self, version: str) -> bool:
+        """Whether the rule is one of a protocol version."""
+        return version in self.rule.generations
 
     def judge(self, facts: FactsT) -> Iterator[Finding]:
-        """Give a finding for every place where the rule is broken; none where it does not hold for the generation."""
-        if facts.generation in self.rule.generations:
+        """Give a finding for every place where the rule is broken; none where it does not hold for the version."""
+        if self.holds_for(facts.generation):
             for pointer, seen in self.check(facts):
                 yield Finding(self.rule.id, self.rule.severity, pointer, seen)
 
 
-class Book(Generic[FactsT]):
-    """Rules of one family, in the order in which they were written."""
+class RuleSet(Generic[FactsT]):
+    """Rules that are checked together on one kind of facts, in the order in which their checks were declared.
 
-    def __init__(self) -> None:
+    `declared` collects the rules of several sets in the order of their declaration, which is that of the documentation.
+    `generations` and `passing` are those of every rule that does not name its own.
+    """
+
+    def __init__(
+        self, declared: list[Rule] | None = None, generations: Sequence[str] = EVERY, passing: Json = None
+    ) -> None:
         self.rules: list[Checked[FactsT]] = []
+        self._generations, self._passing = tuple(generations), passing or {}
+        self._declared: list[Rule] = [] if declared is None else declared
+        self._of_version: dict[str, list[Checked[FactsT]]] = {}
 
     def rule(
         self,
@@ -62,13 +80,43 @@ class Book(Generic[FactsT]):
         remedy: str,
         failing: Json,
         passing: Json = None,
-        generations: Sequence[str] = EVERY,
-    ) -> Callable[[Callable[[FactsT], Iterator[Seen]]], Callable[[FactsT], Iterator[Seen]]]:
-        """Write a rule into the book with the function that it decorates; without `passing` what is sound passes."""
+        generations: Sequence[str] = (),
+    ) -> Callable[[Check[FactsT]], Check[FactsT]]:
+        """Declare a rule and the function that checks it; without `passing` a valid example passes."""
+        versions, valid = tuple(generations) or self._generations, passing or self._passing
+        rule = Rule(name, severity, title, section, demand, remedy, versions, valid, failing)
+        self._declared.append(rule)
+        return self._check(rule)
 
-        def write(check: Callable[[FactsT], Iterator[Seen]]) -> Callable[[FactsT], Iterator[Seen]]:
-            rule = Rule(name, severity, title, section, demand, remedy, tuple(generations), passing or {}, failing)
+    def also(self, name: str) -> Callable[[Check[FactsT]], Check[FactsT]]:
+        """Declare a further function that checks a rule: at another place in the order, or on other facts."""
+        return self._check(next(rule for rule in self._declared if rule.id == name))
+
+    def judge(self, facts: FactsT) -> list[Finding]:
+        """Check every rule that holds for the protocol version; each one reports at most a hundred places."""
+        found: list[Finding] = []
+        holding = self._of_version.get(facts.generation)
+        for checked in self._holding_for(facts.generation) if holding is None else holding:
+            rule = checked.rule
+            for pointer, seen in checked.check(facts):
+                found.append(Finding(rule.id, rule.severity, pointer, seen))
+                if len(found) >= _MOST_OF_ONE and found[-_MOST_OF_ONE].rule == rule.id:
+                    break
+        return found
+
+    def _holding_for(self, version: str) -> list[Checked[FactsT]]:
+        holding = self._of_version[version] = [one for one in self.rules if one.holds_for(version)]
+        return holding
+
+    def _check(self, rule: Rule) -> Callable[[Check[FactsT]], Check[FactsT]]:
+        def add(check: Check[FactsT]) -> Check[FactsT]:
             self.rules.append(Checked(rule, check))
+            self._of_version.clear()
             return check
 
-        return write
+        return add
+
+
+Book = RuleSet
+Seen = Violation
+"""Names of the two in the rules about cards and payloads."""

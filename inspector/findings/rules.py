@@ -1,45 +1,55 @@
-"""The rules: what each one demands, on what ground, and what to do about a breach."""
+"""The table of rules: what each one demands, on what ground, and what to do about a violation."""
 
 from __future__ import annotations
 
-from inspector.findings import push, result_rules, transport_rules
+from itertools import chain
+
+from inspector.findings import push, result
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
 from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES
 from inspector.findings.rule import V1, Rule
-from inspector.findings.stream import rules as stream_rules
+from inspector.findings.stream import ending, frames, ids, order
+from inspector.findings.transport import http, jsonrpc, payload
 
-_CARD = (
-    Rule(
-        "CARD-005",
-        Severity.HINT,
-        "No interface that this inspector speaks",
-        "1.0 §8.3.2",
-        "Clients MUST select the first supported transport of supportedInterfaces.",
-        "Nothing to mend if this is meant; else check protocolBinding and protocolVersion.",
-        passing={},
-        failing={
-            "supportedInterfaces": [
-                {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
-            ]
-        },
-        generations=V1,
-    ),
-    *document.RULES,
-    *(one.rule for one in CARD_RULES),
+_NO_INTERFACE = Rule(
+    "CARD-005",
+    Severity.HINT,
+    "No interface that this inspector speaks",
+    "1.0 §8.3.2",
+    "Clients MUST select the first supported transport of supportedInterfaces.",
+    "Nothing to mend if this is meant; else check protocolBinding and protocolVersion.",
+    passing={},
+    failing={
+        "supportedInterfaces": [
+            {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
+        ]
+    },
+    generations=V1,
 )
 
-_OBJECT = (*(one.rule for one in OBJECT_RULES), *(one.rule for one in ERROR_RULES))
+EXCHANGE_RULES = (
+    *sorted(chain(order.RULES, ids.RULES, frames.RULES, ending.RULES, payload.STREAM_RULES), key=lambda rule: rule.id),
+    *payload.RULES,
+    *jsonrpc.RULES,
+    *http.RULES,
+    *result.RULES,
+)
+"""The rules that a `StreamJudge` asks; their examples are exchanges."""
+_OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))
+_OF_ANSWERS = tuple(rule for rule in EXCHANGE_RULES if rule not in _OF_STREAMS)
 
 RULES: dict[str, Rule] = {
     rule.id: rule
     for rule in (
-        *_CARD,
-        *stream_rules.RULES,
-        *_OBJECT,
-        *transport_rules.RULES,
-        *result_rules.RULES,
+        _NO_INTERFACE,
+        *document.RULES,
+        *(one.rule for one in CARD_RULES),
+        *_OF_STREAMS,
+        *(one.rule for one in OBJECT_RULES),
+        *(one.rule for one in ERROR_RULES),
+        *_OF_ANSWERS,
         *push.RULES,
     )
 }

@@ -357,7 +357,7 @@ def _context(
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
         raise _usage(f"{not_offered(operation, choice)}.")
-    return CallContext(operation, dialect, binding, request_id, task_id, context_id, label, request)
+    return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, label)
 
 
 def _usage(seen: str, hint: str = "") -> FaultError:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from inspector.findings.exchange import of_status
 from inspector.findings.result import of_refusal, of_result
 from inspector.findings.rules import RULES
+from inspector.findings.transport.judge import of_status
 from inspector.protocol.errors import BY_NAME, ProtocolError
 from inspector.protocol.model import (
     ListTasksRequest,

@@ -10,11 +10,10 @@ import pytest
 
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.findings import result_rules, transport_rules
 from inspector.findings.examples import stream
 from inspector.findings.payload.valid_examples import chunk, status, task
 from inspector.findings.rule import Rule
-from inspector.findings.stream import rules as stream_rules
+from inspector.findings.rules import EXCHANGE_RULES
 from inspector.protocol.bindings.grpc import DETAILS, encode_error
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.registry import for_interface
@@ -103,35 +102,32 @@ def tell_status(exchange: Exchange, example: dict[str, Any]) -> None:
     exchange.take(Trailers(2.0, ERRORS_OF_GRPC[word], word, error["message"], said))
 
 
-RULES = [*stream_rules.RULES, *transport_rules.RULES, *result_rules.RULES]
-
-
 @pytest.fixture
 def journal(tmp_path: Path) -> Any:
     with Capture.create(tmp_path / "capture") as capture:
         yield Journal(capture, Redactor())
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", EXCHANGE_RULES, ids=lambda rule: rule.id)
 def test_the_failing_example_breaks_the_rule_and_no_other(rule: Rule, journal: Journal):
     found = play(rule.failing, rule.generations[0], journal)
     assert set(found) == {rule.id}
     assert len(found[rule.id]) == 1
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", EXCHANGE_RULES, ids=lambda rule: rule.id)
 def test_the_passing_example_breaks_none(rule: Rule, journal: Journal):
     assert play(rule.passing, rule.generations[0], journal) == {}
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if set(rule.generations) <= {"1.0", "opvs"}])
+@pytest.mark.parametrize("rule", [rule for rule in EXCHANGE_RULES if set(rule.generations) <= {"1.0", "opvs"}])
 def test_a_rule_of_1_0_alone_asks_nothing_of_0_3(rule: Rule, journal: Journal):
     if rule.failing.get("binding", "JSONRPC") == "JSONRPC" and rule.failing.get("operation", "") not in ("ListTasks",):
         assert rule.id not in play(rule.failing, "0.3", journal)
 
 
 def test_every_streaming_example_is_of_a_call_that_streams():
-    for rule in RULES:
+    for rule in EXCHANGE_RULES:
         for example in (rule.passing, rule.failing):
             assert ("events" not in example) or Operation(example.get("operation", Operation.STREAM)) in STREAMING
 

@@ -73,7 +73,7 @@ class Stream:
         """Return all that came of it."""
         said = [exchange.answer for exchange in self.exchanges]
         summaries = [self.journal.exchanges.get(exchange.number) for exchange in self.exchanges]
-        orders = [exchange._order for exchange in self.exchanges]
+        orders = [exchange._judge._state.order for exchange in self.exchanges]
         accounts = [tracked.answered for tracked in self.tasks.all()]
         told: list[Any] = [self.journal.capture.slice(1, 10_000), self.journal.found, said, summaries, orders]
         for account in accounts:

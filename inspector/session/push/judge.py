@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding
 from inspector.findings.payload.judge import of_push
 from inspector.findings.rule import V1
 from inspector.findings.rules import broken
-from inspector.findings.stream.events import of_misfits
+from inspector.findings.stream.facts import member_pointer
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Unreadable
@@ -108,14 +108,13 @@ def _objects(push: PushedEvent) -> Result | None:
 @EVENT.check("transitions", Scope.DELIVERY)
 def _transitions(push: PushedEvent) -> Result | None:
     """Name what contradicts earlier pushes, except what only shows that deliveries overtook each other."""
-    odd = [misfit for misfit in push.misfits if misfit not in _ORDER]
     event, reading = push.event, push.reading
-    if not odd or event is None or isinstance(reading.value, Unreadable):
+    contradicts = Misfit.OTHER_CONTEXT in push.misfits
+    if not contradicts or event is None or isinstance(reading.value, Unreadable):
         return None
     name, _, _, state, label = reading.words
-    where = event_pointer(reading.value, event)
-    findings = of_misfits(odd, label or short(state) or name, reading.shape)
-    return Result(findings=tuple(replace(finding, pointer=where + finding.pointer) for finding in findings))
+    where = event_pointer(reading.value, event) + member_pointer("/contextId", reading.shape)
+    return Result(findings=(broken("STREAM-006", label or short(state) or name, where),))
 
 
 @EVENT.check("task", Scope.DELIVERY)

@@ -9,7 +9,8 @@ from contextlib import aclosing
 import httpx
 import pytest
 
-from inspector.findings.exchange import Payload, of_payload
+from inspector.findings.transport.judge import of_payload
+from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.dialects import v0_2, v0_3
@@ -86,8 +87,8 @@ def test_quirk_11_an_error_without_an_id_is_read_and_is_no_slip(dialect):
     value = {"jsonrpc": "2.0", "error": {"code": -32700, "message": "Invalid JSON payload"}}
     answer = jsonrpc.decode_answer(dialect, Operation.GET, 200, value)
     assert isinstance(answer, ProtocolError)
-    payload = Payload(Operation.SEND, dialect.generation, "1", 200, "application/json", False, value, answer)
-    assert of_payload("JSONRPC", payload) == ()
+    payload = Payload("JSONRPC", Operation.SEND, dialect.generation, "1", 200, "application/json", False, value, answer)
+    assert of_payload(payload) == ()
 
 
 @pytest.mark.parametrize("place", ["X-A2A-Notification-Token", "Authorization"])

@@ -1,16 +1,16 @@
-"""The second opinion on frames, by httpx-sse itself."""
+"""Frames that httpx-sse reads differently, by httpx-sse itself."""
 
 from __future__ import annotations
 
 import pytest
+from judging import Judging
 
 from inspector.protocol.sse import Decoder
-from inspector.session.httpx_sse_check import HttpxSseCheck
 
 
 def opinions(raw: bytes) -> list[str]:
-    opinion = HttpxSseCheck()
-    return [one.seen for frame in Decoder().feed(raw) for one in opinion.of(frame)]
+    judge = Judging().judge
+    return [one.seen for frame in Decoder().feed(raw) for one in judge.frame(frame)]
 
 
 def test_an_event_behind_a_byte_order_mark_is_lost_to_httpx_sse():

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from judging import Judging
 
 from inspector.findings.rules import RULES
-from inspector.findings.stream.sequence import Sequence
-from inspector.protocol.dialects.registry import DIALECTS
-from inspector.protocol.model import Unreadable
+from inspector.protocol.model import Message, SendRequest
 from inspector.protocol.operations import Operation
 
 STREAM, SEND, SUBSCRIBE = Operation.STREAM, Operation.SEND, Operation.SUBSCRIBE
 TASK: dict[str, Any] = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}}
 ERROR = object()
+OF_ORDER = {f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24, 26, 27, 28)}
 UNNAMED: dict[str, Any] = {"task": {"id": "t", "status": {"state": "TASK_STATE_SUBMITTED"}}}
 MESSAGE: dict[str, Any] = {
     "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}], "contextId": "c"}
@@ -40,21 +40,17 @@ def old(state: str, **members: Any) -> dict[str, Any]:
 
 
 def told(
-    generation: str, operation: Operation, *values: Any, task: str = "", context: str = "", asked: str = ""
+    version: str, operation: Operation, *values: Any, task: str = "", context: str = "", asked: str = ""
 ) -> list[tuple[int, str]]:
-    """Return which rules were broken by which event."""
-    sequence = Sequence(generation, operation, task, context, asked)
+    """Return which rules about the order of events were broken by which event."""
+    request = SendRequest(message=Message(message_id=asked)) if asked else None
+    judging = Judging(version, operation, task_id=task, context_id=context, request=request)
     found = []
     for number, value in enumerate(values):
-        if value is ERROR:
-            sequence.fail()
-            continue
-        event = DIALECTS[generation].decode_event(value)
-        assert not isinstance(event, Unreadable), event
-        own = next(iter(value.values())) if generation == "1.0" else value
-        for one in sequence.check(event, own):
+        for one in judging.error() if value is ERROR else judging.event(value):
             assert one.severity is RULES[one.rule].severity
-            found.append((number, one.rule))
+            if one.rule in OF_ORDER:
+                found.append((number, one.rule))
     return found
 
 
@@ -184,6 +180,4 @@ def test_what_is_in_order_is_not_found(name: str):
 
 
 def test_every_rule_of_the_order_is_broken_here():
-    assert {rule for *_, expected in BREACHES.values() for _, rule in expected} == {
-        f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24, 26, 27, 28)
-    }
+    assert {rule for *_, expected in BREACHES.values() for _, rule in expected} == OF_ORDER

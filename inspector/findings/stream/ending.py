@@ -1,0 +1,77 @@
+"""Rules about the end of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.examples import stream
+from inspector.findings.payload.valid_examples import status, task
+from inspector.findings.rule import NEWEST_FIRST, Rule
+from inspector.findings.rule_set import ERROR, RuleSet, Violation
+from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, StreamEnd
+from inspector.protocol.lifecycle import short
+from inspector.protocol.model import Unreadable
+
+RULES: list[Rule] = []
+END = RuleSet[StreamEnd](RULES, NEWEST_FIRST, VALID_STREAM)
+
+_AT_ONCE = 2.0
+"""Within how many seconds a stream has to close."""
+_TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
+
+
+@END.rule(
+    "STREAM-001",
+    ERROR,
+    "The stream ended before the task did",
+    section="1.0 §3.1.2",
+    demand="The stream MUST stay open until the task is in a terminal or interrupted state.",
+    remedy="Send the final status update before closing, or check what cut the connection.",
+    failing=stream(_TASK, _WORKING),
+)
+def ended_early(end: StreamEnd) -> Iterator[Violation]:
+    sent = end.stream
+    if not end.whole or _stayed_open(end) or isinstance(end.last, Unreadable):
+        return  # an unreadable event may have been the end of the task
+    # Another rule reports an unknown state.
+    message_only = 0 < sent.message_count == sent.event_count
+    if not message_only and (not end.state or end.state in GOING_ON):
+        yield Violation("", f"closed after {_how_far(end)}")
+
+
+@END.rule(
+    "STREAM-008",
+    ERROR,
+    "The stream broke off",
+    section="1.0 §3.1.2, §3.5.2",
+    demand="A stream ends by closing the response in order.",
+    remedy="Look at the agent's log at this time; SubscribeToTask may pick the task up again.",
+    failing=stream(_TASK, _WORKING, end="cut"),
+)
+def broken_off(end: StreamEnd) -> Iterator[Violation]:
+    if not end.whole and not end.stopped:
+        seen = f"after {_how_far(end)}"
+        yield Violation("", f"{seen}: {end.why}" if end.why and not end.events else seen)
+
+
+@END.rule(
+    "STREAM-022",
+    ERROR,
+    "The stream stayed open after the task had ended",
+    section="1.0 §3.1.2, §3.1.6; 0.3 §7.2.2",
+    demand="The stream MUST close when the task reaches a terminal state.",
+    remedy="End the response after the last event: clients wait for its end.",
+    passing=stream(_TASK, _WORKING, end=30),
+    failing=stream(_TASK, _DONE, end=30),
+)
+def stayed_open(end: StreamEnd) -> Iterator[Violation]:
+    if (end.whole or end.stopped) and _stayed_open(end):
+        yield Violation("", f"{'still open' if end.stopped else 'closed only'} after {end.seconds_open:,.0f} s")
+
+
+def _stayed_open(end: StreamEnd) -> bool:
+    return end.seconds_open >= _AT_ONCE
+
+
+def _how_far(end: StreamEnd) -> str:
+    return f"{end.events:,} events, {short(end.state) or 'before any state'}"

@@ -1,0 +1,106 @@
+"""Rules about the ids in a stream: of the task, of its context, and of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.examples import stream
+from inspector.findings.payload.valid_examples import TEXT_PART, message, status, task, update
+from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, V1, Rule
+from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.stream.facts import VALID_STREAM, EventFacts, MessageFacts
+from inspector.protocol.assemble import Misfit
+from inspector.protocol.model import Event, Json, Task
+
+RULES: list[Rule] = []
+TASK_IDS, CONTEXTS = (RuleSet[EventFacts[Event]](RULES, NEWEST_FIRST, VALID_STREAM) for _ in range(2))
+MESSAGE_IDS = RuleSet[MessageFacts](RULES, SINCE_0_2)
+
+_TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
+_ASKED: dict[str, Json] = {"message": {"messageId": "m-0", "role": "ROLE_USER", "parts": [TEXT_PART]}}
+
+
+def _saying(text: str, message_id: str) -> Json:
+    """Return a valid status update with a message in it."""
+    content = message({"text": text}, messageId=message_id)["message"]
+    return update(status={"state": "TASK_STATE_WORKING", "message": content})
+
+
+@TASK_IDS.rule(
+    "STREAM-006",
+    ERROR,
+    "An event belongs to another task or context than the stream",
+    section="1.0 §3.3.2, §3.4.2, §3.4.3, §4.2",
+    demand="The taskId and contextId of an event name the task that it is about.",
+    remedy="Do not make new ids within one task.",
+    failing=stream(_TASK, update(contextId="c-2"), _DONE),
+)
+def other_task(facts: EventFacts[Event]) -> Iterator[Violation]:
+    event, order = facts.event, facts.stream.order
+    if facts.expected:
+        got, pointer = (event.id, "/id") if isinstance(event, Task) else (event.task_id, facts.place("/taskId"))
+        yield Violation(pointer, f"task {got}, this is about {facts.expected}")
+    if Misfit.OTHER_CONTEXT in facts.misfits:
+        known = order.context_id if order else ""
+        yield Violation(facts.place("/contextId"), f"context {event.context_id!r:.80}, the task is in {known!r:.80}")
+
+
+@CONTEXTS.rule(
+    "STREAM-017",
+    ERROR,
+    "The answer is in another context than the request",
+    section="1.0 §3.4.1, §3.4.3",
+    demand="An agent that cannot accept the contextId MUST reject it, and MUST NOT generate a new one.",
+    remedy="Keep the context of the request, or answer with an error.",
+    passing=stream(_TASK, _DONE, asked={"message": {"contextId": "c-1"}}),
+    failing=stream(_TASK, _DONE, asked={"message": {"contextId": "c-9"}}),
+)
+def other_context(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if not facts.stream.elsewhere and facts.stream.is_elsewhere(facts.event):
+        asked = facts.stream.asked.context_id
+        yield Violation("/contextId", f"{facts.event.context_id!r:.80}, asked for in {asked!r:.80}")
+
+
+@CONTEXTS.rule(
+    "STREAM-023",
+    ERROR,
+    "The context of a task is named by its updates alone",
+    section="1.0 §3.4.1",
+    demand="If an agent generates a new contextId, it MUST be included in the response.",
+    remedy="Set the contextId of the task: clients keep the conversation under it.",
+    generations=V1,
+    failing=stream({"task": {"id": "t-1", "status": {"state": "TASK_STATE_WORKING"}}}, _WORKING, _DONE),
+)
+def late_context(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if facts.stream.unnamed and facts.event.context_id:
+        yield Violation("/contextId", f"{facts.event.context_id!r:.80}, which the task did not name")
+
+
+@MESSAGE_IDS.rule(
+    "STREAM-027",
+    WARNING,
+    "Two messages have one id",
+    section="1.0 §4.1.4; 0.3 §6.4",
+    demand="messageId is the unique identifier of the message.",
+    remedy="Make an id for each message: clients take the second for the first one told again, and drop it.",
+    passing=stream(_TASK, _saying("one", "m-1"), _saying("two", "m-2"), _DONE),
+    failing=stream(_TASK, _saying("one", "m-1"), _saying("two", "m-1"), _DONE),
+)
+def repeated_message_id(sent: MessageFacts) -> Iterator[Violation]:
+    if not sent.is_ours and sent.stream.messages.get(sent.id, sent.content) != sent.content:
+        yield Violation(f"{sent.place}/messageId", f"{sent.id!r:.80}")
+
+
+@MESSAGE_IDS.rule(
+    "STREAM-028",
+    WARNING,
+    "The agent's message has the id of ours",
+    section="1.0 §4.1.4; 0.3 §6.4",
+    demand="messageId is the unique identifier of the message, made by its creator.",
+    remedy="Make an id for the answer.",
+    passing=stream(_TASK, _saying("one", "m-1"), _DONE, asked=_ASKED),
+    failing=stream(_TASK, _saying("one", "m-0"), _DONE, asked=_ASKED),
+)
+def our_message_id(sent: MessageFacts) -> Iterator[Violation]:
+    if sent.is_ours:
+        yield Violation(f"{sent.place}/messageId", f"{sent.id!r:.80}")

@@ -1,0 +1,297 @@
+"""Rules about the order of events: how a stream begins, what may follow what, and what repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from inspector.findings.examples import stream
+from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
+from inspector.findings.rule import LEGACY, NEWEST_FIRST, V1, Rule
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, EventFacts
+from inspector.protocol.assemble import Misfit
+from inspector.protocol.lifecycle import is_terminal, short
+from inspector.protocol.model import Event, Json, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from inspector.protocol.operations import Operation
+
+_NEW_ARTIFACTS = 3
+"""So many artifacts of one name, each with an id of its own, are taken for the chunks of one artifact."""
+_OLDER = tuple(reversed(LEGACY))
+_TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
+_TIMED = status("WORKING", "2026-01-31T12:00:00Z")
+_ERROR: dict[str, Json] = {"code": -32603, "message": "Internal error"}
+
+RULES: list[Rule] = []
+TASK_ORDER, EVENTS, MIXTURE = (RuleSet[EventFacts[Event]](RULES, NEWEST_FIRST, VALID_STREAM) for _ in range(3))
+STATUSES = RuleSet[EventFacts[TaskStatusUpdateEvent]](RULES, NEWEST_FIRST)
+ARTIFACTS = RuleSet[EventFacts[TaskArtifactUpdateEvent]](RULES, NEWEST_FIRST)
+
+
+def _old(state: str, *, final: bool = False) -> Json:
+    update = {"kind": "status-update", "taskId": "t-1", "contextId": "c-1", "status": {"state": state}}
+    return {**update, "final": final}
+
+
+_OLD_VALID = stream(_old("working"), _old("completed", final=True))
+
+
+@TASK_ORDER.rule(
+    "STREAM-002",
+    ERROR,
+    "The task moved to a state that cannot follow the one before",
+    section="1.0 §4.1.3, §3.5.2",
+    demand="Task states follow the lifecycle of a task.",
+    remedy="Check the agent's state handling; submitted is only ever the first state.",
+    passing=stream(_TASK, status("INPUT_REQUIRED"), _WORKING, _DONE),
+    failing=stream(_TASK, status("SUBMITTED"), _DONE),
+)
+def illegal_move(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if Misfit.ILLEGAL_MOVE in facts.misfits:
+        yield Violation("/status/state", facts.label)
+
+
+@TASK_ORDER.rule(
+    "STREAM-003",
+    ERROR,
+    "An update came after the task had ended",
+    section="1.0 §3.1.2, §3.1.6",
+    demand="The stream MUST close when the task reaches a terminal state.",
+    remedy="Send every artifact before the terminal status.",
+    failing=stream(_TASK, _DONE, chunk()),
+)
+def after_terminal(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if Misfit.AFTER_TERMINAL in facts.misfits:
+        yield Violation("", facts.label)
+
+
+@TASK_ORDER.rule(
+    "STREAM-004",
+    ERROR,
+    "A chunk was appended to an artifact that was never begun",
+    section="1.0 §4.2.2",
+    demand="append: true adds to an artifact with the same id that was sent before.",
+    remedy="Send the first chunk without append.",
+    failing=stream(_TASK, chunk(append=True), _DONE),
+)
+def append_before_create(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if Misfit.APPEND_BEFORE_CREATE in facts.misfits:
+        yield Violation(facts.place("/append"), facts.label)
+
+
+@TASK_ORDER.rule(
+    "STREAM-005",
+    ERROR,
+    "A chunk was appended after the last one",
+    section="1.0 §4.2.2",
+    demand="lastChunk: true says that this is the final chunk of the artifact.",
+    remedy="Set lastChunk on the final chunk only.",
+    failing=stream(_TASK, chunk(lastChunk=True), chunk(append=True), _DONE),
+)
+def chunk_after_last(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if Misfit.CHUNK_AFTER_LAST in facts.misfits:
+        yield Violation(facts.place("/append"), facts.label)
+
+
+@EVENTS.rule(
+    "STREAM-024",
+    WARNING,
+    "An event came after an error",
+    section="1.0 §3.1.2, §3.3.2; JSON-RPC 2.0 §5",
+    demand="A call is answered with a result or with an error.",
+    remedy="Close the stream after an error; a task that failed says so in its status.",
+    passing=stream(_TASK, {"error": _ERROR}),
+    failing=stream(_TASK, {"error": _ERROR}, _DONE),
+)
+def after_error(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if facts.stream.streaming and facts.stream.failed:
+        yield Violation("", "the stream went on after an error")
+
+
+def _missing_task(facts: EventFacts[Event], *, known: bool) -> Iterator[Violation]:
+    """Report a stream that begins with an update; `known` says whether the request named the task."""
+    sent = facts.stream
+    if not sent.streaming or sent.begun or isinstance(facts.event, Task | Message):
+        return
+    if known is (bool(sent.asked.task_id) or sent.asked.operation is Operation.SUBSCRIBE):
+        what = "a status update" if isinstance(facts.event, TaskStatusUpdateEvent) else "an artifact update"
+        yield Violation("", f"it begins with {what}")
+
+
+@EVENTS.rule(
+    "STREAM-011",
+    ERROR,
+    "A stream does not begin with the task",
+    section="1.0 §3.1.2",
+    demand="The stream MUST begin with the Task object, or be one Message.",
+    remedy="Send the task first, then its updates: clients learn its ids and history from it.",
+    generations=V1,
+    failing=stream(_WORKING, _DONE),
+)
+def begins_without_task(facts: EventFacts[Event]) -> Iterator[Violation]:
+    return _missing_task(facts, known=False)
+
+
+@EVENTS.rule(
+    "STREAM-013",
+    WARNING,
+    "A stream about a known task does not begin with it",
+    section="1.0 §3.1.2, §3.1.6",
+    demand="The operation MUST return a Task object as the first event in the stream.",
+    remedy="Send the task as it is now first: it closes the gap between GetTask and the subscription.",
+    generations=V1,
+    passing=stream(_TASK, _DONE, operation="SubscribeToTask", asked={"id": "t-1"}),
+    failing=stream(_WORKING, _DONE, operation="SubscribeToTask", asked={"id": "t-1"}),
+)
+def begins_without_known_task(facts: EventFacts[Event]) -> Iterator[Violation]:
+    return _missing_task(facts, known=True)
+
+
+@EVENTS.rule(
+    "STREAM-014",
+    ERROR,
+    "An update came after the final one",
+    section="0.3 §7.2.2",
+    demand="final: true says that this is the final event of the interaction.",
+    remedy="Say final on the last update alone; clients stop reading there.",
+    generations=_OLDER,
+    passing=_OLD_VALID,
+    failing=stream(_old("input-required", final=True), _old("completed", final=True)),
+)
+def after_final(facts: EventFacts[Event]) -> Iterator[Violation]:
+    update = isinstance(facts.event, TaskStatusUpdateEvent | TaskArtifactUpdateEvent)
+    if facts.stream.streaming and facts.stream.final and update:
+        yield Violation("", "an update after final")
+
+
+@STATUSES.rule(
+    "STREAM-015",
+    ERROR,
+    "The task is over, and the update is not final",
+    section="0.3 §7.2.2, 0.1 §7.2",
+    demand="The server sets final: true on the update that ends the stream.",
+    remedy="Set final: true on the last update: clients wait for it.",
+    generations=_OLDER,
+    passing=_OLD_VALID,
+    failing=stream(_old("working"), _old("completed")),
+)
+def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+    said, state = facts.value.get("final"), facts.event.status.state
+    # Before `kind` was there, final could be left out; DATA rules report it as missing since.
+    late = facts.stream.streaming and is_terminal(state)
+    if late and said is not True and (said is not None or "kind" not in facts.value):
+        yield Violation("/final", f"{short(state)}, and not final")
+
+
+@STATUSES.rule(
+    "STREAM-016",
+    WARNING,
+    "An update is final, and the task goes on",
+    section="0.3 §7.2.2",
+    demand="final: true says that this is the final event of the interaction.",
+    remedy="Say final when the task is over or waits for the user.",
+    generations=_OLDER,
+    passing=stream(_old("working"), _old("input-required", final=True)),
+    failing=stream(_old("working", final=True), _old("completed", final=True)),
+)
+def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+    state = facts.event.status.state
+    if facts.stream.streaming and facts.value.get("final") is True and state in GOING_ON:
+        yield Violation("/final", f"final, and the task is {short(state)}")
+
+
+def _repetition(facts: EventFacts[TaskStatusUpdateEvent], *, timed: bool) -> Iterator[Violation]:
+    """Report a status update that equals the event before it; `timed` says whether it has a timestamp."""
+    status = facts.event.status
+    if bool(status.timestamp) is timed and facts.value == facts.stream.last:
+        yield Violation("", f"{short(status.state)} again")
+
+
+@STATUSES.rule(
+    "STREAM-019",
+    WARNING,
+    "A status update came twice",
+    section="1.0 §3.5.2",
+    demand="Each stream MUST receive the same events in the same order.",
+    remedy="Send each event once: clients act on every one.",
+    passing=stream(_TASK, _TIMED, chunk(), _TIMED, _DONE),
+    failing=stream(_TASK, _TIMED, _TIMED, _DONE),
+)
+def repeated_status(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+    return _repetition(facts, timed=True)
+
+
+@STATUSES.rule(
+    "STREAM-026",
+    HINT,
+    "A status update that says nothing new",
+    section="1.0 §3.1.2, §4.2.1",
+    demand="An update tells a change in the task's status.",
+    remedy="Give the update a timestamp, or keep the connection awake with a comment line: clients act on every event.",
+    passing=stream(_TASK, _TIMED, _DONE),
+    failing=stream(_TASK, _WORKING, _WORKING, _DONE),
+)
+def status_without_news(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+    return _repetition(facts, timed=False)
+
+
+@STATUSES.rule(
+    "STREAM-018",
+    WARNING,
+    "Timestamps run backwards",
+    section="1.0 §3.5.2",
+    demand="Events MUST be delivered in the order in which they were generated.",
+    remedy="Send the events in order, and take the times of one clock.",
+    passing=stream(_TASK, status("WORKING", "2026-01-31T12:00:00Z"), status("COMPLETED", "2026-01-31T12:00:00.500Z")),
+    failing=stream(_TASK, status("WORKING", "2026-01-31T12:00:01Z"), status("COMPLETED", "2026-01-31T12:00:00Z")),
+)
+def backwards(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+    time, before = facts.event.status.timestamp, facts.stream.time
+    if time and before and _is_before(time, before):
+        yield Violation("/status/timestamp", f"{time[:40]} after {before[:40]}")
+
+
+def _is_before(one: str, other: str) -> bool:
+    try:
+        earlier, later = (datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (one, other))
+        return earlier < later
+    except (ValueError, TypeError):  # not a time, or one with a zone and one without
+        return False
+
+
+@ARTIFACTS.rule(
+    "STREAM-020",
+    WARNING,
+    "Every chunk has an artifactId of its own",
+    section="1.0 §4.2.2",
+    demand="append: true adds to the artifact with the same id.",
+    remedy="Keep the artifactId of the first chunk, and set append on the others.",
+    passing=stream(_TASK, *(chunk(artifact={"artifactId": one, "name": one}, lastChunk=True) for one in "abc"), _DONE),
+    failing=stream(_TASK, *(chunk(artifact={"artifactId": one, "name": "report"}) for one in "abc"), _DONE),
+)
+def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterator[Violation]:
+    event = facts.event
+    if event.append or event.last_chunk:
+        return
+    name, own = event.artifact.name, event.artifact.artifact_id
+    if name and own and len(facts.stream.unfinished.get(name, set()) | {own}) == _NEW_ARTIFACTS:
+        seen = f"{_NEW_ARTIFACTS} artifacts called {name[:80]!r}, none of them ended"
+        yield Violation("/artifact/artifactId", seen)
+
+
+@MIXTURE.rule(
+    "STREAM-010",
+    ERROR,
+    "A message came in one stream with other events",
+    section="1.0 §3.1.2",
+    demand="A stream is one message and nothing else, or a task and its updates.",
+    remedy="Say it in the message of a status update, or answer with the message alone.",
+    passing=stream(message(TEXT_PART)),
+    failing=stream(_TASK, message(TEXT_PART), _DONE),
+)
+def message_among_events(facts: EventFacts[Event]) -> Iterator[Violation]:
+    sent = facts.stream
+    if not facts.framed or not sent.event_count or (sent.message_count and sent.event_count > 1):
+        return  # the only event so far, or reported before
+    if sent.message_count or isinstance(facts.event, Message):
+        yield Violation("", f"a message in a stream of {sent.event_count + 1:,} events")

@@ -1,0 +1,182 @@
+"""Rules about JSON-RPC: the envelope, and the media type of what it arrives in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.findings.examples import answer, response
+from inspector.findings.payload.valid_examples import TEXT_PART, message
+from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, Rule
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
+from inspector.protocol.bindings import jsonrpc, rest
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.jsonvalue import brief
+from inspector.protocol.model import Json, Unreadable
+
+_ENVELOPE: dict[str, Json] = {"jsonrpc": "2.0", "id": "the-id"}
+_ANSWER = answer(message(TEXT_PART))
+RULES: list[Rule] = []
+ENVELOPE, MEDIA_TYPE, BODY, RESPONSE, RESULT = (RuleSet[Payload](RULES, NEWEST_FIRST, _ANSWER) for _ in range(5))
+_BEFORE_THE_ID = (-32700, -32600)
+"""Parse error and invalid request: the agent may not have read the id of the request."""
+
+
+def is_valid_result(payload: Payload) -> bool:
+    """Whether the envelope is that of a result; if so, the rules about envelopes need not be checked."""
+    value = payload.value
+    return (
+        isinstance(value, dict)
+        and "result" in value
+        and "error" not in value
+        and value.get("jsonrpc") == "2.0"
+        and value.get("id") == payload.request_id
+    )
+
+
+def _is_response(value: Json) -> bool:
+    """Whether there is a result or an error; RPC-002 reports anything else as a whole."""
+    return isinstance(value, dict) and not value.keys().isdisjoint(("result", "error"))
+
+
+@ENVELOPE.rule(
+    "RPC-001",
+    ERROR,
+    "The response's id is not that of the request",
+    section="JSON-RPC 2.0 §5; 1.0 §9.1",
+    demand="id MUST be the same as the value of the id member in the request.",
+    remedy="Copy the id of the request; clients drop an answer that they cannot match.",
+    failing=response({**_ENVELOPE, "id": "another", "result": message(TEXT_PART)}),
+)
+def other_id(payload: Payload) -> Iterator[Violation]:
+    value = payload.value
+    if not _is_response(value):
+        return
+    got, error = value.get("id"), value.get("error")
+    if got is None and error is not None:
+        # An error without an id is valid if the request was refused before its id was read.
+        code = error.get("code") if isinstance(error, dict) else None
+        if payload.status >= FAILED or code in _BEFORE_THE_ID or type(code) is not int:
+            return
+    if got != payload.request_id:
+        yield Violation("/id", f"{_quote(got)} instead of {payload.request_id!r}")
+
+
+@ENVELOPE.rule(
+    "RPC-002",
+    ERROR,
+    "The answer is not a JSON-RPC response",
+    section="1.0 §3.3.2, §9.1",
+    demand="Responses follow JSON-RPC 2.0.",
+    remedy="Compare it with JSON-RPC 2.0 §5; is this the url of the JSON-RPC interface?",
+    failing=response({**_ENVELOPE}),
+)
+def no_response(payload: Payload) -> Iterator[Violation]:
+    value = payload.value
+    if not _is_response(value):
+        return
+    if value.get("jsonrpc") != "2.0":
+        yield Violation("/jsonrpc", f"jsonrpc is {_quote(value.get('jsonrpc'))}, not '2.0'")
+    if value.get("error") is not None and value.get("result") is not None:
+        yield Violation("/error", "both result and error")
+
+
+@ENVELOPE.rule(
+    "RPC-006",
+    HINT,
+    "A response has both result and error, one of them null",
+    section="JSON-RPC 2.0 §5; 0.3 §6.11",
+    demand="result MUST NOT exist if there was an error, and error MUST NOT exist if there was none.",
+    remedy="Leave out the one that does not hold: some clients look whether the member is there.",
+    generations=SINCE_0_2,
+    failing=response({**_ENVELOPE, "result": message(TEXT_PART), "error": None}),
+)
+def null_beside(payload: Payload) -> Iterator[Violation]:
+    value = payload.value
+    if isinstance(value, dict) and "result" in value and "error" in value and None in (value["result"], value["error"]):
+        odd, other = ("error", "a result") if value["error"] is None else ("result", "an error")
+        yield Violation(f"/{odd}", f"{odd} is null beside {other}")
+
+
+@ENVELOPE.also("RPC-002")
+def no_error_code(payload: Payload) -> Iterator[Violation]:
+    error = payload.value.get("error") if isinstance(payload.value, dict) else None
+    if isinstance(error, dict) and type(error.get("code")) is not int:
+        yield Violation("/error/code", f"the error's code is {_quote(error.get('code'))}")
+
+
+@RESPONSE.also("RPC-002")
+def unreadable_response(payload: Payload) -> Iterator[Violation]:
+    if isinstance(payload.answer, Unreadable) and (payload.has_error or not (payload.framed or _has_result(payload))):
+        yield Violation("/error" if payload.has_error else "", payload.answer.why)
+
+
+@RESULT.rule(
+    "RPC-003",
+    ERROR,
+    "The result cannot be read",
+    section="1.0 §3.1",
+    demand="The result has the type that the operation names.",
+    remedy="Compare the raw bytes with the section; the reason stands beside the result.",
+    failing=response({**_ENVELOPE, "result": None}),
+)
+def unreadable_result(payload: Payload) -> Iterator[Violation]:
+    if payload.framed or not isinstance(payload.answer, Unreadable):
+        return
+    reported = payload.binding == jsonrpc.BINDING.name and (payload.has_error or not _has_result(payload))
+    if not reported:
+        yield Violation("/result" if _has_result(payload) else "", payload.answer.why)
+
+
+@BODY.rule(
+    "RPC-004",
+    WARNING,
+    "A streaming call was answered without a stream",
+    section="1.0 §3.1.2, §9.4.2",
+    demand="The response to a streaming call is text/event-stream.",
+    remedy="Answer with text/event-stream, or declare streaming: false.",
+    failing=answer(message(TEXT_PART), "SendStreamingMessage"),
+)
+def no_stream(payload: Payload) -> Iterator[Violation]:
+    if _lacks_stream(payload):
+        yield Violation("", f"answered with {payload.media_type}")
+
+
+@MEDIA_TYPE.rule(
+    "RPC-005",
+    WARNING,
+    "The answer has the wrong content type",
+    section="1.0 §9.1",
+    demand="JSON-RPC answers are application/json, and streams text/event-stream.",
+    remedy="Set Content-Type: application/json, for a stream text/event-stream, and no charset but UTF-8.",
+    failing=answer(message(TEXT_PART), type="text/plain"),
+)
+def wrong_content_type(payload: Payload) -> Iterator[Violation]:
+    return wrong_media_type(payload)
+
+
+@BODY.also("RPC-005")
+def wrong_content_type_of_json(payload: Payload) -> Iterator[Violation]:
+    if payload.framed or isinstance(payload.value, Unreadable) or _lacks_stream(payload):
+        return
+    if "json" not in payload.content_type or payload.content_type == rest.A2A_JSON:
+        yield Violation("", payload.content_type or "none")
+
+
+@BODY.also("RPC-005")
+def events_without_a_stream(payload: Payload) -> Iterator[Violation]:
+    if unframed := payload.unframed:
+        yield Violation("", unframed)
+
+
+def _lacks_stream(payload: Payload) -> bool:
+    failed = isinstance(payload.value, Unreadable) or isinstance(payload.answer, ProtocolError | Unreadable)
+    return payload.streaming and not payload.framed and not failed
+
+
+def _has_result(payload: Payload) -> bool:
+    return isinstance(payload.value, dict) and "result" in payload.value
+
+
+def _quote(value: Json) -> str:
+    return "missing" if value is None else repr(value) if type(value) in (int, float) else brief(value)

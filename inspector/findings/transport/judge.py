@@ -1,0 +1,115 @@
+"""Judge a payload: how its binding carries it, then what it contains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inspector.findings.finding import Finding, Severity
+from inspector.findings.lint import check
+from inspector.findings.payload.judge import of_error, of_object
+from inspector.findings.rule import V1
+from inspector.findings.transport import http, jsonrpc
+from inspector.findings.transport.http import GRPC, GrpcStatus, HttpError
+from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
+from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
+from inspector.protocol.bindings.rest import BINDING as REST
+from inspector.protocol.errors import BY_CODE, ErrorKind, ProtocolError
+from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.operations import Operation
+from inspector.protocol.pointer import pointer
+
+_UNREAD = frozenset({"STREAM-007", "RPC-003", "HTTP-005"})
+"""The rules that only report that something cannot be read."""
+
+
+def of_payload(payload: Payload) -> tuple[Finding, ...]:
+    """Judge a payload of any binding.
+
+    What cannot be read is reported once: by the members that have the wrong shape, or else by the reader's reason.
+    """
+    content = _of_content(payload)
+    carried = _TRANSPORTS.get(payload.binding, _of_other)(payload)
+    if any(one.severity is Severity.ERROR for one in content):
+        carried = (one for one in carried if one.rule not in _UNREAD)
+    return (*carried, *content, *REPEATED.judge(payload))
+
+
+def of_status(generation: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
+    """Judge the status with which gRPC ended a call in an error; `word` is its name."""
+    kind = _kind_of(error)
+    return () if kind is None else tuple(GRPC.judge(GrpcStatus(generation, word, error, kind)))
+
+
+def _of_content(payload: Payload) -> tuple[Finding, ...]:
+    """Judge the object or the error inside of a payload."""
+    value, binding = payload.value, payload.binding
+    error = value.get("error") if isinstance(value, dict) else None
+    if isinstance(error, dict):
+        return of_error(error, payload.generation, binding, ("error",), payload.status)
+    if isinstance(value, Unreadable) or isinstance(payload.answer, ProtocolError):
+        return ()
+    if binding != JSONRPC.name:
+        return _of_object(payload, value, ())
+    result = value.get("result") if isinstance(value, dict) else None
+    return () if result is None else _of_object(payload, result, ("result",))
+
+
+def _of_object(payload: Payload, value: Json, steps: tuple[str, ...]) -> tuple[Finding, ...]:
+    if payload.operation is Operation.EXTENDED_CARD and isinstance(value, dict):
+        found = check(value, payload.generation)
+        return tuple(replace(one, pointer=pointer(*steps) + one.pointer) for one in found)
+    operation = None if payload.framed else payload.operation
+    return of_object(value, operation, payload.generation, payload.binding, steps)
+
+
+def _of_jsonrpc(payload: Payload) -> Iterator[Finding]:
+    if not jsonrpc.is_valid_result(payload):
+        yield from jsonrpc.ENVELOPE.judge(payload)
+    yield from http.STATUS.judge(payload)
+    yield from jsonrpc.MEDIA_TYPE.judge(payload)
+    if not payload.framed:
+        yield from jsonrpc.BODY.judge(payload)
+    if isinstance(payload.answer, Unreadable) and not payload.unframed:
+        yield from jsonrpc.RESPONSE.judge(payload)
+        yield from jsonrpc.RESULT.judge(payload)
+        yield from UNREADABLE.judge(payload)
+
+
+def _of_http(payload: Payload) -> Iterator[Finding]:
+    yield from http.STATUS.judge(payload)
+    yield from http.MEDIA_TYPE.judge(payload)
+    if payload.unframed:
+        return
+    yield from http.ENVELOPE.judge(payload)
+    if payload.enveloped:
+        return
+    if isinstance(payload.answer, ProtocolError):
+        yield from _of_http_error(payload, payload.answer)
+    if payload.framed:
+        yield from UNREADABLE.judge(payload)
+    else:
+        yield from http.BODY.judge(payload)
+
+
+def _of_http_error(payload: Payload, error: ProtocolError) -> Iterator[Finding]:
+    inner = payload.value.get("error") if isinstance(payload.value, dict) else None
+    facts = HttpError(payload.generation, payload, error, _kind_of(error), inner)
+    yield from http.ERROR_AS_RESULT.judge(facts)
+    if payload.generation in V1:
+        yield from http.ERROR_BODY.judge(facts)
+        if inner is None or isinstance(inner, dict):
+            yield from http.ERROR_STATUS.judge(facts)
+            yield from http.ERROR_DETAILS.judge(facts)
+
+
+def _of_other(payload: Payload) -> Iterator[Finding]:
+    yield from jsonrpc.RESULT.judge(payload)
+    yield from UNREADABLE.judge(payload)
+
+
+def _kind_of(error: ProtocolError) -> ErrorKind | None:
+    return BY_CODE.get(error.code) if error.code is not None else None
+
+
+_TRANSPORTS = {JSONRPC.name: _of_jsonrpc, REST.name: _of_http}

@@ -1,0 +1,145 @@
+"""A payload of an answer as its binding carries it, and the rules that hold for every binding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from inspector.findings.examples import answer as example
+from inspector.findings.examples import stream
+from inspector.findings.lenient_json import Lenient, Oddity, oddities
+from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
+from inspector.findings.rule import NEWEST_FIRST, Rule
+from inspector.findings.rule_set import ERROR, RuleSet, Violation
+from inspector.protocol.bindings import jsonrpc, rest
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.operations import STREAMING, Operation
+
+FAILED = 400
+"""The lowest status with which HTTP reports a failure."""
+_CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
+_STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_LONGEST_READ_TWICE = 1_000_000
+"""Longer payloads are not searched for repeated members."""
+
+
+class Payload(NamedTuple):
+    """One payload of an answer: `value` is its JSON (`Unreadable` if it is not JSON), `answer` what was read from it.
+
+    `status` and `content_type` (the media type) are those of the response; `charset` is set for its first payload only,
+    so that it is reported once. `framed` is true for an event of a stream. `raw` has the bytes, if they are JSON.
+    """
+
+    binding: str
+    operation: Operation
+    generation: str
+    request_id: str | int | float | None
+    status: int
+    content_type: str
+    framed: bool
+    value: Json
+    answer: Answer
+    raw: bytes = b""
+    charset: str = ""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether a stream was requested."""
+        return self.operation in STREAMING
+
+    @property
+    def media_type(self) -> str:
+        """Return the media type for use in a finding."""
+        return self.content_type or "no content type"
+
+    @property
+    def has_error(self) -> bool:
+        """Whether the payload has an error member that is not null."""
+        return isinstance(self.value, dict) and self.value.get("error") is not None
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether the payload is wrapped like a JSON-RPC response."""
+        return isinstance(self.value, dict) and "jsonrpc" in self.value
+
+    @property
+    def unframed(self) -> str:
+        """Describe events in a body that is not a stream according to its head, `""` if there are none."""
+        if self.framed or not isinstance(self.value, Unreadable):
+            return ""
+        raw = self.raw.lstrip()
+        if raw.startswith(_STREAM_STARTS):
+            return f"{self.media_type}, and what came is a stream of events"
+        first, _, others = raw.partition(b"\n")
+        lines = isinstance(parse(first), dict) and others.lstrip().startswith(b"{")
+        return f"{self.media_type}, and what came are lines of JSON, not Server-Sent Events" if lines else ""
+
+
+def charset_of(content_type: str) -> str:
+    """Return the charset of a content type in lower case, `""` if it has none."""
+    for parameter in content_type.split(";")[1:]:
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip(" \t\"'").lower()
+    return ""
+
+
+def wrong_media_type(payload: Payload) -> Iterator[Violation]:
+    """Report a charset that is not allowed for JSON and SSE, and events in answer to a call that does not stream."""
+    if payload.charset not in _CHARSETS:
+        yield Violation("", f"charset={payload.charset[:80]}")
+    if payload.framed and not payload.streaming:
+        yield Violation("", payload.content_type or "a stream of events")
+
+
+STREAM_RULES: list[Rule] = []
+RULES: list[Rule] = []
+UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES, NEWEST_FIRST), RuleSet[Payload](RULES, NEWEST_FIRST)
+
+
+@UNREADABLE.rule(
+    "STREAM-007",
+    ERROR,
+    "An event cannot be read",
+    section="1.0 §3.2.3",
+    demand="Each event holds exactly one of task, message, statusUpdate and artifactUpdate.",
+    remedy="Compare the raw bytes with the section; the reason stands beside the event.",
+    passing=stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED")),
+    failing=stream(task(), sse="data: <p>Oops</p>\n\n"),
+)
+def unreadable_event(payload: Payload) -> Iterator[Violation]:
+    if not payload.framed or not isinstance(payload.answer, Unreadable):
+        return
+    reported = {jsonrpc.BINDING.name: payload.has_error, rest.BINDING.name: payload.enveloped}
+    if not reported.get(payload.binding):
+        in_result = isinstance(payload.value, dict) and "result" in payload.value
+        yield Violation("/result" if in_result else "", payload.answer.why)
+
+
+@REPEATED.rule(
+    "DATA-023",
+    ERROR,
+    "A member is there twice",
+    section="RFC 8259 §4",
+    demand="The names within an object SHOULD be unique.",
+    remedy="Take one away: readers differ in which of them they see.",
+    passing=example(message(TEXT_PART)),
+    failing={
+        "operation": "SendMessage",
+        "text": '{"jsonrpc": "2.0", "id": "the-id", "result": {"message": {"messageId": "m", "messageId": "n", '
+        '"role": "ROLE_AGENT", "parts": [{"text": "hello"}]}}}',
+    },
+)
+def repeated_member(payload: Payload) -> Iterator[Violation]:
+    if not 0 < len(payload.raw) <= _LONGEST_READ_TWICE:
+        return
+    lenient = Lenient()
+    try:
+        value = lenient.read(payload.raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return  # other rules report what is not JSON
+    for odd in oddities(value) if lenient.odd else ():
+        if odd.oddity is Oddity.REPEATED:
+            yield Violation(odd.pointer, odd.seen)

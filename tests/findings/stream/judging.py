@@ -1,0 +1,53 @@
+"""A judge of one exchange over JSON-RPC that is fed with values, as an exchange feeds it with what it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.findings.finding import Finding
+from inspector.findings.stream.facts import Asked
+from inspector.findings.stream.judge import StreamJudge
+from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.model import Unreadable
+from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.sse import Frame
+from inspector.session.httpx_sse_check import read_with_httpx_sse
+
+ENVELOPE = {"jsonrpc": "2.0", "id": "the-id"}
+
+
+class Judging:
+    """Judges one exchange; `members` are what the request names."""
+
+    def __init__(self, version: str = "1.0", operation: Operation = Operation.STREAM, **members: Any) -> None:
+        self.dialect = DIALECTS[version]
+        asked = Asked(operation, self.dialect, jsonrpc.BINDING, "the-id", **members)
+        self.judge = StreamJudge(asked, lambda _: None, lambda _: "label", read_with_httpx_sse)
+        self.framed = operation in STREAMING
+        self.judge.head(200, "text/event-stream" if self.framed else "application/json", "", reached=True)
+        self.last: Any = None
+        self.events = 0
+
+    def event(self, value: dict[str, Any], at: float = 1.0) -> tuple[Finding, ...]:
+        """Judge an event."""
+        self.last = event = self.dialect.decode_event(value)
+        assert not isinstance(event, Unreadable), event
+        wrapped = next(iter(value)) in ("task", "message", "statusUpdate", "artifactUpdate")
+        return self._feed(ENVELOPE | {"result": value}, f"/result/{next(iter(value))}" if wrapped else "/result", at)
+
+    def error(self) -> tuple[Finding, ...]:
+        """Judge an error."""
+        self.last = ProtocolError(-32603, "x", None)
+        return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, "", 1.0)
+
+    def end(self, at: float = 1.0, *, whole: bool = True, stopped: bool = False) -> list[str]:
+        """Return the rules that the end of the stream breaks."""
+        found = self.judge.close(at, whole=whole, stopped=stopped, events=self.events, why="", last=self.last)
+        return [one.rule for one in found]
+
+    def _feed(self, value: dict[str, Any], where: str, at: float) -> tuple[Finding, ...]:
+        self.events += 1
+        frame = Frame(b"", b"{}") if self.framed else None
+        return self.judge.feed(self.last, value, b"", at, where, frame)
