@@ -105,13 +105,10 @@ class Cards:
             yield AgentExtension(uri=required, required=True)
 
     def _listed(self, place: Place) -> list[Place]:
-        """Return the places whose interfaces stand on a card, its own first: 1.0 alone lists those of other versions.
-
-        OPVS declares the version of 1.0, and so stands on its own card alone.
-        """
-        if place.name != "1.0":
+        """Return the places whose interfaces are on a card, its own first."""
+        if not place.lists_others:
             return [place]
-        others = (one for one in self._profile.places if not one.generations[0].dialect.alias_of)
+        others = (one for one in self._profile.places if not one.generations[0].traits.declared)
         return [place, *(one for one in others if one is not place)]
 
     def _interface(self, place: Place, binding: str, base: str) -> AgentInterface | None:
@@ -169,10 +166,10 @@ class CardServer:
             named = next((one for one in self._profile.places if one.generations[0].unstated), None)
             if named is None:
                 return web.Response(status=404, text="No generation of this agent has its card here.")
-        newest = self._profile.place_of("1.0")
+        newest = self._profile.listing
         if named is None and newest is not None and place.generations[0].unstated:
             both = _merged(self._pure(place, base), self._pure(newest, base))
-            return self._send(request, self._written(both, base), f"{place.name} and 1.0")
+            return self._send(request, self._written(both, base), f"{place.name} and {newest.name}")
         place = named or place
         return self._send(request, self._written(self._pure(place, base), base), place.name)
 

@@ -85,7 +85,7 @@ class Engine:
         begins, and messages have no ids of their own.
         """
         message, configuration = request.message, request.configuration
-        if generation.names_tasks and not message.message_id:
+        if generation.traits.names_tasks and not message.message_id:
             message = message.model_copy(update={"message_id": new_id()})
         check_message(message)
         history_length = configuration.history_length if configuration else None
@@ -94,11 +94,13 @@ class Engine:
         if webhook is not None:
             check_push_config(webhook)
         behaviour: Behaviour | None = None
-        if message.task_id and not (generation.names_tasks and message.task_id not in self._store):
+        if message.task_id and not (generation.traits.names_tasks and message.task_id not in self._store):
             record = self._continued(message)
+            if refusal := generation.refusal(request, record.changes):
+                raise CallError(*refusal)
         else:
             behaviour = self._behaviours.choose(message)
-            if isinstance(behaviour, Replying) and not generation.names_tasks:
+            if isinstance(behaviour, Replying) and not generation.traits.names_tasks:
                 return await self._reply(behaviour, message)
             record = self._store.create(message.context_id or new_id(), behaviour.skill.id, message.task_id)
             record.faults = (*self._faults, *behaviour.faults)

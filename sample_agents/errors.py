@@ -37,4 +37,5 @@ def failed() -> CallError:
 
 def encode_error(error: CallError, generation: Generation) -> ProtocolError:
     """Write a refusal as JSON-RPC of a generation spells it; 1.0 adds an ErrorInfo (section 9.5)."""
-    return ProtocolError(error.kind.code, error.message, [error.kind.info()] if generation.error_details else None)
+    details = [error.kind.info()] if generation.traits.details_errors else None
+    return ProtocolError(error.kind.code, error.message, details)

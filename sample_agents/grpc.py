@@ -93,11 +93,12 @@ class Grpc:
         return grpc.method_handlers_generic_handler(service.name, handlers)
 
     def _handler(
-        self, grpc: Any, generation: Generation, operation: Operation
+        self, grpc: Any, served: Generation, operation: Operation
     ) -> Callable[[bytes, Any], Awaitable[bytes | None]]:
         """Return what answers one method: a message, or None where the messages of a stream were written."""
 
         async def handle(raw: bytes, context: Any) -> bytes | None:
+            generation = self._asked(served, context)
             if self._guard is not None and not self._guard.admits(Visitor(_metadata(context))):
                 self._log(f"{generation.name} refused: UNAUTHENTICATED")
                 await context.abort(grpc.StatusCode.UNAUTHENTICATED, "The card says how to come in.")
@@ -121,6 +122,13 @@ class Grpc:
             return None
 
         return handle
+
+    def _asked(self, served: Generation, context: Any) -> Generation:
+        """Return the version that a call names, of those that share a service; else the one served under its name."""
+        version = _metadata(context).get(served.version_header.lower(), "").strip()
+        named = next((one for one in self._generations if one.name == version), served)
+        service, shared = named.dialect.service, served.dialect.service
+        return named if service and shared and service.name == shared.name else served
 
     def _open(self, raw: bytes, context: Any, generation: Generation, operation: Operation) -> Call:
         """Read a call, or refuse it; the service's name says the generation of one that says no version."""
@@ -176,6 +184,6 @@ async def _abort(grpc: Any, context: Any, error: CallError, generation: Generati
     word = error.kind.statuses(generation.release)[1]
     code, details = encode_error(error.kind, error.message, word)
     status = next(one for one in grpc.StatusCode if one.value[0] == code)
-    if generation.error_details:
+    if generation.traits.details_errors:
         await context.abort(status, error.message, ((DETAILS, details),))
     await context.abort(status, f"{error.kind.name}: {error.message}")

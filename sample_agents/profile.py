@@ -35,6 +35,15 @@ class Place:
         """Return the generation as people say it."""
         return self.generations[0].name
 
+    @property
+    def lists_others(self) -> bool:
+        """Return whether its card lists the interfaces of other versions.
+
+        Before 1.0 a card has a single version, and another name for a version is declared as that version.
+        """
+        traits = self.generations[0].traits
+        return not traits.card.main_url and not traits.declared
+
     def over(self, binding: str) -> Generation | None:
         """Return the generation as it is spelled over a binding, or None where it does not travel so."""
         return next((one for one in self.generations if travels_over(one.dialect, binding)), None)
@@ -63,13 +72,13 @@ class Profile:
     def _places(self) -> Iterator[Place]:
         for index, name in enumerate(self.generations):
             spellings = GENERATIONS[name]
-            if name == "1.0":
-                spellings = tuple(replace(one, release=self.release) for one in spellings)
-            yield Place(spellings[0].path if index else "", spellings)
+            released = (replace(one, release=self.release) if one.releases else one for one in spellings)
+            yield Place(spellings[0].path if index else "", tuple(released))
 
-    def place_of(self, name: str) -> Place | None:
-        """Return where a generation is at home, or None where it is not served."""
-        return next((place for place in self.places if place.name == name), None)
+    @property
+    def listing(self) -> Place | None:
+        """Return the first place whose card lists the interfaces of other versions, None if there is none."""
+        return next((place for place in self.places if place.lists_others), None)
 
 
 DEFAULT = Profile()

@@ -98,8 +98,9 @@ class PushSender:
             self._session = None
 
     def _delivery(self, record: TaskRecord, target: PushTarget, event: Event) -> _Delivery:
-        if not target.generation.pushes_task:
-            return _Delivery(target, lambda: event, Spoiled(record.faults), repeats=False)
+        if target.generation.traits.pushes_events:
+            numbered = target.generation.numbered(event, record.changes)
+            return _Delivery(target, lambda: numbered, Spoiled(record.faults), repeats=False)
         snapshot = record.snapshot()
         # Each of these bodies is the whole task, so that a firehose of chunks would grow with the square of its length.
         return _Delivery(

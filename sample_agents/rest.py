@@ -98,7 +98,7 @@ class Rest:
         """Write a refusal: AIP-193 since 1.0; before, no body was defined, and SDKs read a code and a message."""
         status, word = error.kind.statuses(self._generation.release)
         status = error.status or status
-        if self._generation.error_details:
+        if self._generation.traits.details_errors:
             return status, encode_error(error.kind, error.message, status, word)
         return status, {"code": error.kind.code, "message": error.message}
 

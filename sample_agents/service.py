@@ -44,6 +44,9 @@ from .push import PushSender
 from .task_store import Store, Subscription, TaskRecord
 from .versions import Generation
 
+_LONG_POLL = 20.0
+"""How many seconds GetTask waits at most for the change that it asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -103,13 +106,15 @@ class Service:
                 return await self._send(request, call.generation)
             case Operation.GET, TaskRequest() as request:
                 check_history_length(request.history_length)
-                return self._task(self._find(request.id), request.history_length, call.generation)
+                record = self._find(request.id)
+                await record.wait_for_change(call.generation.awaited(request), _LONG_POLL)
+                return self._task(record, request.history_length, call.generation)
             case Operation.CANCEL, TaskRequest() as request:
                 record = self._find(request.id)
                 self._engine.cancel(record)
                 return self._task(record, None, call.generation)
             case Operation.LIST, ListTasksRequest() as request:
-                return self._list(request)
+                return self._list(request, call.generation)
             case Operation.SET_PUSH, PushConfig() as request:
                 check_push_config(request)
                 return self._engine.set_webhook(self._find(request.task_id), request, call.generation)
@@ -133,7 +138,7 @@ class Service:
         self._admit(call)
         match call.operation, call.request:
             case Operation.STREAM, SendRequest() as request:
-                subscription = Subscription(TERMINAL | INTERRUPTED, self.spoiled(call))
+                subscription = Subscription(TERMINAL | INTERRUPTED, self.spoiled(call), call.generation)
                 outcome = await self._engine.take(request, call.generation, subscription)
                 if isinstance(outcome, Message):
                     subscription.put(outcome)
@@ -143,7 +148,7 @@ class Service:
                 record = self._find(request.id)
                 if record.over:
                     raise CallError("UnsupportedOperationError", "The task is over: there is nothing to subscribe to.")
-                subscription = Subscription(call.generation.subscription_ends, self.spoiled(call))
+                subscription = Subscription(call.generation.subscription_ends, self.spoiled(call), call.generation)
                 record.subscribe(subscription)
                 return subscription
             case operation, _:
@@ -175,15 +180,16 @@ class Service:
         if isinstance(outcome, Message):
             return outcome
         configuration = request.configuration or SendConfiguration()
-        hurries = configuration.return_immediately
-        if not (generation.hurries if hurries is None else hurries):
+        immediately = configuration.return_immediately
+        if generation.traits.waits if immediately is None else not immediately:
             await outcome.settled.wait()
         return self._task(outcome, configuration.history_length, generation)
 
     def _task(self, record: TaskRecord, history_length: int | None, generation: Generation) -> Task:
-        return record.snapshot().task(generation.history if history_length is None else history_length)
+        task = record.snapshot().task(generation.history if history_length is None else history_length)
+        return generation.numbered(task, record.changes)
 
-    def _list(self, request: ListTasksRequest) -> TaskList:
+    def _list(self, request: ListTasksRequest, generation: Generation) -> TaskList:
         """Return a page of the tasks that match, those whose status changed last first (section 3.1.4)."""
         check_history_length(request.history_length)
         size, state = check_page_size(request.page_size), check_state(request.status)
@@ -200,7 +206,10 @@ class Service:
         page = rest[:size]
         return TaskList(
             tasks=[
-                record.snapshot().task(request.history_length, with_artifacts=bool(request.include_artifacts))
+                generation.numbered(
+                    record.snapshot().task(request.history_length, with_artifacts=bool(request.include_artifacts)),
+                    record.changes,
+                )
                 for record in page
             ],
             next_page_token=write_page_token(page[-1].stamp) if len(rest) > size else "",

@@ -50,6 +50,7 @@ class Keeper:
                 kept["turns"],
                 datetime.fromisoformat(kept["changed"]),
                 ledger,
+                kept.get("changes", 1),
             )
             record.begun += map(Message.model_validate, kept["begun"])
             for value, name in kept["webhooks"]:
@@ -64,6 +65,7 @@ class Keeper:
             "task": record.snapshot().task().to_json(),
             "skill": record.skill,
             "turns": record.turns,
+            "changes": record.changes,
             "begun": [message.to_json() for message in record.begun],
             "changed": record.changed.isoformat(),
             "webhooks": [[one.config.to_json(), one.generation.name] for one in record.webhooks.values()],

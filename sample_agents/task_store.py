@@ -9,6 +9,7 @@ import asyncio
 import itertools
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -31,7 +32,7 @@ from inspector.protocol.model import (
 from .errors import CallError, task_not_found
 from .faults.fault import Spoiler
 from .faults.fault_plan import SOUND, Spoiled
-from .versions import Generation
+from .versions import V1_0, Generation
 
 MAX_TASKS = 10_000
 MAX_CHARACTERS = 256_000_000
@@ -61,13 +62,16 @@ def timestamp(moment: datetime) -> str:
 
 
 class Subscription:
-    """One reader of events: takes them in order, in batches, and ends by itself after a state in `until`.
+    """One reader of events: takes them in order, in batches, and ends automatically after a state in `until`.
 
-    `spoiled` is what goes wrong with the events that were taken last.
+    `spoiled` is what goes wrong with the events that were taken last, `generation` the version that they are for.
     """
 
-    def __init__(self, until: frozenset[str] = TERMINAL, spoiled: Spoiled = SOUND) -> None:
+    def __init__(
+        self, until: frozenset[str] = TERMINAL, spoiled: Spoiled = SOUND, generation: Generation = V1_0
+    ) -> None:
         self.spoiled = spoiled
+        self.generation = generation
         self._until = until
         self._events: deque[Event | Spoiler] = deque()
         self._ended = False
@@ -179,7 +183,7 @@ class TaskRecord:
 
     `skill` names the behaviour that works on it, `turns` counts the client's messages, `begun` are those that began a
     turn, `run` is the turn at work, `settled` is set while none is, and `stamp` grows with every change of status of
-    any task. `faults` are what goes wrong with it.
+    any task, and `changes` by one with every change of this one. `faults` are what goes wrong with it.
     """
 
     context_id: str
@@ -193,6 +197,7 @@ class TaskRecord:
     subscriptions: list[Subscription] = field(default_factory=list)
     webhooks: dict[str, PushTarget] = field(default_factory=dict)
     turns: int = 0
+    changes: int = 1
     begun: list[Message] = field(default_factory=list)
     faults: tuple[Spoiler, ...] = ()
     run: asyncio.Task[None] | None = None
@@ -200,11 +205,15 @@ class TaskRecord:
     characters: int = 0
     _artifacts: dict[str, _Assembly] = field(default_factory=dict)
     _since_turn: int = 0
+    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+    _forgotten: bool = False
 
     @classmethod
-    def restored(cls, task: Task, skill: str, turns: int, changed: datetime, ledger: Ledger) -> TaskRecord:
+    def restored(
+        cls, task: Task, skill: str, turns: int, changed: datetime, ledger: Ledger, changes: int = 1
+    ) -> TaskRecord:
         """Return the record of a task that was worked on before, and is at rest now."""
-        record = cls(task.context_id or "", skill, ledger, task.id, task.status, changed, turns=turns)
+        record = cls(task.context_id or "", skill, ledger, task.id, task.status, changed, turns=turns, changes=changes)
         record.history = list(task.history or ())
         for message in record.history:
             record._count(message.parts)
@@ -241,11 +250,21 @@ class TaskRecord:
             self.status, self.changed, self.stamp = event.status, now(), next(_stamps)
         else:
             self._assemble(event)
+        self.changes += 1
+        self._moved.set()
         for subscription in self.subscriptions:
-            subscription.put(event)
+            subscription.put(subscription.generation.numbered(event, self.changes))
         self.subscriptions = [one for one in self.subscriptions if not one.ended]
         if is_terminal(self.status.state) or is_interrupted(self.status.state):
             self.settled.set()
+
+    async def wait_for_change(self, beyond: int, seconds: float) -> None:
+        """Wait until the task has changed more often than `beyond`, is over, or so many seconds have passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.changes <= beyond and not (self.over or self._forgotten):
+                    self._moved.clear()
+                    await self._moved.wait()
 
     def spoil(self, spoiler: Spoiler) -> None:
         """Let something go wrong from here on, for every reader."""
@@ -257,11 +276,14 @@ class TaskRecord:
         """End every subscription and every wait for this task."""
         for subscription in self.subscriptions:
             subscription.end()
+        self._forgotten = True
+        self._moved.set()
         self.settled.set()
 
     def subscribe(self, subscription: Subscription, history_length: int | None = None) -> None:
         """Add a reader, whose first event is the task as it is now."""
-        subscription.put(self.snapshot().task(history_length))
+        task = self.snapshot().task(history_length)
+        subscription.put(subscription.generation.numbered(task, self.changes))
         self.subscriptions = [one for one in self.subscriptions if not one.ended] + [subscription]
 
     async def room(self) -> None:

@@ -21,9 +21,7 @@ from inspector.cli.arguments import (
     add_signatures,
     add_waiting,
 )
-
-EVERY = ("0.1", "0.2", "0.3", "1.0", "opvs")
-"""The generations; said here again because reading a command line loads nothing."""
+from inspector.protocol.dialects.traits import STABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def _lint(parser: Parser) -> None:
     parser.add_argument("reference", metavar="URL | PATH | -", help="the card: its url, its agent's, a file, or stdin")
     parser.value(
         "--generation",
-        choices=EVERY,
+        choices=STABLE,
         metavar="VERSION",
         help="judge it as a card of this generation (default: the one whose shape it has)",
     )

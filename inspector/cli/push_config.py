@@ -11,8 +11,6 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run, unfit
-from inspector.findings.rule import LEGACY
-from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
@@ -51,8 +49,7 @@ def get_config(invocation: Invocation, out: Output) -> int:
 
     def prepare(session: Session) -> Call:
         choice = session.choice
-        alone = choice.dialect.generation in LEGACY and choice.binding is jsonrpc.BINDING
-        config_id = invocation.given.config_id or "" if alone else _named(invocation)
+        config_id = invocation.given.config_id or "" if choice.dialect.traits.sole_push_config else _named(invocation)
         return session.get_push(task_id, config_id)
 
     async def work(current: Run) -> None:

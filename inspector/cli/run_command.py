@@ -65,12 +65,14 @@ class Run:
         """Warn of a generation that is old or not the declared one, and of an origin that gets no credentials."""
         choice, credentials = self.session.choice, self.session.credentials
         generation = choice.dialect.generation
-        if generation.startswith("0.") and not self.invocation.options.a2a_version:  # section 13.2
+        if choice.dialect.traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
             self.out.warn(
                 f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant"
             )
+        if choice.dialect.traits.experimental:
+            self.out.warn(f"A2A {generation} is a draft, spoken because --a2a-version asks for it")
         declared = for_version(choice.interface.protocol_version)
-        if declared is not None and declared.generation not in (generation, choice.dialect.alias_of):
+        if declared is not None and declared.generation not in (generation, choice.dialect.traits.extends):
             self.out.warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
         if credentials and not credentials.are_for(choice.interface.url):
             self.out.warn(

@@ -20,12 +20,12 @@ from inspector.findings.card import (
 )
 from inspector.findings.card.document import read_document
 from inspector.findings.card.facts import Facts, Served, is_old_member
-from inspector.findings.card.version import generation_of_card
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rule_set import Checked
+from inspector.protocol.dialects.card_version import generation_of_card
 from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.model import Json, Unreadable
-from inspector.protocol.pointer import pointer
 from inspector.protocol.selection import options, select
 
 CARD_RULES: tuple[Checked[Facts], ...] = tuple(
@@ -85,13 +85,13 @@ def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, 
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
     """Say what keeps this inspector itself from reading the card or from talking to the agent, if nothing else did."""
-    card = DIALECTS[facts.generation].decode_card(dict(facts.value))
+    card = entry_of(DIALECTS, facts.generation).decode_card(dict(facts.value))
     if isinstance(card, Unreadable):
         if not any(one.severity is Severity.ERROR for one in found):
             yield Finding("CARD-002", Severity.ERROR, "", card.why)
     elif any(one.protocol_version for one in card.supported_interfaces) and select(card) is None:
         why = "; ".join(option.reason for option in options(card))
-        yield Finding("CARD-005", Severity.HINT, pointer("supportedInterfaces") if facts.is_1_0 else "", why)
+        yield Finding("CARD-005", Severity.HINT, facts.interfaces_at, why)
 
 
 def _sorted(found: list[Finding]) -> tuple[Finding, ...]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inspector.findings.finding import Severity
+from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.model import Json
 
-LEGACY = ("0.1", "0.2", "0.3")
-V1 = ("1.0", "opvs")
-EVERY = (*LEGACY, *V1)
-"""The generations, the oldest first."""
+EVERY = STABLE
+"""The released protocol versions, the oldest first."""
+LEGACY = tuple(name for name in EVERY if VERSIONS[name].outdated)
+V1 = tuple(name for name in EVERY if name not in LEGACY)
 NEWEST_FIRST = (*V1, *reversed(LEGACY))
-SINCE_0_2 = (*V1, "0.3", "0.2")
-"""The generations that a rule holds for, that of its example first."""
+SINCE_0_2 = NEWEST_FIRST[:-1]
+"""The versions that a rule holds for, that of its example first. It also holds for versions that extend these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +35,9 @@ class Rule:
     generations: tuple[str, ...] = EVERY
     passing: Json = None
     failing: Json = None
+
+    @property
+    def versions(self) -> frozenset[str]:
+        """Return every version that the rule holds for: those listed, and those that extend one of them."""
+        listed = frozenset(self.generations)
+        return listed | {name for name, traits in VERSIONS.items() if traits.extends in listed}

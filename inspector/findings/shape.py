@@ -19,12 +19,14 @@ from inspector.protocol.pointer import pointer
 class Plain(Enum):
     """A JSON type that needs no further description.
 
-    `BYTES` is base64 in a string (`PLAIN_BYTES` of the first alphabet alone), `TIME` a timestamp in one.
+    `BYTES` is base64 in a string (`PLAIN_BYTES` of the first alphabet alone), `TIME` a timestamp in one. `INT64` is a
+    number, or a string with its digits, as protobuf's JSON writes it.
     """
 
     TEXT = "a string"
     FLAG = "a boolean"
     WHOLE = "an integer"
+    INT64 = "an integer of 64 bits"
     STRUCT = "an object"
     BYTES = "a string of base64"
     PLAIN_BYTES = "a string of base64 in its first alphabet"
@@ -32,7 +34,7 @@ class Plain(Enum):
     ANY = "anything"
 
 
-TEXT, FLAG, WHOLE, STRUCT, BYTES, PLAIN_BYTES, TIME, ANY = Plain
+TEXT, FLAG, WHOLE, INT64, STRUCT, BYTES, PLAIN_BYTES, TIME, ANY = Plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ _JSON_TYPES: Mapping[Plain, type] = {
     TEXT: str,
     FLAG: bool,
     WHOLE: int,
+    INT64: int,
     STRUCT: dict,
     BYTES: str,
     PLAIN_BYTES: str,
@@ -172,8 +175,10 @@ def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of
         elif value not in kind.words:
             yield Breach(Slip.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
         return
+    if kind is INT64 and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
+        return
     due = _JSON_TYPES.get(kind)
-    if due is not None and (not isinstance(value, due) or (kind is WHOLE and isinstance(value, bool))):
+    if due is not None and (not isinstance(value, due) or (due is int and isinstance(value, bool))):
         yield _mistyped(value, kind.value, steps, of, name)
     elif kind in (BYTES, PLAIN_BYTES) and not is_base64(value):
         yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)

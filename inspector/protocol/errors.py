@@ -131,26 +131,24 @@ _A2A = (
         "the agent does not speak this generation",
         before=(400, _UNIMPLEMENTED),
     ),
+    ErrorKind(
+        "TaskGenerationMismatchError",
+        -32010,
+        "TASK_GENERATION_MISMATCH",
+        409,
+        "ABORTED",
+        "the task has changed since the revision that the message requires",
+    ),
 )
 
 BY_CODE: dict[int, ErrorKind] = {kind.code: kind for kind in _JSONRPC + _A2A}
-"""The errors of 0.2 to 1.0 by JSON-RPC code; `NAMES_0_1` has those that 0.1 numbers otherwise."""
+"""The errors of 0.2 to the draft of 1.1 by JSON-RPC code; the dialect of 0.1 has its own names for some."""
 
 BY_NAME: dict[str, ErrorKind] = {kind.name: kind for kind in _JSONRPC + _A2A}
 """The same by name."""
 
 BY_REASON: dict[str, ErrorKind] = {kind.reason: kind for kind in _JSONRPC + _A2A}
 """The same by the reason of their ErrorInfo (1.0 section 11.6)."""
-
-NAMES_0_1: dict[int, str] = {
-    -32006: "StreamingNotSupportedError",
-    -32007: "AuthenticationRequiredError",
-    -32008: "AuthorizationFailedError",
-    -32009: "InvalidTaskStateError",
-    -32010: "RateLimitExceededError",
-    -32011: "ResourceUnavailableError",
-}
-"""What 0.1 calls the codes that later generations give to other errors, or to none (0.1 section 8.2)."""
 
 _FORMER_NAMES = {"AuthenticatedExtendedCardNotConfiguredError": "ExtendedAgentCardNotConfiguredError"}
 

@@ -8,7 +8,7 @@ from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, generation_of, travels_over
+from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, for_request, generation_of, travels_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
         pinned = [_pinned(option, generation) for option in judged]
         # Where none may speak it by the card, the user knows better than the card.
         insisted = [_pinned(option, generation, insist=True) for option in judged]
-        judged = pinned if any(option.usable for option in pinned) else insisted
+        judged = _drafts(pinned) or (pinned if any(option.usable for option in pinned) else insisted)
     usable = [option for option in judged if option.usable]
     for wanted in transports:
         for option in usable:
@@ -70,11 +70,22 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     return _choice(first, "first on the card that we speak")
 
 
+def _drafts(judged: list[Option]) -> list[Option]:
+    """Return the options that declare the draft which the user asks for."""
+    return [
+        option
+        for option in judged
+        if option.dialect is not None
+        and option.dialect.traits.experimental
+        and option.interface.protocol_version == option.dialect.traits.version
+    ]
+
+
 def _pinned(option: Option, generation: str, *, insist: bool = False) -> Option:
     """Judge an interface again for a generation that the user asks for; `insist` passes over what it declares."""
-    wanted = for_interface(generation, option.interface.protocol_binding)
+    wanted = for_request(generation, option.interface.protocol_binding)
     declared = generation_of(option.interface.protocol_version)
-    if wanted is not None and (insist or declared in ("", wanted.generation, wanted.alias_of)):
+    if wanted is not None and (insist or declared in ("", wanted.generation, wanted.traits.extends)):
         return replace(option, dialect=wanted)
     return replace(option, dialect=None, reason=f"generation {generation} was asked for")
 

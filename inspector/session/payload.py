@@ -13,6 +13,7 @@ from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import for_interface
+from inspector.protocol.dialects.v1_1 import revision_of
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import (
@@ -100,11 +101,12 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
         case TextAppended():
             return describe(answer.like)
         case TaskArtifactUpdateEvent():
-            name = answer.artifact.name or answer.artifact.artifact_id
-            return "artifact", answer.task_id, context_of(answer), "", name
+            label = answer.artifact.name or answer.artifact.artifact_id
+            return "artifact", answer.task_id, context_of(answer), "", _with_revision(answer, label)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
-            return event, task_of(answer), context_of(answer), state_of(answer), text_of(answer.status.message)
+            label = _with_revision(answer, text_of(answer.status.message))
+            return event, task_of(answer), context_of(answer), state_of(answer), label
         case Message():
             return "message", task_of(answer), context_of(answer), "", text_of(answer)
         case ProtocolError():
@@ -114,3 +116,9 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
             return "unreadable", "", "", "", answer.why
         case _:
             return "result", "", "", "", type(answer).__name__
+
+
+def _with_revision(event: Event, label: str) -> str:
+    """Add the revision of the task to a label, if the event has one."""
+    revision = revision_of(event)
+    return f"{label} · revision {revision}".removeprefix(" · ") if revision else label

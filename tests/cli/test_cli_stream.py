@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from aiohttp import web
+from inspector.sample_agents.profile import Profile
+from inspector.sample_agents.server import serve_in_thread
 from puppets import Call, MakePuppet, RunCli, chunk, silence, status, task
 
 STREAM = ("--stream", "--text", "hi")
@@ -171,3 +173,14 @@ def test_a_stream_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePup
     assert ran.code == 5
     assert [next(iter(line)) for line in ran.lines] == ["task", "error"]
     assert "task-1" in ran.error["message"]
+
+
+def test_the_draft_of_1_1_is_spoken_if_it_is_asked_for(cli: RunCli):
+    with serve_in_thread(pace=0, profile=Profile(("1.0", "1.1"))) as url:
+        ran = cli("send", "-a", url, "--text", "report 2", "--stream", "-o", "json", "--a2a-version", "1.1")
+        plain = cli("send", "-a", url, "--text", "report 2", "--stream", "-o", "json")
+    assert "A2A 1.1 is a draft" in ran.err
+    events = [next(iter(line.values())) for line in ran.lines]
+    assert [event["generation"] for event in events] == [str(number) for number in range(1, len(events) + 1)]
+    assert plain.err == ""
+    assert "generation" not in plain.out

@@ -101,6 +101,19 @@ def test_the_examples_of_a_rule_about_errors_are_what_it_says(rule: Any):
     assert of_error(rule.passing, generation, "JSONRPC", ("error",)) == ()
 
 
+@pytest.mark.parametrize("member", ["@type", "reason", "domain"])
+@pytest.mark.parametrize("value", [["x"], {"x": 1}, 7])
+def test_the_details_of_an_error_may_have_any_type(member: str, value: Any):
+    info = {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": "TASK_NOT_FOUND",
+        "domain": "d",
+        member: value,
+    }
+    error = {"code": -32001, "message": "No such task.", "data": [info]}
+    assert of_error(error, "1.0", "JSONRPC", ("error",))
+
+
 def places(value: Any, kind: Any, steps: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], bool]]:
     """List every member of a value that its shape names, and whether it is required."""
     match kind:

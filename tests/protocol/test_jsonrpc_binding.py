@@ -9,8 +9,8 @@ import pytest
 
 from inspector.protocol.bindings import jsonrpc, registry
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects import v0_3, v1_0
-from inspector.protocol.errors import NAMES_0_1, ProtocolError
+from inspector.protocol.dialects import v0_1, v0_3, v1_0
+from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import (
     Deleted,
@@ -260,7 +260,7 @@ def test_an_extended_card_without_a_method_comes_without_an_envelope() -> None:
 
 
 def test_an_error_goes_by_the_name_that_its_generation_gives_the_code() -> None:
-    old = replace(V03, errors={-32001: "TaskNotFoundError"} | NAMES_0_1)
+    old = replace(V03, errors={-32001: "TaskNotFoundError"} | v0_1.ERROR_NAMES)
     for read in (
         lambda value: jsonrpc.decode_item(old, value),
         lambda value: jsonrpc.decode_answer(old, Operation.GET, 200, value),

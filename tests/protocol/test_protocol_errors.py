@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from recordings import exchanges, recordings
 
+from inspector.protocol.dialects import v0_1
 from inspector.protocol.errors import (
     BY_CODE,
     BY_NAME,
     BY_REASON,
-    NAMES_0_1,
     Fault,
     FaultCode,
     FaultError,
@@ -29,6 +29,7 @@ TABLE = [
     ("ExtendedAgentCardNotConfiguredError", -32007, 400, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
     ("ExtensionSupportRequiredError", -32008, 400, "EXTENSION_SUPPORT_REQUIRED"),
     ("VersionNotSupportedError", -32009, 400, "VERSION_NOT_SUPPORTED"),
+    ("TaskGenerationMismatchError", -32010, 409, "TASK_GENERATION_MISMATCH"),
     ("JSONParseError", -32700, 400, "PARSE_ERROR"),
     ("InvalidRequestError", -32600, 400, "INVALID_REQUEST"),
     ("MethodNotFoundError", -32601, 404, "METHOD_NOT_FOUND"),
@@ -51,7 +52,7 @@ def test_no_error_is_named_beyond_the_table() -> None:
     assert set(BY_NAME) == {name for name, *_ in TABLE}
 
 
-@pytest.mark.parametrize("code", [None, 0, -32000, -32010, 404])
+@pytest.mark.parametrize("code", [None, 0, -32000, -32011, 404])
 def test_a_code_that_nobody_names_is_an_error_all_the_same(code: int | None) -> None:
     assert ProtocolError(code, "").name == "Error"
 
@@ -117,6 +118,6 @@ def test_an_error_is_found_by_its_reason_and_by_the_name_that_a_text_begins_with
 
 
 def test_an_error_goes_by_what_its_generation_calls_it() -> None:
-    for code, name in NAMES_0_1.items():
+    for code, name in v0_1.ERROR_NAMES.items():
         assert ProtocolError(code, "", called=name).name == name != ProtocolError(code, "").name
     assert ProtocolError(None, "", status=404, called="Not Found").name == "Not Found"

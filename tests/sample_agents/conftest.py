@@ -13,7 +13,7 @@ from mock_peer import Peer, Webhook, peer_for
 
 from inspector.protocol.bindings.registry import BINDINGS
 
-SERVED = Profile(generations=("1.0", "0.3", "0.2", "0.1", "opvs"))
+SERVED = Profile(generations=("1.0", "0.3", "0.2", "0.1", "opvs", "1.1"))
 
 
 @pytest.fixture

@@ -23,12 +23,15 @@ INTERFACES = [
     ("{url}/v0.3", "JSONRPC", "0.3"),
     ("{url}/v0.2", "JSONRPC", "0.2"),
     ("{url}/v0.1", "JSONRPC", "0.1"),
+    ("{url}/v1.1", "JSONRPC", "1.1"),
     ("{url}", "HTTP+JSON", "1.0"),
     ("{url}/v0.3", "HTTP+JSON", "0.3"),
     ("{url}/v0.2", "HTTP+JSON", "0.2"),
+    ("{url}/v1.1", "HTTP+JSON", "1.1"),
     ("{grpc}", "GRPC", "1.0"),
     ("http://{grpc}", "GRPC", "0.3"),
     ("http://{grpc}", "GRPC", "0.2"),
+    ("{grpc}", "GRPC", "1.1"),
 ]
 """What the card lists, the preferred one first; OPVS, which declares 1.0, is on its own card alone."""
 

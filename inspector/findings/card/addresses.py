@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.card.facts import Facts, Interface
+from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface
 from inspector.findings.rule import NEWEST_FIRST, V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
+from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 

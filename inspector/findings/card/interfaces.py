@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspector.findings.card.facts import Facts, Interface
+from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, old_interface
-from inspector.findings.rule import LEGACY, SINCE_0_2, V1
+from inspector.findings.rule import SINCE_0_2, V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.protocol.bindings.registry import BINDINGS
-from inspector.protocol.dialects.registry import generation_of
+from inspector.protocol.dialects.card_view import Interface
+from inspector.protocol.dialects.registry import DIALECTS, generation_of
+from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
@@ -44,10 +46,6 @@ def _pointer(one: Interface, member: str = "url") -> str:
     return pointer(*one.steps, member)
 
 
-def _binding_member(card: Facts, one: Interface) -> str:
-    return pointer(*one.steps, "protocolBinding" if card.is_1_0 else "transport" if one.steps else "preferredTransport")
-
-
 @BOOK.rule(
     "CARD-049",
     WARNING,
@@ -61,7 +59,7 @@ def _binding_member(card: Facts, one: Interface) -> str:
 def declared_twice(card: Facts) -> Iterator[Seen]:
     known: set[tuple[str, ...]] = set()
     for one in card.interfaces:
-        what = (one.url.rstrip("/"), one.binding.upper(), one.version if card.is_1_0 else "", one.tenant)
+        what = (one.url.rstrip("/"), one.binding.upper(), one.version, one.tenant)
         if what in known:
             yield Seen(pointer(*one.steps), f"{one.binding} at {one.url} again")
         elif one.steps:  # the main url of an older card is listed among the others on purpose
@@ -83,8 +81,9 @@ def unknown_binding(card: Facts) -> Iterator[Seen]:
     for one in card.interfaces:
         if one.binding in BINDINGS or ":" in one.binding or one.lacks & {"protocolBinding", "transport"}:
             continue
-        if card.is_1_0 or not one.binding or re.sub(r"[^a-z0-9]", "", one.binding[:40].lower()) in _NICKNAMES:
-            yield Seen(_binding_member(card, one), repr(one.binding) if one.binding else "empty")
+        nickname = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
+        if not card.layout.open_bindings or not one.binding or nickname in _NICKNAMES:
+            yield Seen(one.binding_at, repr(one.binding) if one.binding else "empty")
 
 
 @BOOK.rule(
@@ -101,7 +100,7 @@ def own_transport(card: Facts) -> Iterator[Seen]:
     for one in card.interfaces:
         name = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
         if one.binding and one.binding not in BINDINGS and name not in _NICKNAMES:
-            yield Seen(_binding_member(card, one), repr(one.binding))
+            yield Seen(one.binding_at, repr(one.binding))
 
 
 _VERSION = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}")
@@ -135,16 +134,9 @@ def patch_number(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
 )
 def no_version(card: Facts) -> Iterator[Seen]:
-    places = [("/protocolVersion", card.value.get("protocolVersion"))]
-    if card.is_1_0:
-        places = [
-            (_pointer(one, "protocolVersion"), one.version)
-            for one in card.interfaces
-            if "protocolVersion" not in one.lacks
-        ]
-    for where, version in places:
-        known = isinstance(version, str) and (_VERSION.fullmatch(version) or _WITH_PATCH.fullmatch(version))
-        if isinstance(version, str) and not known and version.lower() != "opvs":
+    for where, version in card.versions():
+        known = _VERSION.fullmatch(version) or _WITH_PATCH.fullmatch(version)
+        if not known and version.lower() not in DIALECTS:
             yield Seen(where, repr(version))
 
 
@@ -160,7 +152,7 @@ def no_version(card: Facts) -> Iterator[Seen]:
 )
 def unpublished_version(card: Facts) -> Iterator[Seen]:
     for one in card.interfaces:
-        if _VERSION.match(one.version) and not generation_of(one.version) and (card.is_1_0 or not one.steps):
+        if _VERSION.match(one.version) and not generation_of(one.version):
             yield Seen(_pointer(one, "protocolVersion"), one.version)
 
 
@@ -177,7 +169,7 @@ def unpublished_version(card: Facts) -> Iterator[Seen]:
 def other_shape(card: Facts) -> Iterator[Seen]:
     version = card.value.get("protocolVersion")
     claimed = generation_of(version) if isinstance(version, str) else ""
-    if claimed in V1:
+    if claimed and not VERSIONS[claimed].card.main_url:
         yield Seen("/protocolVersion", f"{version} in a card of the shape of {card.generation}")
 
 
@@ -193,7 +185,8 @@ def other_shape(card: Facts) -> Iterator[Seen]:
 )
 def older_first(card: Facts) -> Iterator[Seen]:
     versions = [generation_of(one.version) for one in card.interfaces]
-    if versions and versions[0] in LEGACY and any(one in V1 for one in versions):
+    newer = next((one for one in versions if one and not VERSIONS[one].outdated), "")
+    if newer and versions[0] and VERSIONS[versions[0]].outdated:
         yield Seen(_pointer(card.interfaces[0], "protocolVersion"), f"{versions[0]} before 1.0")
 
 
@@ -268,11 +261,11 @@ def main_not_listed(card: Facts) -> Iterator[Seen]:
 )
 def several_at_one_url(card: Facts) -> Iterator[Seen]:
     known: dict[str, str] = {}
-    for one in card.interfaces if not card.is_1_0 else ():
+    for one in card.interfaces:
         # JSON-RPC and HTTP+JSON share one endpoint as a matter of course: their paths tell them apart.
         first = known.setdefault(one.url, one.binding) if one.steps else one.binding
         if first != one.binding and {first, one.binding} != {"JSONRPC", "HTTP+JSON"}:
-            yield Seen(_binding_member(card, one), f"{one.binding} at the url of {first}")
+            yield Seen(one.binding_at, f"{one.binding} at the url of {first}")
 
 
 @BOOK.rule(

@@ -215,7 +215,7 @@ def empty_list(card: Facts) -> Iterator[Seen]:
     if card.value.get("skills") == []:
         yield Seen("/skills", "the card declares no skill")
     for name in ("defaultInputModes", "defaultOutputModes"):
-        if card.value.get(name) == [] and not card.is_1_0:
+        if card.value.get(name) == [] and not card.layout.modes_required:
             yield Seen(pointer(name), f"{name} is empty")
     for number, one in card.skills:
         if one.get("tags") == []:
@@ -314,8 +314,8 @@ _HOMES: Mapping[str, str] = {
 
 
 def _is_foreign(card: Facts, one: Breach) -> bool:
-    """Say whether a stranger is at home in the same object of another generation, which other rules name."""
-    if card.is_1_0:
+    """Return whether an unknown member belongs to the same object of another version, which other rules report."""
+    if card.layout.older:
         return one.shape.of == "card" and one.name in OLD
     return one.name in NEW.get(one.shape.of, ()) or (one.shape.of == "card" and one.name == "authentication")
 

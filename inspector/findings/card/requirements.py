@@ -31,7 +31,7 @@ def undeclared(card: Facts) -> Iterator[Seen]:
     if lost or not isinstance(declared, dict):
         return  # that is what is wrong, once
     names = declared
-    for one in card.demands:
+    for one in card.requirements:
         if one.name not in names:
             yield Seen(one.pointer, f"{one.name!r} is not among {', '.join(names) or 'the schemes: there are none'}")
 
@@ -47,13 +47,12 @@ def undeclared(card: Facts) -> Iterator[Seen]:
     failing={"securityRequirements": [{"bearer": []}]},
 )
 def requirement_shape(card: Facts) -> Iterator[Seen]:
-    name = "securityRequirements" if card.is_1_0 else "security"
     for one in card.breaches:
         inside = one.shape.of in ("security requirement", "scopes")
-        mistyped = one.slip is Slip.WRONG_TYPE and (inside or one.name == name)
+        mistyped = one.slip is Slip.WRONG_TYPE and (inside or one.name == card.layout.requirements)
         if mistyped or (inside and one.slip is Slip.UNKNOWN):
             yield Seen(one.pointer, one.seen)
-    for steps, requirement in card.requirements if not card.is_1_0 else ():
+    for steps, requirement in card.requirement_objects if not card.layout.nested_requirements else ():
         if isinstance(requirement.get("schemes"), dict):
             yield Seen(pointer(*steps, "schemes"), "the shape of 1.0")
 
@@ -73,7 +72,7 @@ def unknown_scope(card: Facts) -> Iterator[Seen]:
     for flow in card.flows:
         scopes = flow.members.get("scopes")
         offered.setdefault(str(flow.steps[1]), set()).update(scopes if isinstance(scopes, dict) else ())
-    for one in card.demands:
+    for one in card.requirements:
         for scope in one.scopes:
             if offered.get(one.name) and scope not in offered[one.name]:
                 yield Seen(one.pointer, f"{scope!r} is not among {', '.join(sorted(offered[one.name])[:20])}")
@@ -91,7 +90,7 @@ def unknown_scope(card: Facts) -> Iterator[Seen]:
 )
 def idle_scopes(card: Facts) -> Iterator[Seen]:
     kinds = {one.name: one.kind for one in card.schemes}
-    for one in card.demands:
+    for one in card.requirements:
         if one.scopes and kinds.get(one.name) in ("apiKey", "http", "mutualTLS"):
             yield Seen(one.pointer, f"{', '.join(one.scopes[:5])} for {one.name}")
 
@@ -107,7 +106,7 @@ def idle_scopes(card: Facts) -> Iterator[Seen]:
     failing={"securityRequirements": None},
 )
 def none_required(card: Facts) -> Iterator[Seen]:
-    if card.schemes and not card.requirements and "security" not in card.value:
+    if card.schemes and not card.requirement_objects and "security" not in card.value:
         yield Seen("/securitySchemes", f"{', '.join(one.name for one in card.schemes[:5])}, and no requirement")
 
 
@@ -122,17 +121,9 @@ def none_required(card: Facts) -> Iterator[Seen]:
     failing={"securitySchemes": None, "securityRequirements": None},
 )
 def open_extended_card(card: Facts) -> Iterator[Seen]:
-    where = _extended(card)
+    where = card.extended_card_at
     if where and not card.value.get("securitySchemes"):
         yield Seen(where, "declared without a security scheme")
-
-
-def _extended(card: Facts) -> str:
-    capabilities = card.value.get("capabilities")
-    if card.is_1_0:
-        declared = isinstance(capabilities, dict) and capabilities.get("extendedAgentCard") is True
-        return "/capabilities/extendedAgentCard" if declared else ""
-    return "/supportsAuthenticatedExtendedCard" if card.value.get("supportsAuthenticatedExtendedCard") is True else ""
 
 
 @BOOK.rule(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.card.facts import Facts, Scheme
-from inspector.findings.card.shapes import SCHEMES_BY_TYPE, WRAPPED_SCHEMES
+from inspector.findings.card.facts import Facts
 from inspector.findings.rule import SINCE_0_2, V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
 from inspector.findings.url import flaw, host_of, is_local
+from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
@@ -61,22 +61,13 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
 )
 def no_kind(card: Facts) -> Iterator[Seen]:
     for one in card.schemes:
-        if card.is_1_0 and not one.kinds and not _is_of_other_generation(card, one) and not _leaks(one):
-            yield Seen(pointer(*one.steps), f"none of {', '.join(WRAPPED_SCHEMES)}")
-        elif not card.is_1_0 and one.kind not in _types(card) and not one.kinds and not _leaks(one):
-            said = brief(one.value.get("type")) if "type" in one.value else "type is missing"
-            yield Seen(pointer(*one.steps, "type"), said)
-
-
-def _types(card: Facts) -> set[str]:
-    """Return the types that the card's generation has: mutual TLS came with 0.3."""
-    return set(SCHEMES_BY_TYPE) - ({"mutualTLS"} if card.generation == "0.2" else set())
-
-
-def _is_of_other_generation(card: Facts, one: Scheme) -> bool:
-    if card.is_1_0:
-        return not one.kinds and one.kind in SCHEMES_BY_TYPE
-    return bool(one.kinds) and one.kind not in SCHEMES_BY_TYPE
+        if one.known or one.foreign or one.wrappers or _leaks(one):
+            continue
+        if not card.layout.scheme_types:
+            yield Seen(pointer(*one.steps), f"none of {', '.join(SCHEME_TYPES)}")
+        else:
+            seen = brief(one.value.get("type")) if "type" in one.value else "type is missing"
+            yield Seen(pointer(*one.steps, "type"), seen)
 
 
 def _leaks(one: Scheme) -> bool:
@@ -96,8 +87,8 @@ def _leaks(one: Scheme) -> bool:
 )
 def several_kinds(card: Facts) -> Iterator[Seen]:
     for one in card.schemes:
-        if len(one.kinds) > 1:
-            yield Seen(pointer(*one.steps), " and ".join(one.kinds))
+        if len(one.wrappers) > 1:
+            yield Seen(pointer(*one.steps), " and ".join(one.wrappers))
 
 
 @BOOK.rule(
@@ -114,8 +105,8 @@ def several_kinds(card: Facts) -> Iterator[Seen]:
 def shapes_contradict(card: Facts) -> Iterator[Seen]:
     for one in card.schemes:
         said = one.value.get("type")
-        if len(one.kinds) == 1 and isinstance(said, str) and said != one.kind:
-            yield Seen(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.kinds[0]}")
+        if len(one.wrappers) == 1 and isinstance(said, str) and said != one.kind:
+            yield Seen(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.wrappers[0]}")
 
 
 @BOOK.rule(
@@ -130,8 +121,8 @@ def shapes_contradict(card: Facts) -> Iterator[Seen]:
 )
 def scheme_of_other_generation(card: Facts) -> Iterator[Seen]:
     for one in card.schemes:
-        if _is_of_other_generation(card, one):
-            yield Seen(pointer(*one.steps), f"type {one.kind!r}" if card.is_1_0 else one.kinds[0])
+        if one.foreign:
+            yield Seen(pointer(*one.steps), one.wrappers[0] if one.wrappers else f"type {one.kind!r}")
 
 
 @BOOK.rule(
@@ -162,7 +153,7 @@ def leaked_wrapper(card: Facts) -> Iterator[Seen]:
     failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
 )
 def key_place(card: Facts) -> Iterator[Seen]:
-    name = "location" if card.is_1_0 else "in"
+    name = card.layout.key_place
     for one in card.schemes:
         place = one.members.get(name)
         if one.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
@@ -258,9 +249,6 @@ def deprecated_flow(card: Facts) -> Iterator[Seen]:
             yield Seen(pointer(*one.steps), one.kind)
 
 
-_KNOWN_FLOWS = ("authorizationCode", "clientCredentials", "implicit", "password")
-
-
 @BOOK.rule(
     "CARD-080",
     WARNING,
@@ -273,7 +261,7 @@ _KNOWN_FLOWS = ("authorizationCode", "clientCredentials", "implicit", "password"
 )
 def unknown_flow(card: Facts) -> Iterator[Seen]:
     for one in card.flows:
-        if one.kind not in _KNOWN_FLOWS and not (card.is_1_0 and one.kind == "deviceCode"):
+        if one.kind not in card.layout.flows:
             yield Seen(pointer(*one.steps), one.kind)
 
 

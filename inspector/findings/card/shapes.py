@@ -160,6 +160,7 @@ CARDS: Mapping[str, Shape] = {
     "0.2": _CARD_0_2,
     "0.3": _CARD_0_3,
     "1.0": _CARD_1_0,
-    "opvs": _CARD_1_0,
 }
-"""The card of every generation; security schemes are plain objects in it, because their content tells their kind."""
+"""The card of every version, unless it is that of the version it extends.
+
+Security schemes are plain objects in it, because their content tells their kind."""

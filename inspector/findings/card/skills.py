@@ -19,7 +19,6 @@ BOOK = Book[Facts]()
 _NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
 _PARAMETER = r"""\s*;\s*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~/:-]+|"(?:[^"\\]|\\.)*")"""
 _MEDIA_TYPE = re.compile(rf"(?:\*/\*|{_NAME}/(?:\*|{_NAME}))(?:{_PARAMETER})*")
-_WORDS_OF_0_1 = ("text", "file", "data")
 _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "application/yaml", "application/x-yaml")
 
 
@@ -36,8 +35,7 @@ _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "applicatio
 )
 def no_media_type(card: Facts) -> Iterator[Seen]:
     for where, mode in card.modes():
-        old_word = card.generation == "0.1" and mode in _WORDS_OF_0_1
-        if not old_word and not _MEDIA_TYPE.fullmatch(mode):
+        if mode not in card.layout.mode_words and not _MEDIA_TYPE.fullmatch(mode):
             yield Seen(where, repr(mode[:200]))
 
 

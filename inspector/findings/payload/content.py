@@ -126,7 +126,7 @@ def no_parts(told: Told) -> Iterator[Seen]:
             if name in ("message", "artifact") and one.get(member) == []:
                 yield Seen(pointer(*steps, member), f"the {name} has no parts")
         # The JSON of 0.3's HTTP and gRPC leaves out an empty list.
-        if name == "artifact" and "parts" not in one and not told.is_1_0 and told.binding != "JSONRPC":
+        if name == "artifact" and "parts" not in one and told.traits.omits_empty:
             yield Seen(pointer(*steps, "parts"), "the artifact has no parts")
 
 

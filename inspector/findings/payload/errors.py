@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from inspector.findings.payload.facts import Steps
 from inspector.findings.rule import NEWEST_FIRST, V1
 from inspector.findings.rule_set import ERROR, WARNING, Book, Seen
-from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, NAMES_0_1, ErrorKind
+from inspector.protocol.dialects.registry import traits_of
+from inspector.protocol.dialects.traits import Traits
+from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind
 from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
@@ -17,8 +19,6 @@ _INFO = "google.rpc.ErrorInfo"
 _OWN_CODES = range(-32099, -32000)
 _KEPT_CODES = range(-32768, -32099)
 """What JSON-RPC keeps for itself and has not given away, but for its own five."""
-_NEWEST_CODES = {"0.1": -32010, "0.2": -32006, "0.3": -32007}
-"""The last code of each generation before 1.0."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,15 @@ class Refusal:
         """Return the ErrorInfo with its pointer, None where there is none."""
         return next(((where, one) for where, one in self.details() if _type(one).endswith(_INFO)), None)
 
+    @property
+    def traits(self) -> Traits:
+        """Return what is particular to the version over the binding."""
+        return traits_of(self.generation, self.binding)
+
     def kind(self) -> ErrorKind | None:
-        """Return which error it is by its code."""
-        return BY_CODE.get(self.code) if self.code is not None else None
+        """Return which error of its version it is by its code."""
+        code = self.code
+        return None if code is None or (code in _OWN_CODES and code < self.traits.last_error) else BY_CODE.get(code)
 
 
 BOOK = Book[Refusal]()
@@ -94,7 +100,7 @@ def _error(**changes: Json) -> Json:
 )
 def no_message(error: Refusal) -> Iterator[Seen]:
     said = error.value.get("message")
-    if not isinstance(said, str) and (error.binding == "JSONRPC" or error.generation in V1):
+    if not isinstance(said, str) and (error.binding == "JSONRPC" or error.traits.details_errors):
         seen = "message is missing" if said is None else f"message is {type_name(said)}"
         yield Seen(pointer(*error.steps, "message"), seen)
 
@@ -180,7 +186,8 @@ def other_domain(error: Refusal) -> Iterator[Seen]:
     if info is None:
         return
     where, detail = info
-    if detail.get("reason") in BY_REASON and detail.get("domain") != DOMAIN:
+    reason = detail.get("reason")
+    if isinstance(reason, str) and reason in BY_REASON and detail.get("domain") != DOMAIN:
         said = detail.get("domain")
         yield Seen(f"{where}/domain", "domain is missing" if said is None else brief(said))
 
@@ -202,6 +209,5 @@ def foreign_code(error: Refusal) -> Iterator[Seen]:
         yield Seen(pointer(*error.steps, "code"), f"{code}, which JSON-RPC keeps for later")
     if code is None or code not in _OWN_CODES:
         return
-    known = code in BY_CODE or (error.generation == "0.1" and code in NAMES_0_1)
-    if not known or code < _NEWEST_CODES.get(error.generation, code):
+    if code < error.traits.last_error:
         yield Seen(pointer(*error.steps, "code"), f"{code} in {error.generation}")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from inspector.findings.rule import V1
 from inspector.findings.shape import Breach, Kind, Slip, breaches
+from inspector.protocol.dialects.registry import traits_of
+from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.model import Json
 
 _PARTS = ("parts", "content")
@@ -39,9 +40,9 @@ class Told:
     steps: Steps = ()
 
     @property
-    def is_1_0(self) -> bool:
-        """Say whether it is to have the shape of 1.0."""
-        return self.generation in V1
+    def traits(self) -> Traits:
+        """Return what is particular to the version over the binding."""
+        return traits_of(self.generation, self.binding)
 
     @cached_property
     def breaches(self) -> tuple[Breach, ...]:

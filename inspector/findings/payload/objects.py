@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from inspector.findings.payload.facts import Told
+from inspector.findings.payload.shapes import shapes_of
 from inspector.findings.payload.valid_examples import STATUS, TEXT_PART, message, update
 from inspector.findings.rule import NEWEST_FIRST, V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
@@ -135,10 +136,6 @@ def several_of(told: Told) -> Iterator[Seen]:
         yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
 
 
-_OLD_MEMBERS = frozenset({"kind", "type", "sessionId", "file", "mimeType", "bytes", "uri", "content", "final"})
-_NEW_MEMBERS = frozenset({"task", "statusUpdate", "artifactUpdate", "raw"})
-_ALIEN_IN_0_3 = frozenset({"type", "sessionId"})
-_ALIEN_IN_0_1 = frozenset({"kind", "messageId", "contextId", "taskId", "artifactId"})
 _OTHER_WORD = re.compile(r"TASK_STATE_[A-Z_]+|ROLE_[A-Z]+|[a-z]+(-[a-z]+)?")
 _ALL_WORDS = frozenset(
     {
@@ -151,13 +148,10 @@ _ALL_WORDS = frozenset(
 
 
 def _is_of_other_generation(told: Told, one: Breach) -> bool:
-    """Say whether what is there is right in another generation."""
+    """Return whether what is there is right in another version."""
     if one.slip is Slip.UNKNOWN:
-        if told.is_1_0:
-            return one.name in _OLD_MEMBERS
-        if told.binding != "JSONRPC":
-            return one.name == "kind" or (one.shape.of == "message" and one.name == "parts")
-        return one.name in _NEW_MEMBERS | (_ALIEN_IN_0_1 if told.generation == "0.1" else _ALIEN_IN_0_3)
+        foreign = shapes_of(told.generation, told.binding).foreign
+        return one.name in foreign or f"{one.shape.of}.{one.name}" in foreign
     word = one.value if isinstance(one.value, str) else ""
     plain = word.removeprefix("TASK_STATE_").removeprefix("ROLE_").lower().replace("_", "-")
     return bool(_OTHER_WORD.fullmatch(word)) and plain in _ALL_WORDS
@@ -178,16 +172,15 @@ def other_generation(told: Told) -> Iterator[Seen]:
     found = False
     spoken_here = told.generation if told.binding == "JSONRPC" else f"{told.generation} over {told.binding}"
     for one in told.slips(Slip.UNKNOWN, Slip.WORD):
-        if _is_of_other_generation(told, one) and not (one.name == "final" and told.is_1_0):
+        if _is_of_other_generation(told, one) and one.name != "final":  # which has a rule of its own
             found = True
             what = f"the word {one.value}" if one.slip is Slip.WORD else f"the member {one.name}"
             yield Seen(one.pointer, f"{what}, where {spoken_here} is spoken")
-    spoken = {"opvs": "1.0", "0.2": "0.3"}.get(told.generation, told.generation)
-    # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, so nothing is told by them there.
-    told_apart = told.is_1_0 or told.binding == "JSONRPC"
-    if not found and told_apart and any(told.slips(Slip.MISSING, Slip.NONE_OF)):
+    # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, which therefore tell nothing there.
+    expected = told.traits.looks_like
+    if not found and expected and any(told.slips(Slip.MISSING, Slip.NONE_OF)):
         looks = looks_like(told.value)
-        if looks not in ("", spoken):
+        if looks not in ("", expected):
             yield Seen(pointer(*told.steps), f"it looks like {looks}, where {told.generation} is spoken")
 
 

@@ -1,18 +1,20 @@
 """The shapes of answers and events in every generation, as tables.
 
 Sources: `specification/json/a2a.json` of 0.1.0, 0.2.6 and 0.3.0, `specification/grpc/a2a.proto` of 0.3.0 (its HTTP+JSON
-and gRPC), `specification/a2a.proto` of 1.0.1.
+and gRPC), `specification/a2a.proto` of 1.0.1 and of the branch `dev-1.1`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from inspector.findings.shape import (
     ANY,
     BYTES,
     FLAG,
+    INT64,
     PLAIN_BYTES,
     STRUCT,
     TEXT,
@@ -24,6 +26,7 @@ from inspector.findings.shape import (
     Union,
     Words,
 )
+from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.operations import Operation
 
 _TEXTS = Many(TEXT)
@@ -44,11 +47,21 @@ _LET_THROUGH: dict[str, Kind] = {"filename": TEXT, "mediaType": TEXT}
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The shapes of one JSON: of what each operation answers, and of one event of a stream or body of a push."""
+    """The shapes of one JSON: of the response of each operation, and of one event of a stream or body of a push.
+
+    `foreign` names members that belong to other versions, as `member`, or as `object.member` where it depends on that.
+    """
 
     answers: Mapping[Operation, Kind]
     event: Kind
     push: Kind
+    foreign: frozenset[str]
+
+
+_OLD_MEMBERS = frozenset({"kind", "type", "sessionId", "file", "mimeType", "bytes", "uri", "content", "final"})
+_NEW_MEMBERS = frozenset({"task", "statusUpdate", "artifactUpdate", "raw"})
+_FOREIGN_IN_0_3 = _NEW_MEMBERS | {"type", "sessionId"}
+_FOREIGN_IN_0_1 = _NEW_MEMBERS | {"kind", "messageId", "contextId", "taskId", "artifactId"}
 
 
 def _part_1_0() -> Shape:
@@ -61,8 +74,11 @@ def _configs(config: Kind) -> Shape:
     return Shape("list of push configurations", {"configs": Many(config), "nextPageToken": TEXT})
 
 
-def _shapes_1_0(*, defaults: bool) -> Shapes:
-    """Return the shapes of 1.0; `defaults` says that what is empty or zero is written, as gRPC does not."""
+def _shapes_1_0(*, defaults: bool, counted: Mapping[str, Kind] = MappingProxyType({})) -> Shapes:
+    """Return the shapes of 1.0; `defaults` says that what is empty or zero is written, as gRPC does not.
+
+    `counted` are the members that a later version adds to tasks and their updates.
+    """
     message = Shape(
         "message",
         {
@@ -79,8 +95,8 @@ def _shapes_1_0(*, defaults: bool) -> Shapes:
     )
     status = Shape("status", {"state": _STATE_1_0, "message": message, "timestamp": TIME}, ("state",))
     artifact = Shape("artifact", _artifact_members(_part_1_0()), ("artifactId", "parts"))
-    task = Shape("task", _task_members(status, artifact, message), ("id", "status"))
-    about: dict[str, Kind] = {"taskId": TEXT, "contextId": TEXT, "metadata": STRUCT}
+    task = Shape("task", {**_task_members(status, artifact, message), **counted}, ("id", "status"))
+    about: dict[str, Kind] = {"taskId": TEXT, "contextId": TEXT, "metadata": STRUCT, **counted}
     update = Shape("status update", {**about, "status": status}, ("taskId", "contextId", "status"))
     chunk = Shape(
         "artifact update",
@@ -109,6 +125,7 @@ def _shapes_1_0(*, defaults: bool) -> Shapes:
         },
         event,
         event,
+        _OLD_MEMBERS,
     )
 
 
@@ -207,6 +224,7 @@ def _shapes_0_3() -> Shapes:
         },
         Union("event", "kind", {**direct, "status-update": update, "artifact-update": chunk}),
         task,
+        _FOREIGN_IN_0_3,
     )
 
 
@@ -251,6 +269,7 @@ def _shapes_0_3_proto() -> Shapes:
         },
         Shape("event", every, one_of=tuple(every)),
         task,
+        frozenset({"kind", "message.parts"}),
     )
 
 
@@ -303,17 +322,25 @@ def _shapes_0_1() -> Shapes:
         },
         event,
         task,
+        _FOREIGN_IN_0_1,
     )
 
 
-_V1_0, _V1_0_GRPC = _shapes_1_0(defaults=True), _shapes_1_0(defaults=False)
-_V0_3, _V0_3_PROTO, _V0_1 = _shapes_0_3(), _shapes_0_3_proto(), _shapes_0_1()
+_V0_3, _V0_3_PROTO = _shapes_0_3(), _shapes_0_3_proto()
+_BY_BINDING = {"JSONRPC": _V0_3, "HTTP+JSON": _V0_3_PROTO, "GRPC": _V0_3_PROTO}
+_V1_0 = _shapes_1_0(defaults=True)
+_COUNTED: Mapping[str, Kind] = {"generation": INT64}
+_V1_1 = _shapes_1_0(defaults=True, counted=_COUNTED)
+_SHAPES: Mapping[str, Mapping[str, Shapes]] = {
+    "0.1": {"JSONRPC": _shapes_0_1()},
+    "0.2": _BY_BINDING,
+    "0.3": _BY_BINDING,
+    "1.0": {"JSONRPC": _V1_0, "HTTP+JSON": _V1_0, "GRPC": _shapes_1_0(defaults=False)},
+    "1.1": {"JSONRPC": _V1_1, "HTTP+JSON": _V1_1, "GRPC": _shapes_1_0(defaults=False, counted=_COUNTED)},
+}
 
 
-def shapes_of(generation: str, binding: str) -> Shapes:
-    """Return the shapes of a generation over a binding: until 0.3 JSON-RPC has a JSON of its own."""
-    if generation == "0.1":
-        return _V0_1
-    if generation in ("0.2", "0.3"):
-        return _V0_3 if binding == "JSONRPC" else _V0_3_PROTO
-    return _V1_0_GRPC if binding == "GRPC" else _V1_0
+def shapes_of(version: str, binding: str) -> Shapes:
+    """Return the shapes of a version over a binding; those over JSON-RPC if it does not travel over it."""
+    shapes = entry_of(_SHAPES, version)
+    return shapes.get(binding) or shapes["JSONRPC"]

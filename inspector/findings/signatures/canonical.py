@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import rfc8785
 
 from inspector.protocol.bindings.protobuf import message_class
+from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
@@ -184,14 +185,14 @@ _NEW = (
     Form("the card as the Python SDK 1.0 writes it", _of_1_0, True, _drops_by_protobuf, True, _with_json_dumps),
     _SDK_0_3,
 )
-FORMS: Mapping[str, tuple[Form, ...]] = {"0.1": _OLD, "0.2": _OLD, "0.3": _OLD, "1.0": _NEW, "opvs": _NEW}
-"""The forms to try for a card of a generation, in order; a card of 1.0 may be signed for its readers of 0.3."""
+FORMS: Mapping[str, tuple[Form, ...]] = {"0.1": _OLD, "0.2": _OLD, "0.3": _OLD, "1.0": _NEW}
+"""The forms to try for a card of a version, in order; a card of 1.0 may be signed for its readers of 0.3."""
 
 
 def payloads(card: Mapping[str, Json], generation: str) -> Iterator[Payload]:
     """Make the forms of a card one after the other, as they are asked for; its signatures are no part of any."""
     unsigned = {name: held for name, held in card.items() if name != "signatures"}
-    for form in FORMS[generation]:
+    for form in entry_of(FORMS, generation):
         shaped = _reshape(unsigned, "AgentCard", form)
         shaped = _tidy(shaped) if form.tidy else shaped
         try:

@@ -11,6 +11,7 @@ from inspector.findings.payload.valid_examples import chunk, status, task
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import (
     Event,
@@ -29,8 +30,6 @@ VALID_STREAM = stream(task(), status("WORKING"), chunk(), chunk(append=True, las
 GOING_ON = frozenset({State.SUBMITTED, State.WORKING})
 """The states in which the agent works on a task."""
 _MOST_MESSAGES = 10_000
-_IN_0_1 = {"/append": "/artifact/append", "/contextId": "/sessionId", "/taskId": "/id"}
-"""Where members of an event are in 0.1."""
 
 EventT = TypeVar("EventT", bound=Event)
 Reader: TypeAlias = Callable[[bytes], list[tuple[str, str]]]
@@ -39,7 +38,7 @@ Reader: TypeAlias = Callable[[bytes], list[tuple[str, str]]]
 
 def member_pointer(pointer: str, version: str) -> str:
     """Return where a member of an event is in a protocol version."""
-    return _IN_0_1.get(pointer, pointer) if version == "0.1" else pointer
+    return traits_of(version).pointers.get(pointer, pointer)
 
 
 @dataclass(frozen=True, slots=True)

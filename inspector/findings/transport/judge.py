@@ -8,12 +8,12 @@ from dataclasses import replace
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
 from inspector.findings.payload.judge import of_error, of_object
-from inspector.findings.rule import V1
 from inspector.findings.transport import http, jsonrpc
 from inspector.findings.transport.http import GRPC, GrpcStatus, HttpError
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.bindings.rest import BINDING as REST
+from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.errors import BY_CODE, ErrorKind, ProtocolError
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import Operation
@@ -96,7 +96,7 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> Iterator[Finding]:
     inner = payload.value.get("error") if isinstance(payload.value, dict) else None
     facts = HttpError(payload.generation, payload, error, _kind_of(error), inner)
     yield from http.ERROR_AS_RESULT.judge(facts)
-    if payload.generation in V1:
+    if traits_of(payload.generation).details_errors:
         yield from http.ERROR_BODY.judge(facts)
         if inner is None or isinstance(inner, dict):
             yield from http.ERROR_STATUS.judge(facts)

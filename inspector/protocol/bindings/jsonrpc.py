@@ -91,10 +91,11 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 
 def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:
-    """Call an error what its generation calls the code: 0.1 numbers errors otherwise than all that follow."""
+    """Name an error as its version names the code: 0.1 has other numbers for errors than later versions."""
     if isinstance(failure, Unreadable) or failure.code is None:
         return failure
-    name = dialect.errors.get(failure.code, failure.name)
+    unknown = "Error" if -32099 <= failure.code < dialect.traits.last_error else failure.name
+    name = dialect.errors.get(failure.code, unknown)
     return failure if name == failure.name else replace(failure, called=name)
 
 

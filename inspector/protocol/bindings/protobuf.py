@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
+
+from pydantic.alias_generators import to_camel
 
 from inspector.protocol.jsonvalue import MOST_CONTAINERS
 from inspector.protocol.model import Json, Unreadable
@@ -22,21 +24,59 @@ _LEAST_OF_FIELD = 2
 """The fewest bytes that a field takes: a message with less of them for each container has not got too many."""
 
 
+class AddedField(NamedTuple):
+    """A field of 64 bits that a version adds to a message of the version before it."""
+
+    message: str
+    name: str
+    number: int
+    optional: bool = False
+
+
+class ExtendedSet(NamedTuple):
+    """A descriptor set with fields added to its messages."""
+
+    base: str
+    added: tuple[AddedField, ...]
+
+
+Descriptors: TypeAlias = str | ExtendedSet
+"""The name of a descriptor set, or one with added fields."""
+
+
 @cache
-def _pool(descriptors: str) -> tuple[Any, str]:
+def _pool(descriptors: Descriptors) -> tuple[Any, str]:
     """Return the types of a descriptor set, and the package that it is about."""
     from google.protobuf.descriptor_pb2 import FileDescriptorSet  # noqa: PLC0415 - most sessions need no protobuf
     from google.protobuf.descriptor_pool import DescriptorPool  # noqa: PLC0415 - likewise
 
-    files = FileDescriptorSet.FromString((_SETS / f"{descriptors}.binpb").read_bytes()).file
+    base, added = descriptors if isinstance(descriptors, ExtendedSet) else (descriptors, ())
+    files = FileDescriptorSet.FromString((_SETS / f"{base}.binpb").read_bytes()).file
+    for field in added:
+        _add(next(message for message in files[-1].message_type if message.name == field.message), field)
     pool = DescriptorPool()
     for file in files:
         pool.Add(file)
     return pool, files[-1].package
 
 
+def _add(message: Any, field: AddedField) -> None:
+    """Add a field to the descriptor of a message."""
+    optional = {"proto3_optional": True, "oneof_index": len(message.oneof_decl)} if field.optional else {}
+    if optional:
+        message.oneof_decl.add(name=f"_{field.name}")
+    message.field.add(
+        name=field.name,
+        number=field.number,
+        label="LABEL_OPTIONAL",
+        type="TYPE_INT64",
+        json_name=to_camel(field.name),
+        **optional,
+    )
+
+
 @cache
-def message_class(descriptors: str, name: str) -> Any:
+def message_class(descriptors: Descriptors, name: str) -> Any:
     """Return the class of a message type, named in full or within the package of the descriptor set."""
     from google.protobuf.message_factory import GetMessageClass  # noqa: PLC0415 - likewise
 
@@ -44,7 +84,7 @@ def message_class(descriptors: str, name: str) -> Any:
     return GetMessageClass(pool.FindMessageTypeByName(name if "." in name else f"{package}.{name}"))
 
 
-def read(descriptors: str, name: str, raw: bytes) -> Json | Unreadable:
+def read(descriptors: Descriptors, name: str, raw: bytes) -> Json | Unreadable:
     """Read a message as JSON under protobuf's own rules: camelCase names, and nothing that has its default value.
 
     Numbers in a `Struct` or a `Value` are floats. Refused beyond bad encoding: text that is not UTF-8, more than 100
@@ -69,7 +109,7 @@ def read(descriptors: str, name: str, raw: bytes) -> Json | Unreadable:
         return Unreadable(quoted, f"{kind.DESCRIPTOR.full_name} with what JSON cannot hold: {error}")
 
 
-def write(descriptors: str, name: str, value: Json, *, whole: bool = True) -> bytes:
+def write(descriptors: Descriptors, name: str, value: Json, *, whole: bool = True) -> bytes:
     """Write JSON as a message; raises `ValueError` that names the member where the type has no place for it.
 
     Where it need not be `whole`, members that the type does not know are left out.

@@ -1,4 +1,4 @@
-"""What a dialect is: one generation's spelling of the canonical objects, as a value made of small functions."""
+"""A dialect: the JSON of one protocol version, as a value made of small functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+from inspector.protocol.bindings.protobuf import Descriptors
 from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects.traits import V1_0, Traits
 from inspector.protocol.errors import BY_CODE
 from inspector.protocol.model import (
     Deleted,
@@ -58,31 +60,31 @@ class GrpcMethod:
 
 @dataclass(frozen=True, slots=True)
 class GrpcService:
-    """A gRPC service by its full name, its methods, and the name of the descriptor set that has its types."""
+    """A gRPC service by its full name, its methods, and the descriptor set that has its types."""
 
     name: str
-    descriptors: str
+    descriptors: Descriptors
     methods: Mapping[Operation, GrpcMethod]
 
 
-ERRORS: Mapping[int, str] = {code: kind.name for code, kind in BY_CODE.items()}
+_LATER = range(-32099, V1_0.last_error)
+"""The codes that come after those of 1.0."""
+ERRORS: Mapping[int, str] = {code: kind.name for code, kind in BY_CODE.items() if code not in _LATER}
 """A2A's names for the error codes of JSON-RPC from 0.2 to 1.0, which only ever added to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One generation's JSON, both ways: `encode_*` writes it, `decode_*` reads it and never raises.
+    """The JSON of one protocol version, both ways: `encode_*` writes it, `decode_*` reads it and never raises.
 
-    `methods` (JSON-RPC), `routes` (HTTP+JSON) and `service` (gRPC) name the operations that the generation has over
-    each transport, and are empty where this JSON does not travel so; `headers` are sent with every request. A client
-    uses `encode_request` and `decode_result`, a server the others. `alias_of` names the generation that an interface
-    declares when it speaks this one under another name. `extended_card_path` is where the extended card is fetched
-    with HTTP GET, below the parent of the interface's url, where no method of this generation asks for it.
-    `errors` maps its JSON-RPC codes to its names for them. `names_tasks` says that a message which begins a task names
-    it, by the id that the message has here.
+    `traits` are the facts in which versions differ besides their JSON. `methods` (JSON-RPC), `routes` (HTTP+JSON) and
+    `service` (gRPC) name the operations that the version has over each transport, and are empty for a transport that
+    does not carry this JSON; `headers` are sent with every request. A client uses `encode_request` and `decode_result`,
+    a server the others. `extended_card_path` is where the extended card is fetched with HTTP GET, below the parent of
+    the interface's URL, if the version has no method for it. `errors` maps its JSON-RPC codes to their names.
     """
 
-    generation: str
+    traits: Traits
     methods: Mapping[Operation, str]
     headers: Mapping[str, str]
     extensions_header: str
@@ -98,13 +100,21 @@ class Dialect:
     decode_card: Callable[[Json], AgentCard | Unreadable]
     routes: Mapping[Operation, Route] = field(default_factory=dict)
     service: GrpcService | None = None
-    alias_of: str = ""
     extended_card_path: str = ""
     errors: Mapping[int, str] = field(default_factory=lambda: ERRORS)
-    names_tasks: bool = False
+
+    @property
+    def generation(self) -> str:
+        """Return the name of the protocol version."""
+        return self.traits.version
+
+    @property
+    def names_tasks(self) -> bool:
+        """Return whether the client chooses the id of a task."""
+        return self.traits.names_tasks
 
     def has(self, operation: Operation) -> bool:
-        """Say whether the generation has the operation over any transport of this JSON."""
+        """Return whether the version has the operation over any transport of this JSON."""
         if operation is Operation.EXTENDED_CARD and self.extended_card_path:
             return True
         there = operation in self.methods or operation in self.routes

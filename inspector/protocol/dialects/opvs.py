@@ -12,6 +12,7 @@ from inspector.protocol.dialects import v1_0
 from inspector.protocol.dialects.base import Result
 from inspector.protocol.dialects.legacy import up_push
 from inspector.protocol.dialects.rewriting import Change, each, members, renamed
+from inspector.protocol.dialects.traits import OPVS
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.model import Json, PushConfig, PushConfigList, Request, Unreadable
 from inspector.protocol.operations import REQUESTS, Operation
@@ -44,11 +45,10 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
 
 DIALECT = replace(
     v1_0.DIALECT,
-    generation="opvs",
+    traits=OPVS,
     headers={"OPVS-Version": "1.0"},
     extensions_header="OPVS-Extensions",
     decode_request=decode_request,
     decode_result=decode_result,
     service=replace(v1_0.SERVICE, name="lf.a2a.v1.OPVSService"),
-    alias_of="1.0",
 )

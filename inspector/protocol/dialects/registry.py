@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0
+from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0, v1_1
 from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.traits import VERSIONS, Traits
 from inspector.protocol.model import Json, Unreadable
 
 ALL: tuple[Dialect, ...] = (
@@ -16,16 +19,19 @@ ALL: tuple[Dialect, ...] = (
     v0_1.DIALECT,
     opvs.DIALECT,
 )
-"""Every dialect, the newest generation first; within a generation the one of JSON-RPC first; other names last."""
+"""Every dialect, the newest version first; within a version that of JSON-RPC first; other names last."""
+
+EXPERIMENTAL: tuple[Dialect, ...] = (v1_1.DIALECT,)
+"""The dialects of drafts, which are spoken only if the user asks for their version."""
 
 DIALECTS: dict[str, Dialect] = {}
-"""The first dialect of every generation, the newest generation first."""
+"""The first dialect of every version, the newest version first."""
 
 for _dialect in ALL:
     DIALECTS.setdefault(_dialect.generation, _dialect)
 
 _LEGACY = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
-"""What a card says at its top until 0.3; 1.0 says it of each interface."""
+"""Members at the top of a card until 0.3, which 1.0 has in each interface."""
 
 
 def generation_of(version: str) -> str:
@@ -47,6 +53,25 @@ def for_interface(version: str, binding: str) -> Dialect | None:
     """Return the dialect that an interface of this version speaks over this binding, or None where we speak none."""
     generation = generation_of(version)
     return next((one for one in ALL if one.generation == generation and travels_over(one, binding)), None)
+
+
+def for_request(version: str, binding: str) -> Dialect | None:
+    """Return the dialect of a version that the user asks for, or None if we speak none over this binding."""
+    drafts = (one for one in EXPERIMENTAL if one.traits.version == version and travels_over(one, binding))
+    return next(drafts, None) or for_interface(version, binding)
+
+
+@cache
+def traits_of(version: str, binding: str = "JSONRPC") -> Traits:
+    """Return the traits of a version over a binding; those of the version if it does not travel over it."""
+    dialects = (one for one in (*ALL, *EXPERIMENTAL) if one.traits.version == version and travels_over(one, binding))
+    dialect = next(dialects, None)
+    return VERSIONS[version] if dialect is None else dialect.traits
+
+
+def readers(version: str) -> tuple[Dialect, ...]:
+    """Return the dialects to read a push notification with, in order, if its webhook was registered in a version."""
+    return (*(one for one in EXPERIMENTAL if one.traits.version == version), *ALL)
 
 
 def travels_over(dialect: Dialect, binding: str) -> bool:

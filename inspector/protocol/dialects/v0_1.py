@@ -23,6 +23,7 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
+from inspector.protocol.dialects.traits import V0_1
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
@@ -54,7 +55,7 @@ METHODS: Mapping[Operation, str] = {
     Operation.SET_PUSH: "tasks/pushNotification/set",
     Operation.GET_PUSH: "tasks/pushNotification/get",
 }
-_NEWER = {
+ERROR_NAMES = {
     -32006: "StreamingNotSupportedError",
     -32007: "AuthenticationRequiredError",
     -32008: "AuthorizationFailedError",
@@ -62,7 +63,7 @@ _NEWER = {
     -32010: "RateLimitExceededError",
     -32011: "ResourceUnavailableError",
 }
-"""The codes of section 8.2 that later generations give to other errors, or to none."""
+"""The names of the codes that later versions use for other errors, or for none (section 8.2)."""
 
 _TASK = {"sessionId": "contextId"}
 _UPDATE = {"id": "taskId", "sessionId": "contextId"}
@@ -306,7 +307,7 @@ def encode_result(operation: Operation, result: Result) -> Json:
 
 
 DIALECT = Dialect(
-    generation="0.1",
+    traits=V0_1,
     methods=METHODS,
     headers={},
     extensions_header="",
@@ -320,6 +321,5 @@ DIALECT = Dialect(
     decode_push=decode_push,
     encode_card=v0_1_card.encode_card,
     decode_card=v0_1_card.decode_card,
-    errors={**ERRORS, **_NEWER},
-    names_tasks=True,
+    errors={**ERRORS, **ERROR_NAMES},
 )

@@ -13,6 +13,7 @@ from dataclasses import replace
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3, v0_3_card, v0_3_proto
 from inspector.protocol.dialects.base import Result
+from inspector.protocol.dialects.traits import V0_2, in_proto_json
 from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import Operation
 
@@ -63,7 +64,7 @@ def encode_proto_request(operation: Operation, request: Request) -> Json:
 
 DIALECT = replace(
     v0_3.DIALECT,
-    generation="0.2",
+    traits=V0_2,
     methods=METHODS,
     encode_result=encode_result,
     decode_card=decode_card,
@@ -73,7 +74,7 @@ DIALECT = replace(
 
 PROTO_DIALECT = replace(
     v0_3_proto.DIALECT,
-    generation="0.2",
+    traits=in_proto_json(V0_2),
     encode_request=encode_proto_request,
     encode_result=encode_proto_result,
     decode_card=decode_card,

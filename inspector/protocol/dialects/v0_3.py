@@ -25,6 +25,7 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
+from inspector.protocol.dialects.traits import V0_3
 from inspector.protocol.jsonvalue import brief, read
 from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
@@ -224,7 +225,7 @@ def _nest_push(value: dict[str, Json]) -> Json:
 
 
 DIALECT = Dialect(
-    generation="0.3",
+    traits=V0_3,
     methods=METHODS,
     headers={},
     extensions_header="X-A2A-Extensions",

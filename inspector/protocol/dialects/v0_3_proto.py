@@ -21,6 +21,7 @@ from inspector.protocol.dialects.rewriting import (
     without,
     word,
 )
+from inspector.protocol.dialects.traits import V0_3, in_proto_json
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
@@ -318,7 +319,7 @@ SERVICE = GrpcService(
 """The service of 0.2.5 and later; what came before is declared by no card, because those say no version."""
 
 DIALECT = Dialect(
-    generation="0.3",
+    traits=in_proto_json(V0_3),
     methods={},
     headers={},
     extensions_header="X-A2A-Extensions",

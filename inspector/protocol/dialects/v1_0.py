@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
 from inspector.protocol.dialects.rewriting import read_one_of
+from inspector.protocol.dialects.traits import V1_0
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_forgiving
 from inspector.protocol.model import (
@@ -144,7 +145,7 @@ SERVICE = GrpcService(
 """The service of the proto; requests are named after their method but for two."""
 
 DIALECT = Dialect(
-    generation="1.0",
+    traits=V1_0,
     methods={operation: operation.value for operation in Operation},
     headers={"A2A-Version": "1.0"},
     extensions_header="A2A-Extensions",

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from inspector.findings.finding import Finding
 from inspector.findings.payload.judge import of_push
-from inspector.findings.rule import V1
 from inspector.findings.rules import broken
 from inspector.findings.stream.facts import member_pointer
 from inspector.protocol.assemble import Misfit, Order
+from inspector.protocol.dialects.registry import traits_of
+from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Unreadable
 from inspector.session.payload import event_pointer
@@ -75,7 +76,7 @@ def _shape(push: PushedEvent) -> Result:
     if isinstance(event, Unreadable):
         return Result(False, event.why, (broken("PUSH-003", event.why),))
     registered = push.registration.generation if push.registration else ""
-    if registered and (registered in V1) is not (shape in V1):
+    if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
         said = f"shaped like {shape}, registered in {registered}"
         return Result(False, said, (broken("PUSH-006", said),))
     return Result(True, f"shaped like {shape}")
@@ -92,7 +93,8 @@ def _credentials(push: PushedEvent) -> Result | None:
     """Name an Authorization that is missing although the delivery was accepted."""
     registration, line = push.registration, push.line("authorization")
     asked = registration is not None and registration.registration.demand.proof is not Proof.TOKEN
-    if not asked or push.reading.shape not in V1 or line is None or line.good is not None or push.line("signature"):
+    expected = asked and push.reading.shape in VERSIONS and traits_of(push.reading.shape).authorizes_pushes
+    if not expected or line is None or line.good is not None or push.line("signature"):
         return None
     return Result(findings=(broken("PUSH-004", line.said),))
 
@@ -167,18 +169,21 @@ class PushJudge:
 
     def judge(self, delivery: Delivery, registration: WebhookRegistration | None, attempt: Attempt) -> Judgement:
         """Judge a delivery, before its event is folded into the task."""
+        version = registration.generation if registration else ""
         if delivery.refused:
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
             stranger = delivery.registration is None and delivery.method != "POST"
-            return Judgement(read(delivery.value), (), () if stranger else (broken("PUSH-001", delivery.refused),))
+            return Judgement(
+                read(delivery.value, version), (), () if stranger else (broken("PUSH-001", delivery.refused),)
+            )
         if delivery.challenge:
-            return Judgement(read(delivery.value))
+            return Judgement(read(delivery.value, version))
         fingerprint = Fingerprint(b"") if isinstance(delivery.value, Unreadable) else Fingerprint.of(delivery.body)
-        key = fingerprint.constant, registration.generation if registration else ""
+        key = fingerprint.constant, version
         body = self._verified.get(key) if fingerprint.constant else None
         reading = body.template.read(delivery.value, fingerprint) if body and body.template else None
         if reading is None:
-            reading = read(delivery.value)
+            reading = read(delivery.value, version)
         if body is None or body.shape != reading.shape:
             body = _BodyShape(reading.shape)
             if fingerprint.constant:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from inspector.protocol.dialects.registry import ALL
+from inspector.protocol.dialects.registry import readers
 from inspector.protocol.model import Event, Json, Message, Part, TaskStatus, TaskStatusUpdateEvent, Unreadable
 from inspector.session.payload import describe
 from inspector.session.push.fingerprint import Fingerprint
@@ -22,12 +22,12 @@ class Reading(NamedTuple):
     words: tuple[str, str, str, str, str]
 
 
-def read(value: Json | Unreadable) -> Reading:
+def read(value: Json | Unreadable, registered: str = "") -> Reading:
     """Read a body in any protocol version: agents may push in another version than they answer in."""
     if isinstance(value, Unreadable):
         return Reading(value, value, "", describe(value))
     first: Unreadable | None = None
-    for dialect in ALL:
+    for dialect in readers(registered):
         event = dialect.decode_push(value)
         if not isinstance(event, Unreadable):
             return Reading(event, value, dialect.generation, describe(event))
@@ -63,8 +63,7 @@ class Template(NamedTuple):
             parts = [{**part, "text": members["text"]}]
             status["message"] = {**message, "messageId": members["messageId"], "parts": parts}
         event = TaskStatusUpdateEvent.model_validate({**self.update, "status": status}, by_alias=True, by_name=False)
-        words = (*self.reading.words[:4], members.get("text", ""))
-        return Reading(event, value, self.reading.shape, words)
+        return Reading(event, value, self.reading.shape, describe(event))
 
 
 def _varying(status: TaskStatus) -> dict[str, str] | None:

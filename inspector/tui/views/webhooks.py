@@ -57,9 +57,7 @@ class WebhooksView(RecordsView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task"),
-        Binding(
-            "f", "fail", "answer", id="webhooks.answer", tooltip="Dial in what deliveries are answered with"
-        ),
+        Binding("f", "fail", "answer", id="webhooks.answer", tooltip="Dial in what deliveries are answered with"),
         Binding("w", "why", "why not", id="webhooks.doctor", tooltip="Why does no push of this task come?"),
         Binding("c", "compare", "compare", id="webhooks.compare", tooltip="Stream, pushes and answers side by side"),
         Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the selected delivery to another url"),

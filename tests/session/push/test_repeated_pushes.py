@@ -108,7 +108,7 @@ def reads() -> Iterator[list[int]]:
     """Count the deliveries that are read in full."""
     counted: list[int] = []
     read = judge.read
-    with patch.object(judge, "read", lambda value: counted.append(1) or read(value)):
+    with patch.object(judge, "read", lambda *read_from: counted.append(1) or read(*read_from)):
         yield counted
 
 

@@ -1,0 +1,61 @@
+"""The draft of A2A 1.1 (branch `dev-1.1`, 2026-08): 1.0, in which a task has a revision counter called `generation`.
+
+The counter starts at 1 and grows by one with every event of the task; 0 or nothing says that the agent does not count
+(section 3.2.7). GetTask may wait for a revision (`currentGeneration`), a message may require one (`ifGenerationMatch`).
+These members have 64 bits, which protobuf's JSON writes as a string.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from inspector.protocol.bindings.protobuf import AddedField, ExtendedSet
+from inspector.protocol.dialects import v1_0
+from inspector.protocol.dialects.base import ERRORS
+from inspector.protocol.dialects.traits import V1_1
+from inspector.protocol.errors import BY_NAME
+from inspector.protocol.model import Event, Json, SendRequest, TaskRequest, Wire
+
+_MISMATCH = BY_NAME["TaskGenerationMismatchError"]
+_ADDED = (
+    AddedField("Task", "generation", 7),
+    AddedField("TaskStatusUpdateEvent", "generation", 5),
+    AddedField("TaskArtifactUpdateEvent", "generation", 7),
+    AddedField("GetTaskRequest", "current_generation", 4, optional=True),
+    AddedField("SendMessageConfiguration", "if_generation_match", 5, optional=True),
+)
+
+DIALECT = replace(
+    v1_0.DIALECT,
+    traits=V1_1,
+    headers={"A2A-Version": "1.1"},
+    service=replace(v1_0.SERVICE, descriptors=ExtendedSet("v1_0", _ADDED)),
+    errors={**ERRORS, _MISMATCH.code: _MISMATCH.name},
+)
+
+
+def revision_of(event: Event) -> int:
+    """Return the revision of a task after an event, 0 if the event does not say it."""
+    return _counter(event, "generation")
+
+
+def awaited_revision(request: TaskRequest) -> int:
+    """Return the revision that GetTask waits to be exceeded, 0 if it does not wait."""
+    return _counter(request, "currentGeneration")
+
+
+def required_revision(request: SendRequest) -> int:
+    """Return the revision that a message requires of its task, 0 if it requires none."""
+    return _counter(request.configuration, "ifGenerationMatch") if request.configuration else 0
+
+
+def _counter(owner: Wire, name: str) -> int:
+    """Return a member that 1.0 does not have, and that is therefore among the unknown members."""
+    members = owner.model_extra
+    if not members:
+        return 0
+    value: Json = members.get(name)
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,19}", value):
+        return int(value)
+    return value if type(value) is int and value > 0 else 0
