@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Self
 
-from inspector.protocol.jsonvalue import parse
-
 _DATE = rb"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
 _TIME = rb"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?"
 _VARYING = re.compile(
@@ -47,14 +45,3 @@ class Fingerprint(NamedTuple):
         pieces[1::2] = [piece[:_NAME_PREFIX] for piece in varying]
         constant = b"".join(pieces)
         return cls(constant if len(constant) <= _LONGEST_CONSTANT else b"", tuple(varying))
-
-    def members(self) -> dict[str, str] | None:
-        """Return the varying members by name, None if a name is there twice or a value is not JSON."""
-        members: dict[str, str] = {}
-        for piece in self.varying:
-            _, name, value = piece.split(b'"', 2)
-            text = parse(value.partition(b":")[2])
-            if not isinstance(text, str):
-                return None
-            members[name.decode()] = text
-        return members if len(members) == len(self.varying) else None

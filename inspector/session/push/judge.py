@@ -31,6 +31,8 @@ _ORDER = {
     Misfit.CHUNK_AFTER_LAST: "late: the artifact was complete",
 }
 """Misfits that only show that deliveries overtook each other or were repeated, which no protocol version forbids."""
+_IN_ORDER = Result(True, "in order")
+_KNOWN = Result(True, "task known")
 _MOST_SHAPES = 512
 
 
@@ -131,9 +133,9 @@ def _task(push: PushedEvent) -> Result:
         return Result(None, "no task can be read" if unread else "a message outside of any task")
     task = push.reading.words[1]
     if registration is None or task == registration.task_id:
-        return Result(True, "task known")
+        return _KNOWN
     if not registration.task_id:
-        return Result(True, "task known" if push.known else "first word of this task")
+        return _KNOWN if push.known else Result(True, "first word of this task")
     seen = f"registered for {registration.task_id}, this is {task}"
     return Result(False, "another task" if push.known else "unknown task", (broken("PUSH-002", seen),))
 
@@ -147,7 +149,7 @@ def _order(push: PushedEvent) -> Result:
     if attempt.again:
         return Result(None, f"the same bytes came as #{attempt.again}")
     late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")
-    return Result(None, late) if late else Result(True, "in order")
+    return Result(None, late) if late else _IN_ORDER
 
 
 @dataclass(slots=True)
@@ -181,9 +183,8 @@ class PushJudge:
         fingerprint = Fingerprint(b"") if isinstance(delivery.value, Unreadable) else Fingerprint.of(delivery.body)
         key = fingerprint.constant, version
         body = self._verified.get(key) if fingerprint.constant else None
-        reading = body.template.read(delivery.value, fingerprint) if body and body.template else None
-        if reading is None:
-            reading = read(delivery.value, version)
+        template = body.template if body else None
+        reading = template.read(delivery.value) if template else read(delivery.value, version)
         if body is None or body.shape != reading.shape:
             body = _BodyShape(reading.shape)
             if fingerprint.constant:

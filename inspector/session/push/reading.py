@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from inspector.protocol.dialects.registry import readers
-from inspector.protocol.model import Event, Json, Message, Part, TaskStatus, TaskStatusUpdateEvent, Unreadable
-from inspector.session.payload import describe
+from inspector.protocol.model import Event, Json, TaskStatusUpdateEvent, Unreadable
+from inspector.session.payload import describe, event_pointer
 from inspector.session.push.fingerprint import Fingerprint
 
 
@@ -37,42 +37,52 @@ def read(value: Json | Unreadable, registered: str = "") -> Reading:
 
 
 class Template(NamedTuple):
-    """A status update as JSON; bodies with the same fingerprint differ from it in the varying members only."""
+    """A status update as JSON; bodies with the same fingerprint differ in the varying members of its status only.
+
+    `path` leads to the status in the JSON of a body.
+    """
 
     update: dict[str, Any]
+    path: tuple[str, ...]
     reading: Reading
 
     @classmethod
     def of(cls, reading: Reading, fingerprint: Fingerprint) -> Template | None:
         """Return the template of a body, None if its varying members are not just those of one status."""
-        event = reading.event
-        if not isinstance(event, TaskStatusUpdateEvent) or fingerprint.members() != _varying(event.status):
+        event, value = reading.event, reading.value
+        if not isinstance(event, TaskStatusUpdateEvent) or isinstance(value, Unreadable):
             return None
-        return cls(event.model_dump(by_alias=True, exclude_unset=True), reading)
+        update = event.model_dump(by_alias=True, exclude_unset=True)
+        template = cls(update, (*event_pointer(value, event).split("/")[1:], "status"), reading)
+        varying = _varying(update["status"])
+        same = varying is not None and varying == _varying(template._status(value))
+        return template if same and len(varying or ()) == len(fingerprint.varying) else None
 
-    def read(self, value: Json | Unreadable, fingerprint: Fingerprint) -> Reading | None:
-        """Return what `read` would return of a body with this fingerprint, None if it has to be read in full."""
-        members = fingerprint.members()
-        if members is None:
-            return None
-        status = dict(self.update["status"])
-        if "timestamp" in members:
-            status["timestamp"] = members["timestamp"]
+    def read(self, value: Json) -> Reading:
+        """Return what `read` returns of a body with the same fingerprint."""
+        came = self._status(value)
+        status = {**self.update["status"]}
+        if "timestamp" in status:
+            status["timestamp"] = came.get("timestamp")
         if (message := status.get("message")) is not None:
-            [part] = message["parts"]
-            parts = [{**part, "text": members["text"]}]
-            status["message"] = {**message, "messageId": members["messageId"], "parts": parts}
+            parts = [{**message["parts"][0], "text": came["message"]["parts"][0]["text"]}]
+            status["message"] = {**message, "messageId": came["message"]["messageId"], "parts": parts}
         event = TaskStatusUpdateEvent.model_validate({**self.update, "status": status}, by_alias=True, by_name=False)
         return Reading(event, value, self.reading.shape, describe(event))
 
+    def _status(self, value: Json) -> Json:
+        for name in self.path:
+            value = value[name]
+        return value
 
-def _varying(status: TaskStatus) -> dict[str, str] | None:
-    """Return the varying members of a status by name, None if it has more than one text."""
-    varying = {"timestamp": status.timestamp} if status.timestamp is not None else {}
-    match status.message:
+
+def _varying(status: Json) -> dict[str, str] | None:
+    """Return the varying members of a status, as JSON, by name; None if it has more than one text."""
+    varying = {"timestamp": status["timestamp"]} if status.get("timestamp") is not None else {}
+    match status.get("message"):
         case None:
             return varying
-        case Message(message_id=str(message_id), parts=[Part(text=str(text))]):
+        case {"messageId": str(message_id), "parts": [{"text": str(text)}]}:
             return {**varying, "messageId": message_id, "text": text}
         case _:
             return None

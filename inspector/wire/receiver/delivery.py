@@ -136,17 +136,16 @@ class BodyOutcome(Enum):
         self.words = words
 
 
-@dataclass(frozen=True, slots=True)
 class BodyRead:
     """A body as far as it was read: the JSON in it, how the reading ended, and why it was cut short."""
 
-    data: bytes
-    outcome: BodyOutcome
-    why: str = ""
-    value: Json | Unreadable = field(init=False, repr=False, compare=False)
+    __slots__ = ("data", "outcome", "value", "why")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", parse(self.data))
+    def __init__(self, data: bytes, outcome: BodyOutcome, why: str = "") -> None:
+        self.data = data
+        self.outcome = outcome
+        self.why = why
+        self.value = parse(data)
 
 
 def text(raw: bytes) -> str:

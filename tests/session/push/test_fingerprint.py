@@ -92,18 +92,6 @@ def test_a_text_where_a_timestamp_was_is_not_the_same():
     assert constant(other) != constant(body())
 
 
-def test_what_may_differ_is_told_by_name():
-    told = Fingerprint.of(body(message=said('a "b" \u00e9\n', "m-2"))).members()
-    assert told == {"timestamp": "2026-01-01T12:00:00.5Z", "messageId": "m-2", "text": 'a "b" é\n'}
-
-
-@pytest.mark.parametrize(
-    "other", [b'{"text": "a", "text": "b"}', b'{"text": "a\nb"}', b'{"text": "a\\x"}', b'{"text": "\xff!"}']
-)
-def test_what_is_there_twice_or_no_json_is_not_told(other):
-    assert Fingerprint.of(other).members() is None
-
-
 @pytest.mark.parametrize("filling", [b"a", b" ", b"a \\u00e9", b'\\"', b'a","text":"'], ids=repr)
 def test_a_text_without_an_end_is_read_once(filling):
     body = b'{"text":"' + filling * (65_000 // len(filling))
