@@ -28,7 +28,7 @@ def folded(*told: tuple[Way, float, Any]) -> Comparison:
 
 
 async def ask(session: Session, task_id: str) -> tuple[Comparison, str]:
-    capture, why_not = session.journal.capture, session.why_not(Operation.GET)
+    capture, why_not = session.journal.capture, session.unavailable_reason(Operation.GET)
     return await ask_and_compare(capture, task_id, why_not, session.get(task_id).finish)
 
 
