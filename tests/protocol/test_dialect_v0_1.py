@@ -127,7 +127,7 @@ def test_the_chunks_of_an_index_become_one_artifact() -> None:
     for value in (chunk("a", append=False), chunk("b", append=True, lastChunk=True)):
         event = DIALECT.decode_event(value)
         assert isinstance(event, TaskArtifactUpdateEvent)
-        assert task.apply(event, 0.0) == ()
+        task.apply(event, 0.0)
     [artifact] = task.artifacts.values()
     assert (artifact.artifact_id, str(artifact.text), artifact.closed) == ("artifact-1", "ab", True)
 
