@@ -30,7 +30,7 @@ from inspector.protocol.selection import options, select
 
 CARD_RULES: tuple[Checked[Facts], ...] = tuple(
     chain.from_iterable(
-        room.BOOK.rules
+        room.RULE_SET.rules
         for room in (
             members,
             cross_version,

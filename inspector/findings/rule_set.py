@@ -119,8 +119,3 @@ class RuleSet(Generic[FactsT]):
             return check
 
         return add
-
-
-Book = RuleSet
-Seen = Violation
-"""Names of the two in the rules about cards and payloads."""

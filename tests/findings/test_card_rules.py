@@ -18,7 +18,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.pointer import at
 
 URL = "https://agent.example.com/.well-known/agent-card.json"
-SERVING = {one.rule.id for one in serving.BOOK.rules}
+SERVING = {one.rule.id for one in serving.RULE_SET.rules}
 OF_CARDS = [one.rule for one in CARD_RULES if one.rule.id not in SERVING]
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.json"))
 
@@ -67,7 +67,7 @@ def test_the_failing_example_breaks_no_unrelated_rule_as_badly(rule: Any):
         assert near or one.severity is not Severity.ERROR or rule.severity is Severity.ERROR, one
 
 
-@pytest.mark.parametrize("rule", [one.rule for one in serving.BOOK.rules], ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", [one.rule for one in serving.RULE_SET.rules], ids=lambda rule: rule.id)
 def test_how_a_card_is_served_is_judged_by_its_headers_and_place(rule: Any):
     generation = rule.generations[0]
 

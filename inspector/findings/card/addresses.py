@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface
 from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
 from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 _WEB = frozenset({"http", "https"})
 
@@ -26,7 +26,7 @@ def _pointer(one: Interface, member: str = "url") -> str:
     return pointer(*one.steps, member)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-040",
     ERROR,
     "The card declares no interface",
@@ -36,12 +36,12 @@ def _pointer(one: Interface, member: str = "url") -> str:
     generations=V1,
     failing={"supportedInterfaces": []},
 )
-def no_interface(card: Facts) -> Iterator[Seen]:
+def no_interface(card: Facts) -> Iterator[Violation]:
     if card.value.get("supportedInterfaces") == []:
-        yield Seen("/supportedInterfaces", "no interface is declared")
+        yield Violation("/supportedInterfaces", "no interface is declared")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-041",
     ERROR,
     "The url of an interface is not absolute",
@@ -52,15 +52,15 @@ def no_interface(card: Facts) -> Iterator[Seen]:
     passing=_at(url="agent.example.com:443", protocolBinding="GRPC"),
     generations=NEWEST_FIRST,
 )
-def not_absolute(card: Facts) -> Iterator[Seen]:
+def not_absolute(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         # A binding that nobody knows may take what gRPC takes; what is missing is named by the rules about members.
         why = flaw(one.url, target=one.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
         if why and "url" not in one.lacks:
-            yield Seen(_pointer(one), f"{one.url[:200]!r}: {why}")
+            yield Violation(_pointer(one), f"{one.url[:200]!r}: {why}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-042",
     ERROR,
     "The url of an interface does not fit its binding",
@@ -71,14 +71,14 @@ def not_absolute(card: Facts) -> Iterator[Seen]:
     passing=_at(url="wss://agent.example.com/a2a", protocolBinding="https://example.com/bindings/websocket/v1"),
     generations=NEWEST_FIRST,
 )
-def unfit_scheme(card: Facts) -> Iterator[Seen]:
+def unfit_scheme(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         scheme = one.url.partition("://")[0].lower() if "://" in one.url else ""
         if scheme and one.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
-            yield Seen(_pointer(one), f"{scheme} for {one.binding or 'JSONRPC'}")
+            yield Violation(_pointer(one), f"{scheme} for {one.binding or 'JSONRPC'}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-043",
     WARNING,
     "The url of an interface is not encrypted",
@@ -89,15 +89,15 @@ def unfit_scheme(card: Facts) -> Iterator[Seen]:
     passing=_at(url="http://localhost:9999/a2a"),
     generations=NEWEST_FIRST,
 )
-def not_encrypted(card: Facts) -> Iterator[Seen]:
+def not_encrypted(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         host = host_of(one.url)
         inside = is_local(host) or is_private(host) or is_wildcard(host) or "." not in host
         if one.url.lower().startswith(("http://", "ws://")) and host and not inside:
-            yield Seen(_pointer(one), one.url)
+            yield Violation(_pointer(one), one.url)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-044",
     ERROR,
     "A url carries a user name or a password",
@@ -107,14 +107,14 @@ def not_encrypted(card: Facts) -> Iterator[Seen]:
     failing=_at(url="https://bob:secret@agent.example.com/a2a"),
     generations=NEWEST_FIRST,
 )
-def userinfo(card: Facts) -> Iterator[Seen]:
+def userinfo(card: Facts) -> Iterator[Violation]:
     for where, url in _every_url(card):
         parts = split(url) if "://" in url else None
         if parts and "@" in parts.netloc:
-            yield Seen(where, f"{parts.scheme}://…@{parts.hostname}")
+            yield Violation(where, f"{parts.scheme}://…@{parts.hostname}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-045",
     ERROR,
     "An interface is at a wildcard address",
@@ -124,13 +124,13 @@ def userinfo(card: Facts) -> Iterator[Seen]:
     failing=_at(url="http://0.0.0.0:8000/"),
     generations=NEWEST_FIRST,
 )
-def wildcard(card: Facts) -> Iterator[Seen]:
+def wildcard(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if is_wildcard(host_of(one.url)):
-            yield Seen(_pointer(one), one.url)
+            yield Violation(_pointer(one), one.url)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-004",
     WARNING,
     "An interface is at an address that only means something on the agent's own machine or network",
@@ -140,17 +140,17 @@ def wildcard(card: Facts) -> Iterator[Seen]:
     failing=_at(url="http://127.0.0.1:8000/"),
     generations=NEWEST_FIRST,
 )
-def unreachable(card: Facts) -> Iterator[Seen]:
+def unreachable(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
     if not served or is_local(served):
         return
     for one in card.interfaces:
         host = host_of(one.url)
         if is_local(host) or (is_private(host) and not is_private(served) and "." in served):
-            yield Seen(_pointer(one), f"{one.url}, on a card from {served}")
+            yield Violation(_pointer(one), f"{one.url}, on a card from {served}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-046",
     HINT,
     "An interface is on another origin than the card",
@@ -160,15 +160,15 @@ def unreachable(card: Facts) -> Iterator[Seen]:
     failing=_at(url="https://elsewhere.example.net/a2a"),
     generations=NEWEST_FIRST,
 )
-def other_origin(card: Facts) -> Iterator[Seen]:
+def other_origin(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
     for one in card.interfaces if served else ():
         host = host_of(one.url)
         if host and host != served and not (is_local(host) or is_wildcard(host) or is_private(host)):
-            yield Seen(_pointer(one), f"{host}, the card came from {served}")
+            yield Violation(_pointer(one), f"{host}, the card came from {served}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-047",
     WARNING,
     "The url of an interface has a fragment or a query",
@@ -178,14 +178,14 @@ def other_origin(card: Facts) -> Iterator[Seen]:
     failing=_at(url="https://agent.example.com/a2a#main"),
     generations=NEWEST_FIRST,
 )
-def fragment(card: Facts) -> Iterator[Seen]:
+def fragment(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         parts = split(one.url)
         if parts and "://" in one.url and (parts.fragment or (parts.query and one.binding.upper() == "HTTP+JSON")):
-            yield Seen(_pointer(one), one.url)
+            yield Violation(_pointer(one), one.url)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-048",
     WARNING,
     "A host name is written with letters beyond ASCII",
@@ -195,14 +195,14 @@ def fragment(card: Facts) -> Iterator[Seen]:
     failing=_at(url="https://аgent.example.com/a2a"),
     generations=NEWEST_FIRST,
 )
-def foreign_letters(card: Facts) -> Iterator[Seen]:
+def foreign_letters(card: Facts) -> Iterator[Violation]:
     for where, url in _every_url(card):
         host = host_of(url) if "://" in url else ""
         if not host.isascii():
-            yield Seen(where, f"{host} is {_punycode(host)}")
+            yield Violation(where, f"{host} is {_punycode(host)}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-061",
     WARNING,
     "A url in the card is no url",
@@ -212,13 +212,13 @@ def foreign_letters(card: Facts) -> Iterator[Seen]:
     failing={"documentationUrl": "docs/index.html"},
     generations=NEWEST_FIRST,
 )
-def other_url(card: Facts) -> Iterator[Seen]:
+def other_url(card: Facts) -> Iterator[Violation]:
     for where, url in _other_urls(card):
         why = "" if _is_picture(where, url) else flaw(url)
         if not why and url.partition(":")[0].lower() not in _WEB and not _is_picture(where, url):
             why = "it is no web address"
         if why:
-            yield Seen(where, f"{url[:200]!r}: {why}")
+            yield Violation(where, f"{url[:200]!r}: {why}")
 
 
 def _punycode(host: str) -> str:

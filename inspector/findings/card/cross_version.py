@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
 from inspector.findings.rule import V1
-from inspector.findings.rule_set import HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 NEW: Mapping[str, tuple[str, ...]] = {
     "card": ("supportedInterfaces", "securityRequirements"),
@@ -32,7 +32,7 @@ OLD = (
 """What 1.0 took away from the top of a card."""
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-034",
     WARNING,
     "A card of an older generation has a member of 1.0",
@@ -42,13 +42,13 @@ OLD = (
     generations=("0.3", "0.2", "0.1"),
     failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
 )
-def member_of_1_0(card: Facts) -> Iterator[Seen]:
+def member_of_1_0(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
         if one.slip is Slip.UNKNOWN and one.value is not None and one.name in NEW.get(one.shape.of, ()):
-            yield Seen(one.pointer, f"{one.name} is a member of 1.0; this card has the shape of {card.generation}")
+            yield Violation(one.pointer, f"{one.name} is a member of 1.0; this card has the shape of {card.generation}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-035",
     WARNING,
     "A card of 1.0 has a member of an older generation",
@@ -59,15 +59,15 @@ def member_of_1_0(card: Facts) -> Iterator[Seen]:
     failing={"preferredTransport": "JSONRPC"},
     passing={"url": "https://agent.example.com/a2a", "preferredTransport": "JSONRPC", "protocolVersion": "0.3"},
 )
-def member_of_old(card: Facts) -> Iterator[Seen]:
+def member_of_old(card: Facts) -> Iterator[Violation]:
     if card.hybrid:
         return
     for name in OLD:
         if name in card.value:
-            yield Seen(pointer(name), f"{name} is a member of older generations")
+            yield Violation(pointer(name), f"{name} is a member of older generations")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-064",
     WARNING,
     "The card says how to authenticate as 0.1 did",
@@ -77,12 +77,12 @@ def member_of_old(card: Facts) -> Iterator[Seen]:
     generations=("0.3", "0.2"),
     failing={"authentication": {"schemes": ["Bearer"]}},
 )
-def authentication_of_0_1(card: Facts) -> Iterator[Seen]:
+def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
     if card.value.get("authentication") is not None:
-        yield Seen("/authentication", "authentication is a member of 0.1")
+        yield Violation("/authentication", "authentication is a member of 0.1")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-036",
     HINT,
     "Security requirements under their older name",
@@ -92,12 +92,12 @@ def authentication_of_0_1(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing={"security": [{"bearer": []}]},
 )
-def old_requirements(card: Facts) -> Iterator[Seen]:
+def old_requirements(card: Facts) -> Iterator[Violation]:
     if not card.hybrid and "security" in card.value:
-        yield Seen("/security", "security instead of securityRequirements")
+        yield Violation("/security", "security instead of securityRequirements")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-065",
     WARNING,
     "Security requirements of a skill under their older name",
@@ -107,13 +107,13 @@ def old_requirements(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
-def old_requirements_of_skill(card: Facts) -> Iterator[Seen]:
+def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
     for number, one in card.skills if not card.hybrid else ():
         if "security" in one:
-            yield Seen(pointer("skills", number, "security"), "security instead of securityRequirements")
+            yield Violation(pointer("skills", number, "security"), "security instead of securityRequirements")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-037",
     HINT,
     "A capability that 1.0 took away",
@@ -123,13 +123,13 @@ def old_requirements_of_skill(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing={"capabilities": {"stateTransitionHistory": True}},
 )
-def removed_capability(card: Facts) -> Iterator[Seen]:
+def removed_capability(card: Facts) -> Iterator[Violation]:
     for one in card.slips(Slip.UNKNOWN, "capabilities"):
         if one.name == "stateTransitionHistory" and not card.hybrid:
-            yield Seen(one.pointer, "stateTransitionHistory is gone in 1.0")
+            yield Violation(one.pointer, "stateTransitionHistory is gone in 1.0")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-038",
     HINT,
     "The card does not say its protocol version",
@@ -139,12 +139,12 @@ def removed_capability(card: Facts) -> Iterator[Seen]:
     generations=("0.2",),
     failing={"protocolVersion": None, "preferredTransport": None, "additionalInterfaces": None},
 )
-def no_protocol_version(card: Facts) -> Iterator[Seen]:
+def no_protocol_version(card: Facts) -> Iterator[Violation]:
     if card.value.get("protocolVersion") is None and not _names_transports(card):
-        yield Seen("/protocolVersion", "protocolVersion is missing")
+        yield Violation("/protocolVersion", "protocolVersion is missing")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-066",
     WARNING,
     "The card names transports, and does not say its protocol version",
@@ -154,12 +154,12 @@ def no_protocol_version(card: Facts) -> Iterator[Seen]:
     generations=("0.2",),
     failing={"protocolVersion": None},
 )
-def transports_without_version(card: Facts) -> Iterator[Seen]:
+def transports_without_version(card: Facts) -> Iterator[Violation]:
     if card.value.get("protocolVersion") is None and _names_transports(card):
-        yield Seen("/protocolVersion", "protocolVersion is missing")
+        yield Violation("/protocolVersion", "protocolVersion is missing")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-067",
     WARNING,
     "A member that is required from 0.2 on",
@@ -169,16 +169,16 @@ def transports_without_version(card: Facts) -> Iterator[Seen]:
     generations=("0.1",),
     failing={"authentication": None, "description": None},
 )
-def required_since_0_2(card: Facts) -> Iterator[Seen]:
+def required_since_0_2(card: Facts) -> Iterator[Violation]:
     if "authentication" in card.value:
         return
     for name in ("description", "defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) is None:
-            yield Seen(pointer(name), f"{name} is missing")
+            yield Violation(pointer(name), f"{name} is missing")
     for number, one in card.skills:
         for name in ("description", "tags"):
             if one.get(name) is None:
-                yield Seen(pointer("skills", number, name), f"{name} is missing")
+                yield Violation(pointer("skills", number, name), f"{name} is missing")
 
 
 def _names_transports(card: Facts) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, old_interface
 from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.dialects.registry import DIALECTS, generation_of
@@ -16,7 +16,7 @@ from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 _WEB = frozenset({"http", "https"})
 _NICKNAMES = frozenset(
@@ -46,7 +46,7 @@ def _pointer(one: Interface, member: str = "url") -> str:
     return pointer(*one.steps, member)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-049",
     WARNING,
     "An interface is declared twice",
@@ -56,17 +56,17 @@ def _pointer(one: Interface, member: str = "url") -> str:
     failing={"supportedInterfaces": [interface(), interface()]},
     generations=SINCE_0_2,
 )
-def declared_twice(card: Facts) -> Iterator[Seen]:
+def declared_twice(card: Facts) -> Iterator[Violation]:
     known: set[tuple[str, ...]] = set()
     for one in card.interfaces:
         what = (one.url.rstrip("/"), one.binding.upper(), one.version, one.tenant)
         if what in known:
-            yield Seen(pointer(*one.steps), f"{one.binding} at {one.url} again")
+            yield Violation(pointer(*one.steps), f"{one.binding} at {one.url} again")
         elif one.steps:  # the main url of an older card is listed among the others on purpose
             known.add(what)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-050",
     WARNING,
     "The binding is none of those that the specification names",
@@ -77,16 +77,16 @@ def declared_twice(card: Facts) -> Iterator[Seen]:
     passing=_at(protocolBinding="https://example.com/bindings/queue/v1"),
     generations=SINCE_0_2,
 )
-def unknown_binding(card: Facts) -> Iterator[Seen]:
+def unknown_binding(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if one.binding in BINDINGS or ":" in one.binding or one.lacks & {"protocolBinding", "transport"}:
             continue
         nickname = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
         if not card.layout.open_bindings or not one.binding or nickname in _NICKNAMES:
-            yield Seen(one.binding_at, repr(one.binding) if one.binding else "empty")
+            yield Violation(one.binding_at, repr(one.binding) if one.binding else "empty")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-051",
     HINT,
     "A transport that the specification does not name",
@@ -96,18 +96,18 @@ def unknown_binding(card: Facts) -> Iterator[Seen]:
     generations=("0.3", "0.2"),
     failing={"preferredTransport": "CARRIER-PIGEON"},
 )
-def own_transport(card: Facts) -> Iterator[Seen]:
+def own_transport(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         name = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
         if one.binding and one.binding not in BINDINGS and name not in _NICKNAMES:
-            yield Seen(one.binding_at, repr(one.binding))
+            yield Violation(one.binding_at, repr(one.binding))
 
 
 _VERSION = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}")
 _WITH_PATCH = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-052",
     WARNING,
     "The protocol version of an interface has a patch number",
@@ -117,13 +117,13 @@ _WITH_PATCH = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}")
     generations=V1,
     failing=_at(protocolVersion="1.0.0"),
 )
-def patch_number(card: Facts) -> Iterator[Seen]:
+def patch_number(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if _WITH_PATCH.fullmatch(one.version):
-            yield Seen(_pointer(one, "protocolVersion"), one.version)
+            yield Violation(_pointer(one, "protocolVersion"), one.version)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-053",
     ERROR,
     "The protocol version is no version",
@@ -133,14 +133,14 @@ def patch_number(card: Facts) -> Iterator[Seen]:
     failing=_at(protocolVersion="latest"),
     generations=SINCE_0_2,
 )
-def no_version(card: Facts) -> Iterator[Seen]:
+def no_version(card: Facts) -> Iterator[Violation]:
     for where, version in card.versions():
         known = _VERSION.fullmatch(version) or _WITH_PATCH.fullmatch(version)
         if not known and version.lower() not in DIALECTS:
-            yield Seen(where, repr(version))
+            yield Violation(where, repr(version))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-054",
     WARNING,
     "A protocol version that was never published",
@@ -150,13 +150,13 @@ def no_version(card: Facts) -> Iterator[Seen]:
     failing=_at(protocolVersion="4.2"),
     generations=SINCE_0_2,
 )
-def unpublished_version(card: Facts) -> Iterator[Seen]:
+def unpublished_version(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if _VERSION.match(one.version) and not generation_of(one.version):
-            yield Seen(_pointer(one, "protocolVersion"), one.version)
+            yield Violation(_pointer(one, "protocolVersion"), one.version)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-055",
     ERROR,
     "The card claims a generation whose shape it does not have",
@@ -166,14 +166,14 @@ def unpublished_version(card: Facts) -> Iterator[Seen]:
     generations=("0.3", "0.2"),
     failing={"protocolVersion": "1.0"},
 )
-def other_shape(card: Facts) -> Iterator[Seen]:
+def other_shape(card: Facts) -> Iterator[Violation]:
     version = card.value.get("protocolVersion")
     claimed = generation_of(version) if isinstance(version, str) else ""
     if claimed and not VERSIONS[claimed].card.main_url:
-        yield Seen("/protocolVersion", f"{version} in a card of the shape of {card.generation}")
+        yield Violation("/protocolVersion", f"{version} in a card of the shape of {card.generation}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-056",
     HINT,
     "An older interface is preferred to a newer one",
@@ -183,14 +183,14 @@ def other_shape(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing={"supportedInterfaces": [interface(protocolVersion="0.3"), interface()]},
 )
-def older_first(card: Facts) -> Iterator[Seen]:
+def older_first(card: Facts) -> Iterator[Violation]:
     versions = [generation_of(one.version) for one in card.interfaces]
     newer = next((one for one in versions if one and not VERSIONS[one].outdated), "")
     if newer and versions[0] and VERSIONS[versions[0]].outdated:
-        yield Seen(_pointer(card.interfaces[0], "protocolVersion"), f"{versions[0]} before 1.0")
+        yield Violation(_pointer(card.interfaces[0], "protocolVersion"), f"{versions[0]} before 1.0")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-057",
     HINT,
     "The preferred transport is not said",
@@ -200,9 +200,9 @@ def older_first(card: Facts) -> Iterator[Seen]:
     generations=("0.3",),
     failing={"preferredTransport": None},
 )
-def no_preferred_transport(card: Facts) -> Iterator[Seen]:
+def no_preferred_transport(card: Facts) -> Iterator[Violation]:
     if card.value.get("preferredTransport") is None:
-        yield Seen("/preferredTransport", "missing: JSONRPC is assumed")
+        yield Violation("/preferredTransport", "missing: JSONRPC is assumed")
 
 
 def _listed_at_main_url(card: Facts) -> list[Interface]:
@@ -210,7 +210,7 @@ def _listed_at_main_url(card: Facts) -> list[Interface]:
     return [one for one in card.interfaces if one.steps and main and one.url.rstrip("/") == main.url.rstrip("/")]
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-058",
     ERROR,
     "The preferred transport is not the one at the main url",
@@ -220,7 +220,7 @@ def _listed_at_main_url(card: Facts) -> list[Interface]:
     generations=("0.3", "0.2"),
     failing={"preferredTransport": "GRPC"},
 )
-def other_transport(card: Facts) -> Iterator[Seen]:
+def other_transport(card: Facts) -> Iterator[Violation]:
     preferred = card.value.get("preferredTransport", "JSONRPC")
     listed = _listed_at_main_url(card)
     named = all("transport" not in one.lacks for one in listed)
@@ -230,10 +230,10 @@ def other_transport(card: Facts) -> Iterator[Seen]:
         and listed
         and all(one.binding.upper() != preferred.upper() for one in listed)
     ):
-        yield Seen("/preferredTransport", f"{preferred}, but {listed[0].binding} is listed at {listed[0].url}")
+        yield Violation("/preferredTransport", f"{preferred}, but {listed[0].binding} is listed at {listed[0].url}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-059",
     WARNING,
     "The main url is not among the additional interfaces",
@@ -243,13 +243,13 @@ def other_transport(card: Facts) -> Iterator[Seen]:
     generations=("0.3",),
     failing={"additionalInterfaces": [old_interface(url="https://agent.example.com/other")]},
 )
-def main_not_listed(card: Facts) -> Iterator[Seen]:
+def main_not_listed(card: Facts) -> Iterator[Violation]:
     url, others = card.value.get("url"), card.value.get("additionalInterfaces")
     if others and isinstance(url, str) and not _listed_at_main_url(card):
-        yield Seen("/additionalInterfaces", f"{url} is not listed")
+        yield Violation("/additionalInterfaces", f"{url} is not listed")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-060",
     HINT,
     "One url is declared for different transports",
@@ -259,16 +259,16 @@ def main_not_listed(card: Facts) -> Iterator[Seen]:
     generations=("0.3",),
     failing={"additionalInterfaces": [old_interface(), old_interface(transport="GRPC")]},
 )
-def several_at_one_url(card: Facts) -> Iterator[Seen]:
+def several_at_one_url(card: Facts) -> Iterator[Violation]:
     known: dict[str, str] = {}
     for one in card.interfaces:
         # JSON-RPC and HTTP+JSON share one endpoint as a matter of course: their paths tell them apart.
         first = known.setdefault(one.url, one.binding) if one.steps else one.binding
         if first != one.binding and {first, one.binding} != {"JSONRPC", "HTTP+JSON"}:
-            yield Seen(one.binding_at, f"{one.binding} at the url of {first}")
+            yield Violation(one.binding_at, f"{one.binding} at the url of {first}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-062",
     WARNING,
     "Both views of a card of two generations say different things",
@@ -279,7 +279,7 @@ def several_at_one_url(card: Facts) -> Iterator[Seen]:
     failing={"url": "https://elsewhere.example.com/a2a", "protocolVersion": "0.3"},
     passing={"url": "https://agent.example.com/a2a", "protocolVersion": "0.3"},
 )
-def views_differ(card: Facts) -> Iterator[Seen]:
+def views_differ(card: Facts) -> Iterator[Violation]:
     url = card.value.get("url")
     if card.hybrid and isinstance(url, str) and all(one.url.rstrip("/") != url.rstrip("/") for one in card.interfaces):
-        yield Seen("/url", f"{url} is in no entry of supportedInterfaces")
+        yield Violation("/url", f"{url} is in no entry of supportedInterfaces")

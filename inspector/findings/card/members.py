@@ -9,13 +9,13 @@ from inspector.findings.card.cross_version import NEW, OLD
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, skill
 from inspector.findings.rule import EVERY, NEWEST_FIRST, SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Breach, Slip
 from inspector.findings.spelling import camel_case, meant
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 
 class _Object(NamedTuple):
@@ -117,19 +117,19 @@ _INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security schem
 _IN_REQUIREMENTS = frozenset({"security requirement", "scopes"})
 
 
-def _slips(slip: Slip, of: str) -> Callable[[Facts], Iterator[Seen]]:
+def _slips(slip: Slip, of: str) -> Callable[[Facts], Iterator[Violation]]:
     shapes = _INSIDE.get(of, (of,))
 
-    def check(card: Facts) -> Iterator[Seen]:
+    def check(card: Facts) -> Iterator[Violation]:
         for one in card.breaches:
             if one.slip is slip and one.shape.of in shapes and one.name not in ("security", "securityRequirements"):
-                yield Seen(one.pointer, one.seen)
+                yield Violation(one.pointer, one.seen)
 
     return check
 
 
 for _object in _OBJECTS:
-    BOOK.rule(
+    RULE_SET.rule(
         f"CARD-{_object.missing}",
         ERROR,
         f"A required member of the {_object.of} is missing",
@@ -139,7 +139,7 @@ for _object in _OBJECTS:
         generations=_object.generations,
         failing=_object.lacking,
     )(_slips(Slip.MISSING, _object.of))
-    BOOK.rule(
+    RULE_SET.rule(
         f"CARD-{_object.mistyped}",
         ERROR,
         f"A member of the {_object.of} has the wrong type",
@@ -151,7 +151,7 @@ for _object in _OBJECTS:
     )(_slips(Slip.WRONG_TYPE, _object.of))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-026",
     WARNING,
     "A required text is blank",
@@ -162,14 +162,14 @@ for _object in _OBJECTS:
     passing={"description": ""},
     generations=NEWEST_FIRST,
 )
-def blank_text(card: Facts) -> Iterator[Seen]:
+def blank_text(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
         # A url is judged as a url, and an empty version as no version.
         if one.slip is Slip.BLANK and one.name not in ("url", "description", "protocolVersion", "protected"):
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-027",
     HINT,
     "A description is blank",
@@ -179,13 +179,13 @@ def blank_text(card: Facts) -> Iterator[Seen]:
     failing={"description": ""},
     generations=NEWEST_FIRST,
 )
-def blank_description(card: Facts) -> Iterator[Seen]:
+def blank_description(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
         if one.slip is Slip.BLANK and one.name == "description":
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-028",
     WARNING,
     "No media type is declared",
@@ -195,13 +195,13 @@ def blank_description(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing={"defaultInputModes": []},
 )
-def no_modes(card: Facts) -> Iterator[Seen]:
+def no_modes(card: Facts) -> Iterator[Violation]:
     for name in ("defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) == []:
-            yield Seen(pointer(name), f"{name} is empty")
+            yield Violation(pointer(name), f"{name} is empty")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-029",
     HINT,
     "A required list is empty",
@@ -211,18 +211,18 @@ def no_modes(card: Facts) -> Iterator[Seen]:
     failing={"skills": []},
     generations=NEWEST_FIRST,
 )
-def empty_list(card: Facts) -> Iterator[Seen]:
+def empty_list(card: Facts) -> Iterator[Violation]:
     if card.value.get("skills") == []:
-        yield Seen("/skills", "the card declares no skill")
+        yield Violation("/skills", "the card declares no skill")
     for name in ("defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) == [] and not card.layout.modes_required:
-            yield Seen(pointer(name), f"{name} is empty")
+            yield Violation(pointer(name), f"{name} is empty")
     for number, one in card.skills:
         if one.get("tags") == []:
-            yield Seen(pointer("skills", number, "tags"), "the skill has no tags")
+            yield Violation(pointer("skills", number, "tags"), "the skill has no tags")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-030",
     HINT,
     "A member is null",
@@ -232,13 +232,13 @@ def empty_list(card: Facts) -> Iterator[Seen]:
     failing={"skills": [{**skill(), "examples": None}]},
     generations=NEWEST_FIRST,
 )
-def null_member(card: Facts) -> Iterator[Seen]:
+def null_member(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
         if one.slip is Slip.NULL:
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-031",
     ERROR,
     "A member is not spelled in camelCase",
@@ -248,13 +248,13 @@ def null_member(card: Facts) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
     failing={"default_input_modes": ["text/plain"]},
 )
-def not_camel_case(card: Facts) -> Iterator[Seen]:
+def not_camel_case(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():
         if camel_case(one.name) in one.shape.members:
-            yield Seen(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
+            yield Violation(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-032",
     WARNING,
     "A member looks misspelled",
@@ -265,13 +265,13 @@ def not_camel_case(card: Facts) -> Iterator[Seen]:
     passing={"x-internal-id": "42"},
     generations=NEWEST_FIRST,
 )
-def misspelled(card: Facts) -> Iterator[Seen]:
+def misspelled(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():
         if not _is_foreign(card, one) and (known := meant(one.name, one.shape)):
-            yield Seen(one.pointer, f"{one.name}: {known} may be meant")
+            yield Violation(one.pointer, f"{one.name}: {known} may be meant")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-033",
     HINT,
     "A member that no specification names",
@@ -281,14 +281,14 @@ def misspelled(card: Facts) -> Iterator[Seen]:
     failing={"x-internal-id": "42"},
     generations=NEWEST_FIRST,
 )
-def unknown_member(card: Facts) -> Iterator[Seen]:
+def unknown_member(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():
         spelled = camel_case(one.name) in one.shape.members or meant(one.name, one.shape)
         if not spelled and not _is_foreign(card, one) and one.name not in _HOMES:
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-068",
     WARNING,
     "A member at the wrong place",
@@ -298,10 +298,10 @@ def unknown_member(card: Facts) -> Iterator[Seen]:
     failing={"pushNotifications": True},
     generations=NEWEST_FIRST,
 )
-def misplaced(card: Facts) -> Iterator[Seen]:
+def misplaced(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():
         if one.name in _HOMES and not _is_foreign(card, one):
-            yield Seen(one.pointer, f"{one.name} belongs into {_HOMES[one.name]}")
+            yield Violation(one.pointer, f"{one.name} belongs into {_HOMES[one.name]}")
 
 
 _HOMES: Mapping[str, str] = {
@@ -320,7 +320,7 @@ def _is_foreign(card: Facts, one: Breach) -> bool:
     return one.name in NEW.get(one.shape.of, ()) or (one.shape.of == "card" and one.name == "authentication")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-039",
     HINT,
     "The card is very large",
@@ -330,9 +330,9 @@ def _is_foreign(card: Facts, one: Breach) -> bool:
     failing={"description": "x" * 1_000_001},
     generations=EVERY,
 )
-def very_large(card: Facts) -> Iterator[Seen]:
+def very_large(card: Facts) -> Iterator[Violation]:
     if card.size > _LARGE:
-        yield Seen("", f"{card.size:,} bytes")
+        yield Violation("", f"{card.size:,} bytes")
 
 
 _LARGE = 1_000_000

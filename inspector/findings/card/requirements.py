@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.findings.spelling import camel_case, meant
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-085",
     ERROR,
     "A requirement names a scheme that is not declared",
@@ -24,7 +24,7 @@ BOOK = Book[Facts]()
     generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"passport": {"list": []}}}]},
 )
-def undeclared(card: Facts) -> Iterator[Seen]:
+def undeclared(card: Facts) -> Iterator[Violation]:
     declared = card.value.get("securitySchemes", {})
     strangers = card.slips(Slip.UNKNOWN, "card")
     lost = any("securitySchemes" in (camel_case(one.name), meant(one.name, one.shape)) for one in strangers)
@@ -33,10 +33,12 @@ def undeclared(card: Facts) -> Iterator[Seen]:
     names = declared
     for one in card.requirements:
         if one.name not in names:
-            yield Seen(one.pointer, f"{one.name!r} is not among {', '.join(names) or 'the schemes: there are none'}")
+            yield Violation(
+                one.pointer, f"{one.name!r} is not among {', '.join(names) or 'the schemes: there are none'}"
+            )
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-086",
     ERROR,
     "A security requirement has the wrong shape",
@@ -46,18 +48,18 @@ def undeclared(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing={"securityRequirements": [{"bearer": []}]},
 )
-def requirement_shape(card: Facts) -> Iterator[Seen]:
+def requirement_shape(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
         inside = one.shape.of in ("security requirement", "scopes")
         mistyped = one.slip is Slip.WRONG_TYPE and (inside or one.name == card.layout.requirements)
         if mistyped or (inside and one.slip is Slip.UNKNOWN):
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
     for steps, requirement in card.requirement_objects if not card.layout.nested_requirements else ():
         if isinstance(requirement.get("schemes"), dict):
-            yield Seen(pointer(*steps, "schemes"), "the shape of 1.0")
+            yield Violation(pointer(*steps, "schemes"), "the shape of 1.0")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-087",
     WARNING,
     "A requirement asks for a scope that no flow offers",
@@ -67,7 +69,7 @@ def requirement_shape(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"login": {"list": ["fly"]}}}]},
 )
-def unknown_scope(card: Facts) -> Iterator[Seen]:
+def unknown_scope(card: Facts) -> Iterator[Violation]:
     offered: dict[str, set[str]] = {}
     for flow in card.flows:
         scopes = flow.members.get("scopes")
@@ -75,10 +77,10 @@ def unknown_scope(card: Facts) -> Iterator[Seen]:
     for one in card.requirements:
         for scope in one.scopes:
             if offered.get(one.name) and scope not in offered[one.name]:
-                yield Seen(one.pointer, f"{scope!r} is not among {', '.join(sorted(offered[one.name])[:20])}")
+                yield Violation(one.pointer, f"{scope!r} is not among {', '.join(sorted(offered[one.name])[:20])}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-088",
     HINT,
     "A requirement gives scopes to a scheme that has none",
@@ -88,14 +90,14 @@ def unknown_scope(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"key": {"list": ["translate"]}}}]},
 )
-def idle_scopes(card: Facts) -> Iterator[Seen]:
+def idle_scopes(card: Facts) -> Iterator[Violation]:
     kinds = {one.name: one.kind for one in card.schemes}
     for one in card.requirements:
         if one.scopes and kinds.get(one.name) in ("apiKey", "http", "mutualTLS"):
-            yield Seen(one.pointer, f"{', '.join(one.scopes[:5])} for {one.name}")
+            yield Violation(one.pointer, f"{', '.join(one.scopes[:5])} for {one.name}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-089",
     HINT,
     "Schemes are declared, and none is required",
@@ -105,12 +107,12 @@ def idle_scopes(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing={"securityRequirements": None},
 )
-def none_required(card: Facts) -> Iterator[Seen]:
+def none_required(card: Facts) -> Iterator[Violation]:
     if card.schemes and not card.requirement_objects and "security" not in card.value:
-        yield Seen("/securitySchemes", f"{', '.join(one.name for one in card.schemes[:5])}, and no requirement")
+        yield Violation("/securitySchemes", f"{', '.join(one.name for one in card.schemes[:5])}, and no requirement")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-090",
     WARNING,
     "An extended card, and no way to authenticate for it",
@@ -120,13 +122,13 @@ def none_required(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing={"securitySchemes": None, "securityRequirements": None},
 )
-def open_extended_card(card: Facts) -> Iterator[Seen]:
+def open_extended_card(card: Facts) -> Iterator[Violation]:
     where = card.extended_card_at
     if where and not card.value.get("securitySchemes"):
-        yield Seen(where, "declared without a security scheme")
+        yield Violation(where, "declared without a security scheme")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-091",
     WARNING,
     "The card contradicts itself about its extended card",
@@ -140,8 +142,8 @@ def open_extended_card(card: Facts) -> Iterator[Seen]:
         "supportsAuthenticatedExtendedCard": False,
     },
 )
-def extended_contradicts(card: Facts) -> Iterator[Seen]:
+def extended_contradicts(card: Facts) -> Iterator[Violation]:
     old, capabilities = card.value.get("supportsAuthenticatedExtendedCard"), card.value.get("capabilities")
     new = capabilities.get("extendedAgentCard") if isinstance(capabilities, dict) else None
     if isinstance(old, bool) and isinstance(new, bool) and old is not new:
-        yield Seen("/supportsAuthenticatedExtendedCard", f"{old}, capabilities.extendedAgentCard is {new}".lower())
+        yield Violation("/supportsAuthenticatedExtendedCard", f"{old}, capabilities.extendedAgentCard is {new}".lower())

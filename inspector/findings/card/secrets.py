@@ -8,12 +8,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import NEWEST_FIRST
-from inspector.findings.rule_set import WARNING, Book, Seen
+from inspector.findings.rule_set import WARNING, RuleSet, Violation
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 _SECRET = re.compile(
     r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{30,}"
@@ -47,7 +47,7 @@ _MOST_TEXT = 20_000
 """How much of one text is searched for keys."""
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-092",
     WARNING,
     "The card holds what looks like a secret",
@@ -57,10 +57,10 @@ _MOST_TEXT = 20_000
     generations=NEWEST_FIRST,
     failing={"securitySchemes": {"key": {"apiKeySecurityScheme": {"value": "sk-4f8a6b0c2d1e4f8a6b0c2d1e"}}}},
 )
-def secret(card: Facts) -> Iterator[Seen]:
+def secret(card: Facts) -> Iterator[Violation]:
     for steps, text in _texts(card):
         if (steps[:1] != ("signatures",)) and (why := _looks_secret(str(steps[-1]), text, steps)):
-            yield Seen(pointer(*steps), why)
+            yield Violation(pointer(*steps), why)
 
 
 def _texts(card: Facts) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -111,7 +111,7 @@ _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\
 """Controls, marks of direction, and what takes no place; what joins emoji is none of them."""
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-093",
     WARNING,
     "A text holds characters that hide, reorder or command",
@@ -122,9 +122,9 @@ _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\
     failing={"name": "Trans\u202elator"},
     passing={"name": "Traducteur \u2013 \U0001f468\u200d\U0001f4bb"},
 )
-def deceptive(card: Facts) -> Iterator[Seen]:
+def deceptive(card: Facts) -> Iterator[Violation]:
     found = [(steps, one) for steps, text in _texts(card) if (one := _DECEPTIVE.search(text))]
     if found:
         steps, first = found[0]
         others = f", and in {len(found) - 1:,} more texts" if len(found) > 1 else ""
-        yield Seen(pointer(*steps), f"U+{ord(first[0]):04X} at character {first.start() + 1:,}{others}")
+        yield Violation(pointer(*steps), f"U+{ord(first[0]):04X} at character {first.start() + 1:,}{others}")

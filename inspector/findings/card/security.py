@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local
 from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 _BY_TYPE = ("0.3", "0.2")
 _PLACES = ("header", "query", "cookie")
@@ -49,7 +49,7 @@ def _flows(**flows: Json) -> Json:
 _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"translate": "Translate texts"}}
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-070",
     ERROR,
     "A security scheme is of no known kind",
@@ -59,15 +59,15 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
     generations=SINCE_0_2,
     failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
 )
-def no_kind(card: Facts) -> Iterator[Seen]:
+def no_kind(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         if one.known or one.foreign or one.wrappers or _leaks(one):
             continue
         if not card.layout.scheme_types:
-            yield Seen(pointer(*one.steps), f"none of {', '.join(SCHEME_TYPES)}")
+            yield Violation(pointer(*one.steps), f"none of {', '.join(SCHEME_TYPES)}")
         else:
             seen = brief(one.value.get("type")) if "type" in one.value else "type is missing"
-            yield Seen(pointer(*one.steps, "type"), seen)
+            yield Violation(pointer(*one.steps, "type"), seen)
 
 
 def _leaks(one: Scheme) -> bool:
@@ -75,7 +75,7 @@ def _leaks(one: Scheme) -> bool:
     return "$case" in one.value or (isinstance(inside, dict) and "$case" in inside)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-071",
     ERROR,
     "A security scheme has several kinds",
@@ -85,13 +85,13 @@ def _leaks(one: Scheme) -> bool:
     generations=V1,
     failing=_scheme("bearer", mtlsSecurityScheme={}),
 )
-def several_kinds(card: Facts) -> Iterator[Seen]:
+def several_kinds(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         if len(one.wrappers) > 1:
-            yield Seen(pointer(*one.steps), " and ".join(one.wrappers))
+            yield Violation(pointer(*one.steps), " and ".join(one.wrappers))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-063",
     WARNING,
     "The two shapes of a security scheme contradict each other",
@@ -102,14 +102,14 @@ def several_kinds(card: Facts) -> Iterator[Seen]:
     failing=_scheme("key", type="http", scheme="bearer"),
     passing=_scheme("key", type="apiKey"),
 )
-def shapes_contradict(card: Facts) -> Iterator[Seen]:
+def shapes_contradict(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         said = one.value.get("type")
         if len(one.wrappers) == 1 and isinstance(said, str) and said != one.kind:
-            yield Seen(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.wrappers[0]}")
+            yield Violation(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.wrappers[0]}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-072",
     ERROR,
     "A security scheme has the shape of another generation",
@@ -119,13 +119,13 @@ def shapes_contradict(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing=_scheme("old", type="http", scheme="bearer"),
 )
-def scheme_of_other_generation(card: Facts) -> Iterator[Seen]:
+def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         if one.foreign:
-            yield Seen(pointer(*one.steps), one.wrappers[0] if one.wrappers else f"type {one.kind!r}")
+            yield Violation(pointer(*one.steps), one.wrappers[0] if one.wrappers else f"type {one.kind!r}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-073",
     ERROR,
     "A security scheme leaks the library's own wrapper",
@@ -135,14 +135,14 @@ def scheme_of_other_generation(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
 )
-def leaked_wrapper(card: Facts) -> Iterator[Seen]:
+def leaked_wrapper(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         if _leaks(one):
             steps = one.steps if "$case" in one.value else (*one.steps, "scheme")
-            yield Seen(pointer(*steps, "$case"), "$case")
+            yield Violation(pointer(*steps, "$case"), "$case")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-074",
     ERROR,
     "An API key is at a place that does not exist",
@@ -152,15 +152,15 @@ def leaked_wrapper(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
 )
-def key_place(card: Facts) -> Iterator[Seen]:
+def key_place(card: Facts) -> Iterator[Violation]:
     name = card.layout.key_place
     for one in card.schemes:
         place = one.members.get(name)
         if one.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
-            yield Seen(pointer(*one.inside, name), repr(place))
+            yield Violation(pointer(*one.inside, name), repr(place))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-075",
     WARNING,
     "An HTTP authentication scheme that is not registered",
@@ -170,14 +170,14 @@ def key_place(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing=_scheme("bearer", httpAuthSecurityScheme={"scheme": "token"}),
 )
-def unregistered(card: Facts) -> Iterator[Seen]:
+def unregistered(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         scheme = one.members.get("scheme")
         if one.kind == "http" and isinstance(scheme, str) and scheme.lower() not in _HTTP_SCHEMES:
-            yield Seen(pointer(*one.inside, "scheme"), repr(scheme))
+            yield Violation(pointer(*one.inside, "scheme"), repr(scheme))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-076",
     WARNING,
     "An address for getting credentials is no https url",
@@ -187,11 +187,11 @@ def unregistered(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "/.well-known/openid-configuration"}),
 )
-def insecure_login(card: Facts) -> Iterator[Seen]:
+def insecure_login(card: Facts) -> Iterator[Violation]:
     for where, url in card.login_urls():
         why = flaw(url) or _not_secure(url)
         if why:
-            yield Seen(where, f"{url[:200]!r}: {why}")
+            yield Violation(where, f"{url[:200]!r}: {why}")
 
 
 def _not_secure(url: str) -> str:
@@ -200,7 +200,7 @@ def _not_secure(url: str) -> str:
     return "" if scheme == "https" or near else f"{scheme} instead of https"
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-077",
     ERROR,
     "An OAuth 2.0 scheme has no flow",
@@ -210,13 +210,13 @@ def _not_secure(url: str) -> str:
     generations=SINCE_0_2,
     failing=_flows(authorizationCode=None),
 )
-def no_flow(card: Facts) -> Iterator[Seen]:
+def no_flow(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         if one.kind == "oauth2" and isinstance(flows := one.members.get("flows"), dict) and not any(flows.values()):
-            yield Seen(pointer(*one.inside, "flows"), "no flow")
+            yield Violation(pointer(*one.inside, "flows"), "no flow")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-078",
     ERROR,
     "An OAuth 2.0 scheme has several flows",
@@ -226,14 +226,14 @@ def no_flow(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing=_flows(clientCredentials=_TOKEN_FLOW),
 )
-def several_flows(card: Facts) -> Iterator[Seen]:
+def several_flows(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         flows = one.members.get("flows")
         if one.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
-            yield Seen(pointer(*one.inside, "flows"), " and ".join(list(flows)[:5]))
+            yield Violation(pointer(*one.inside, "flows"), " and ".join(list(flows)[:5]))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-079",
     WARNING,
     "A flow that is deprecated",
@@ -243,13 +243,13 @@ def several_flows(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing=_flows(authorizationCode=None, password=_TOKEN_FLOW),
 )
-def deprecated_flow(card: Facts) -> Iterator[Seen]:
+def deprecated_flow(card: Facts) -> Iterator[Violation]:
     for one in card.flows:
         if one.kind in ("implicit", "password"):
-            yield Seen(pointer(*one.steps), one.kind)
+            yield Violation(pointer(*one.steps), one.kind)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-080",
     WARNING,
     "A flow that the card's generation does not know",
@@ -259,13 +259,13 @@ def deprecated_flow(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
 )
-def unknown_flow(card: Facts) -> Iterator[Seen]:
+def unknown_flow(card: Facts) -> Iterator[Violation]:
     for one in card.flows:
         if one.kind not in card.layout.flows:
-            yield Seen(pointer(*one.steps), one.kind)
+            yield Violation(pointer(*one.steps), one.kind)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-081",
     HINT,
     "The OpenID Connect address is not a discovery document",
@@ -275,8 +275,8 @@ def unknown_flow(card: Facts) -> Iterator[Seen]:
     generations=SINCE_0_2,
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
 )
-def no_discovery(card: Facts) -> Iterator[Seen]:
+def no_discovery(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         url = one.members.get("openIdConnectUrl")
         if isinstance(url, str) and url and not url.endswith("/.well-known/openid-configuration"):
-            yield Seen(pointer(*one.inside, "openIdConnectUrl"), url)
+            yield Violation(pointer(*one.inside, "openIdConnectUrl"), url)

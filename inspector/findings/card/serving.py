@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 """The examples of these rules change the headers of an answer, not the card."""
 
 _OLD_PATH = "/.well-known/agent.json"
@@ -22,7 +22,7 @@ SOUND_HEADERS = {
 """The headers of an answer that breaks no rule."""
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-003",
     WARNING,
     "The card is not served as JSON",
@@ -33,14 +33,14 @@ SOUND_HEADERS = {
     failing={"content-type": "text/html"},
     passing={"content-type": "application/a2a+json"},
 )
-def not_as_json(card: Facts) -> Iterator[Seen]:
+def not_as_json(card: Facts) -> Iterator[Violation]:
     said = card.served.headers.get("content-type", "")
     kind = said.partition(";")[0].strip().lower()
     if card.served.url and kind != "application/json" and not kind.endswith("+json"):
-        yield Seen("", f"served as {said or 'nothing in particular'}")
+        yield Violation("", f"served as {said or 'nothing in particular'}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-110",
     HINT,
     "The card does not say how long it may be kept",
@@ -51,13 +51,13 @@ def not_as_json(card: Facts) -> Iterator[Seen]:
     failing={"cache-control": None},
     passing={"cache-control": "no-store"},
 )
-def no_max_age(card: Facts) -> Iterator[Seen]:
+def no_max_age(card: Facts) -> Iterator[Violation]:
     said = card.served.headers.get("cache-control", "")
     if card.served.url and not re.search(r"(?i)\b(s-)?max-?age\s*=\s*\d|\bno-(store|cache)\b", said):
-        yield Seen("", f"Cache-Control is {said!r}" if said else "no Cache-Control")
+        yield Violation("", f"Cache-Control is {said!r}" if said else "no Cache-Control")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-111",
     HINT,
     "The card cannot be asked for again cheaply",
@@ -67,12 +67,12 @@ def no_max_age(card: Facts) -> Iterator[Seen]:
     generations=V1,
     failing={"etag": None},
 )
-def no_etag(card: Facts) -> Iterator[Seen]:
+def no_etag(card: Facts) -> Iterator[Violation]:
     if card.served.url and not card.served.headers.get("etag"):
-        yield Seen("", "no ETag")
+        yield Violation("", "no ETag")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-112",
     WARNING,
     "The card is at the place of older generations",
@@ -82,9 +82,9 @@ def no_etag(card: Facts) -> Iterator[Seen]:
     generations=(*V1, "0.3"),
     failing={"$url": "https://agent.example.com/.well-known/agent.json"},
 )
-def old_place(card: Facts) -> Iterator[Seen]:
+def old_place(card: Facts) -> Iterator[Violation]:
     if _path(card.served.url).endswith(_OLD_PATH):
-        yield Seen("", card.served.url)
+        yield Violation("", card.served.url)
 
 
 def _path(url: str) -> str:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from inspector.findings.card.facts import Facts
 from inspector.findings.finding import Severity
 from inspector.findings.rule import V1
-from inspector.findings.rule_set import ERROR, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
 from inspector.findings.signatures.verify import Flaw, problems_of, signatures_of
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 _SIGNATURE = "A" * 86
 
@@ -121,18 +121,18 @@ _RULES = (
 )
 
 
-def _check(flaws: frozenset[Flaw]) -> Callable[[Facts], Iterator[Seen]]:
-    def check(card: Facts) -> Iterator[Seen]:
+def _check(flaws: frozenset[Flaw]) -> Callable[[Facts], Iterator[Violation]]:
+    def check(card: Facts) -> Iterator[Violation]:
         for number, entry in enumerate(signatures_of(card.value)):
             for problem in problems_of(entry):
                 if problem.flaw in flaws:
-                    yield Seen(pointer("signatures", number) + problem.pointer, problem.sentence)
+                    yield Violation(pointer("signatures", number) + problem.pointer, problem.sentence)
 
     return check
 
 
 for _one in _RULES:
-    BOOK.rule(
+    RULE_SET.rule(
         _one.name,
         _one.severity,
         _one.title,

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
 from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Facts]()
+RULE_SET = RuleSet[Facts]()
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
 _PARAMETER = r"""\s*;\s*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~/:-]+|"(?:[^"\\]|\\.)*")"""
@@ -22,7 +22,7 @@ _MEDIA_TYPE = re.compile(rf"(?:\*/\*|{_NAME}/(?:\*|{_NAME}))(?:{_PARAMETER})*")
 _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "application/yaml", "application/x-yaml")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-100",
     WARNING,
     "A mode is no media type",
@@ -33,13 +33,13 @@ _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "applicatio
     failing={"defaultInputModes": ["text"]},
     passing={"defaultInputModes": ["text/plain; charset=utf-8", "image/*"]},
 )
-def no_media_type(card: Facts) -> Iterator[Seen]:
+def no_media_type(card: Facts) -> Iterator[Violation]:
     for where, mode in card.modes():
         if mode not in card.layout.mode_words and not _MEDIA_TYPE.fullmatch(mode):
-            yield Seen(where, repr(mode[:200]))
+            yield Violation(where, repr(mode[:200]))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-101",
     HINT,
     "A mode is listed twice",
@@ -49,16 +49,16 @@ def no_media_type(card: Facts) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
     failing={"defaultInputModes": ["text/plain", "text/plain"]},
 )
-def mode_twice(card: Facts) -> Iterator[Seen]:
+def mode_twice(card: Facts) -> Iterator[Violation]:
     known: set[tuple[str, str]] = set()
     for where, mode in card.modes():
         what = (where.rpartition("/")[0], mode.lower())
         if what in known:
-            yield Seen(where, f"{mode} again")
+            yield Violation(where, f"{mode} again")
         known.add(what)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-102",
     ERROR,
     "Two skills have the same id",
@@ -68,15 +68,15 @@ def mode_twice(card: Facts) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
     failing={"skills": [skill(), skill(name="Translate again")]},
 )
-def same_id(card: Facts) -> Iterator[Seen]:
+def same_id(card: Facts) -> Iterator[Violation]:
     first: dict[str, int] = {}
     for number, one in card.skills:
         name = one.get("id")
         if isinstance(name, str) and name and first.setdefault(name, number) != number:
-            yield Seen(pointer("skills", number, "id"), f"{name!r} is the id of skill {first[name]} as well")
+            yield Violation(pointer("skills", number, "id"), f"{name!r} is the id of skill {first[name]} as well")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-103",
     HINT,
     "An example that the skill's input modes do not allow",
@@ -86,7 +86,7 @@ def same_id(card: Facts) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
     failing={"skills": [skill(inputModes=["image/png"])]},
 )
-def example_without_mode(card: Facts) -> Iterator[Seen]:
+def example_without_mode(card: Facts) -> Iterator[Violation]:
     defaults = card.value.get("defaultInputModes")
     for number, one in card.skills:
         modes = one.get("inputModes") or defaults
@@ -96,7 +96,7 @@ def example_without_mode(card: Facts) -> Iterator[Seen]:
             continue
         for place, example in enumerate(examples):
             if isinstance(example, str) and example and not _is_structured(example):
-                yield Seen(
+                yield Violation(
                     pointer("skills", number, "examples", place), f"a text, where {', '.join(texts[:5])} is taken"
                 )
 
@@ -111,7 +111,7 @@ def _is_structured(example: str) -> bool:
     return example.lstrip()[:1] in ("{", "[") and not isinstance(parse(example.encode("utf-8", "replace")), Unreadable)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-104",
     HINT,
     "A tag is blank or listed twice",
@@ -121,18 +121,18 @@ def _is_structured(example: str) -> bool:
     generations=NEWEST_FIRST,
     failing={"skills": [skill(tags=["language", "language"])]},
 )
-def idle_tag(card: Facts) -> Iterator[Seen]:
+def idle_tag(card: Facts) -> Iterator[Violation]:
     for number, one in card.skills:
         tags = one.get("tags")
         known: set[str] = set()
         for place, tag in enumerate(tags if isinstance(tags, list) else ()):
             if isinstance(tag, str):
                 if tag in known or not tag.strip():
-                    yield Seen(pointer("skills", number, "tags", place), repr(tag[:200]))
+                    yield Violation(pointer("skills", number, "tags", place), repr(tag[:200]))
                 known.add(tag)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-105",
     HINT,
     "An example is blank",
@@ -142,18 +142,18 @@ def idle_tag(card: Facts) -> Iterator[Seen]:
     generations=NEWEST_FIRST,
     failing={"skills": [skill(examples=[""])]},
 )
-def blank_example(card: Facts) -> Iterator[Seen]:
+def blank_example(card: Facts) -> Iterator[Violation]:
     for number, one in card.skills:
         examples = one.get("examples")
         for place, example in enumerate(examples if isinstance(examples, list) else ()):
             if isinstance(example, str) and not example.strip():
-                yield Seen(pointer("skills", number, "examples", place), repr(example[:50]))
+                yield Violation(pointer("skills", number, "examples", place), repr(example[:50]))
 
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-106",
     WARNING,
     "The name of an extension is no URI",
@@ -163,14 +163,14 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
     generations=SINCE_0_2,
     failing={"capabilities": {"extensions": [{"uri": "glossary"}]}},
 )
-def no_uri(card: Facts) -> Iterator[Seen]:
+def no_uri(card: Facts) -> Iterator[Violation]:
     for where, one in card.extensions:
         uri = one.get("uri")
         if isinstance(uri, str) and (not _URI.fullmatch(uri) or (uri.lower().startswith("http") and flaw(uri))):
-            yield Seen(f"{where}/uri", repr(uri[:200]))
+            yield Violation(f"{where}/uri", repr(uri[:200]))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "CARD-107",
     WARNING,
     "An extension is declared twice",
@@ -182,11 +182,11 @@ def no_uri(card: Facts) -> Iterator[Seen]:
         "capabilities": {"extensions": [{"uri": "https://example.com/x/v1"}, {"uri": "https://example.com/x/v1"}]}
     },
 )
-def extension_twice(card: Facts) -> Iterator[Seen]:
+def extension_twice(card: Facts) -> Iterator[Violation]:
     known: set[str] = set()
     for where, one in card.extensions:
         uri = one.get("uri")
         if isinstance(uri, str):
             if uri in known:
-                yield Seen(f"{where}/uri", f"{uri[:200]} again")
+                yield Violation(f"{where}/uri", f"{uri[:200]} again")
             known.add(uri)

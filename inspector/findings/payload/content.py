@@ -9,18 +9,18 @@ from urllib.parse import urlsplit
 from inspector.findings.payload.facts import Steps, Told
 from inspector.findings.payload.valid_examples import TEXT_PART, message, old_update, task, update
 from inspector.findings.rule import LEGACY, NEWEST_FIRST, SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Told]()
+RULE_SET = RuleSet[Told]()
 
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,127}(\s*;.*)?")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-007",
     ERROR,
     "A timestamp that cannot be read",
@@ -31,12 +31,12 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,1
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00.123456Z"}),
     generations=NEWEST_FIRST,
 )
-def bad_time(told: Told) -> Iterator[Seen]:
+def bad_time(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.TIME):
-        yield Seen(one.pointer, one.seen)
+        yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-008",
     ERROR,
     "A timestamp is not in UTC",
@@ -47,13 +47,13 @@ def bad_time(told: Told) -> Iterator[Seen]:
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00Z"}),
     generations=V1,
 )
-def not_utc(told: Told) -> Iterator[Seen]:
+def not_utc(told: Told) -> Iterator[Violation]:
     for where, said in _timestamps(told):
         if not said.endswith("Z"):
-            yield Seen(where, said[:80])
+            yield Violation(where, said[:80])
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-009",
     HINT,
     "A timestamp without a time zone",
@@ -64,13 +64,13 @@ def not_utc(told: Told) -> Iterator[Seen]:
     passing=old_update("2026-01-31T12:00:00+00:00"),
     generations=tuple(reversed(LEGACY)),
 )
-def no_zone(told: Told) -> Iterator[Seen]:
+def no_zone(told: Told) -> Iterator[Violation]:
     for where, said in _timestamps(told):
         if not re.search(r"([Zz]|[+-]\d{2}(:?\d{2})?)$", said[10:]):
-            yield Seen(where, said[:80])
+            yield Violation(where, said[:80])
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-010",
     ERROR,
     "Bytes that are no base64",
@@ -81,12 +81,12 @@ def no_zone(told: Told) -> Iterator[Seen]:
     passing=message({"raw": "aGVsbG8="}),
     generations=NEWEST_FIRST,
 )
-def no_base64(told: Told) -> Iterator[Seen]:
+def no_base64(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.BYTES):
-        yield Seen(one.pointer, one.seen)
+        yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-011",
     WARNING,
     "Bytes that look encoded twice",
@@ -97,7 +97,7 @@ def no_base64(told: Told) -> Iterator[Seen]:
     passing=message({"raw": "iVBORw0KGgoAAAANSUhEUg=="}),
     generations=NEWEST_FIRST,
 )
-def base64_twice(told: Told) -> Iterator[Seen]:
+def base64_twice(told: Told) -> Iterator[Violation]:
     for steps, part in told.parts():
         for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
             for name in ("raw", "bytes", "fileWithBytes"):
@@ -106,10 +106,10 @@ def base64_twice(told: Told) -> Iterator[Seen]:
                     and isinstance(said := holder.get(name), str)
                     and looks_double_encoded(said)
                 ):
-                    yield Seen(pointer(*at, name), "base64 of base64")
+                    yield Violation(pointer(*at, name), "base64 of base64")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-017",
     WARNING,
     "There are no parts",
@@ -120,17 +120,17 @@ def base64_twice(told: Told) -> Iterator[Seen]:
     passing=message(TEXT_PART),
     generations=NEWEST_FIRST,
 )
-def no_parts(told: Told) -> Iterator[Seen]:
+def no_parts(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:
         for member in ("parts", "content"):
             if name in ("message", "artifact") and one.get(member) == []:
-                yield Seen(pointer(*steps, member), f"the {name} has no parts")
+                yield Violation(pointer(*steps, member), f"the {name} has no parts")
         # The JSON of 0.3's HTTP and gRPC leaves out an empty list.
         if name == "artifact" and "parts" not in one and told.traits.omits_empty:
-            yield Seen(pointer(*steps, "parts"), "the artifact has no parts")
+            yield Violation(pointer(*steps, "parts"), "the artifact has no parts")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-018",
     WARNING,
     "A media type that is none",
@@ -141,13 +141,13 @@ def no_parts(told: Told) -> Iterator[Seen]:
     passing=message({"text": "hello", "mediaType": "text/markdown; charset=utf-8"}),
     generations=NEWEST_FIRST,
 )
-def no_media_type(told: Told) -> Iterator[Seen]:
+def no_media_type(told: Told) -> Iterator[Violation]:
     for where, said in _in_parts(told, "mediaType", "mimeType"):
         if said and not _MEDIA_TYPE.fullmatch(said):
-            yield Seen(where, repr(said[:80]))
+            yield Violation(where, repr(said[:80]))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-019",
     WARNING,
     "A message of the agent says that it is the user's",
@@ -158,15 +158,15 @@ def no_media_type(told: Told) -> Iterator[Seen]:
     passing=message(TEXT_PART),
     generations=NEWEST_FIRST,
 )
-def wrong_role(told: Told) -> Iterator[Seen]:
+def wrong_role(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:
         own = name == "message" and "history" not in steps
         direct = name == "" and one.get("kind") == "message"
         if (own or direct) and one.get("role") in ("ROLE_USER", "user"):
-            yield Seen(pointer(*steps, "role"), str(one["role"]))
+            yield Violation(pointer(*steps, "role"), str(one["role"]))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-020",
     ERROR,
     "Two artifacts of a task have the same id",
@@ -177,17 +177,17 @@ def wrong_role(told: Told) -> Iterator[Seen]:
     passing=task(artifacts=[{"artifactId": "a", "parts": [TEXT_PART]}, {"artifactId": "b", "parts": [TEXT_PART]}]),
     generations=SINCE_0_2,
 )
-def same_artifact(told: Told) -> Iterator[Seen]:
+def same_artifact(told: Told) -> Iterator[Violation]:
     known: set[tuple[Steps, str]] = set()
     for name, steps, one in told.objects:
         said = one.get("artifactId")
         if name == "artifact" and steps and isinstance(steps[-1], int) and isinstance(said, str) and said:
             if (steps[:-1], said) in known:
-                yield Seen(pointer(*steps, "artifactId"), f"{said[:80]!r} again")
+                yield Violation(pointer(*steps, "artifactId"), f"{said[:80]!r} again")
             known.add((steps[:-1], said))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-021",
     WARNING,
     "The address of a file is no url",
@@ -198,13 +198,13 @@ def same_artifact(told: Told) -> Iterator[Seen]:
     passing=message({"url": "https://example.com/hello.txt"}),
     generations=NEWEST_FIRST,
 )
-def no_url(told: Told) -> Iterator[Seen]:
+def no_url(told: Told) -> Iterator[Violation]:
     for where, said in _in_parts(told, "url", "uri", "fileWithUri"):
         if not _is_absolute(said):
-            yield Seen(where, repr(said[:80]))
+            yield Violation(where, repr(said[:80]))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-022",
     ERROR,
     "A message inside a task names another task or context",
@@ -225,7 +225,7 @@ def no_url(told: Told) -> Iterator[Seen]:
     ),
     generations=SINCE_0_2,
 )
-def other_ids(told: Told) -> Iterator[Seen]:
+def other_ids(told: Told) -> Iterator[Violation]:
     owner: tuple[Steps, Json, Json] = ((), None, None)
     for name, steps, one in told.objects:
         if "status" in one or "artifact" in one:
@@ -235,7 +235,7 @@ def other_ids(told: Told) -> Iterator[Seen]:
         for member, due in (("taskId", owner[1]), ("contextId", owner[2])):
             said = one.get(member)
             if isinstance(said, str) and said and isinstance(due, str) and due and said != due:
-                yield Seen(pointer(*steps, member), f"{said[:80]!r} in what is about {due[:80]!r}")
+                yield Violation(pointer(*steps, member), f"{said[:80]!r} in what is about {due[:80]!r}")
 
 
 def _timestamps(told: Told) -> Iterator[tuple[str, str]]:
@@ -258,7 +258,7 @@ def _is_absolute(url: str) -> bool:
 _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-016",
     ERROR,
     "An id is empty",
@@ -269,15 +269,15 @@ _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
     passing=update(),
     generations=NEWEST_FIRST,
 )
-def empty_id(told: Told) -> Iterator[Seen]:
+def empty_id(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:
         for member in _IDS:
             optional = name == "message" and member in ("taskId", "contextId")
             if one.get(member) == "" and not optional:
-                yield Seen(pointer(*steps, member), f"{member} is empty")
+                yield Violation(pointer(*steps, member), f"{member} is empty")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-024",
     WARNING,
     "A task asks for authorization, and does not say for which",
@@ -293,10 +293,10 @@ def empty_id(told: Told) -> Iterator[Seen]:
     ),
     generations=V1,
 )
-def unexplained_authorization(told: Told) -> Iterator[Seen]:
+def unexplained_authorization(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:
         if name == "status" and one.get("state") == "TASK_STATE_AUTH_REQUIRED" and not one.get("message"):
-            yield Seen(pointer(*steps, "message"), "message is missing")
+            yield Violation(pointer(*steps, "message"), "message is missing")
 
 
 def _in_parts(told: Told, *names: str) -> Iterator[tuple[str, str]]:

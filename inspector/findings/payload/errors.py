@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inspector.findings.payload.facts import Steps
 from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import ERROR, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind
@@ -64,7 +64,7 @@ class Refusal:
         return None if code is None or (code in _OWN_CODES and code < self.traits.last_error) else BY_CODE.get(code)
 
 
-BOOK = Book[Refusal]()
+RULE_SET = RuleSet[Refusal]()
 """The examples of these rules are errors of JSON-RPC."""
 
 
@@ -87,7 +87,7 @@ def _error(**changes: Json) -> Json:
     return {name: one for name, one in {**whole, **changes}.items() if one is not None}
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "ERROR-001",
     ERROR,
     "An error without a message",
@@ -98,14 +98,14 @@ def _error(**changes: Json) -> Json:
     passing=_error(),
     generations=NEWEST_FIRST,
 )
-def no_message(error: Refusal) -> Iterator[Seen]:
+def no_message(error: Refusal) -> Iterator[Violation]:
     said = error.value.get("message")
     if not isinstance(said, str) and (error.binding == "JSONRPC" or error.traits.details_errors):
         seen = "message is missing" if said is None else f"message is {type_name(said)}"
-        yield Seen(pointer(*error.steps, "message"), seen)
+        yield Violation(pointer(*error.steps, "message"), seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "ERROR-002",
     ERROR,
     "The details of an error are not what the generation makes them",
@@ -116,18 +116,18 @@ def no_message(error: Refusal) -> Iterator[Seen]:
     passing=_error(),
     generations=V1,
 )
-def untyped_details(error: Refusal) -> Iterator[Seen]:
+def untyped_details(error: Refusal) -> Iterator[Violation]:
     listed = error.value.get(error.place)
     if listed is not None and not isinstance(listed, list):
-        yield Seen(pointer(*error.steps, error.place), f"an array is due, this is {brief(listed)}")
+        yield Violation(pointer(*error.steps, error.place), f"an array is due, this is {brief(listed)}")
     for number, one in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(one, dict) or not _type(one):
             seen = "an object is due" if not isinstance(one, dict) else "@type is missing"
             where = (*error.steps, error.place, number)
-            yield Seen(pointer(*where) if not isinstance(one, dict) else pointer(*where, "@type"), seen)
+            yield Violation(pointer(*where) if not isinstance(one, dict) else pointer(*where, "@type"), seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "ERROR-003",
     WARNING,
     "An error of A2A does not name itself",
@@ -138,14 +138,14 @@ def untyped_details(error: Refusal) -> Iterator[Seen]:
     passing=_error(),
     generations=V1,
 )
-def no_info(error: Refusal) -> Iterator[Seen]:
+def no_info(error: Refusal) -> Iterator[Violation]:
     untyped = not isinstance(error.value.get("data", []), list)  # which is said of it already
     if error.code is not None and error.code in _OWN_CODES and error.info() is None and not untyped:
         kind = error.kind()
-        yield Seen(pointer(*error.steps, "data"), f"{kind.name if kind else error.code} without an ErrorInfo")
+        yield Violation(pointer(*error.steps, "data"), f"{kind.name if kind else error.code} without an ErrorInfo")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "ERROR-004",
     ERROR,
     "The ErrorInfo names another error than the code",
@@ -156,21 +156,21 @@ def no_info(error: Refusal) -> Iterator[Seen]:
     passing=_error(),
     generations=V1,
 )
-def other_reason(error: Refusal) -> Iterator[Seen]:
+def other_reason(error: Refusal) -> Iterator[Violation]:
     info = error.info()
     if info is None:
         return
     where, detail = info
     reason, kind = detail.get("reason"), error.kind()
     if not isinstance(reason, str) or not reason:
-        yield Seen(f"{where}/reason", "reason is missing")
+        yield Violation(f"{where}/reason", "reason is missing")
     elif kind is not None and error.code in _OWN_CODES and reason != kind.reason:
-        yield Seen(f"{where}/reason", f"{reason[:80]} with {error.code}, {kind.reason} is due")
+        yield Violation(f"{where}/reason", f"{reason[:80]} with {error.code}, {kind.reason} is due")
     elif error.binding != "JSONRPC" and detail.get("domain") == DOMAIN and reason not in BY_REASON:
-        yield Seen(f"{where}/reason", f"{reason[:80]} is no error of A2A")
+        yield Violation(f"{where}/reason", f"{reason[:80]} is no error of A2A")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "ERROR-005",
     ERROR,
     "The ErrorInfo of an A2A error has another domain",
@@ -181,7 +181,7 @@ def other_reason(error: Refusal) -> Iterator[Seen]:
     passing=_error(),
     generations=V1,
 )
-def other_domain(error: Refusal) -> Iterator[Seen]:
+def other_domain(error: Refusal) -> Iterator[Violation]:
     info = error.info()
     if info is None:
         return
@@ -189,10 +189,10 @@ def other_domain(error: Refusal) -> Iterator[Seen]:
     reason = detail.get("reason")
     if isinstance(reason, str) and reason in BY_REASON and detail.get("domain") != DOMAIN:
         said = detail.get("domain")
-        yield Seen(f"{where}/domain", "domain is missing" if said is None else brief(said))
+        yield Violation(f"{where}/domain", "domain is missing" if said is None else brief(said))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "ERROR-006",
     WARNING,
     "A code that the generation does not have",
@@ -203,11 +203,11 @@ def other_domain(error: Refusal) -> Iterator[Seen]:
     passing=_error(code=-31000, data=None),
     generations=NEWEST_FIRST,
 )
-def foreign_code(error: Refusal) -> Iterator[Seen]:
+def foreign_code(error: Refusal) -> Iterator[Violation]:
     code = error.code
     if code is not None and code in _KEPT_CODES and code not in BY_CODE:
-        yield Seen(pointer(*error.steps, "code"), f"{code}, which JSON-RPC keeps for later")
+        yield Violation(pointer(*error.steps, "code"), f"{code}, which JSON-RPC keeps for later")
     if code is None or code not in _OWN_CODES:
         return
     if code < error.traits.last_error:
-        yield Seen(pointer(*error.steps, "code"), f"{code} in {error.generation}")
+        yield Violation(pointer(*error.steps, "code"), f"{code} in {error.generation}")

@@ -12,8 +12,8 @@ from inspector.findings.payload.shapes import shapes_of
 from inspector.protocol.model import Json
 from inspector.protocol.operations import STREAMING, Operation
 
-OBJECT_RULES = (*objects.BOOK.rules, *content.BOOK.rules)
-ERROR_RULES = tuple(errors.BOOK.rules)
+OBJECT_RULES = (*objects.RULE_SET.rules, *content.RULE_SET.rules)
+ERROR_RULES = tuple(errors.RULE_SET.rules)
 
 
 def of_object(
@@ -38,12 +38,12 @@ def of_push(value: Json, generation: str) -> tuple[Finding, ...]:
 
 def _judged(told: Told) -> tuple[Finding, ...]:
     """Check every rule; those about shapes only if the object has a wrong shape, which is rare."""
-    found = objects.BOOK.judge(told) if told.breaches else []
-    return (*found, *content.BOOK.judge(told))
+    found = objects.RULE_SET.judge(told) if told.breaches else []
+    return (*found, *content.RULE_SET.judge(told))
 
 
 def of_error(
     value: Mapping[str, Json], generation: str, binding: str, steps: Steps, status: int = 0
 ) -> tuple[Finding, ...]:
     """Judge the error object of an answer."""
-    return tuple(errors.BOOK.judge(Refusal(value, generation, binding, steps, status)))
+    return tuple(errors.RULE_SET.judge(Refusal(value, generation, binding, steps, status)))

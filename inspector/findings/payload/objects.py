@@ -9,17 +9,17 @@ from inspector.findings.payload.facts import Told
 from inspector.findings.payload.shapes import shapes_of
 from inspector.findings.payload.valid_examples import STATUS, TEXT_PART, message, update
 from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, Book, Seen
+from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Breach, Slip
 from inspector.findings.spelling import camel_case, meant
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.pointer import pointer
 
-BOOK = Book[Told]()
+RULE_SET = RuleSet[Told]()
 """The examples of these rules are events; that of a rule for older generations has the shape of 0.3."""
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-001",
     ERROR,
     "A required member is missing",
@@ -30,10 +30,10 @@ BOOK = Book[Told]()
     passing=update(),
     generations=NEWEST_FIRST,
 )
-def missing(told: Told) -> Iterator[Seen]:
+def missing(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.MISSING):
         if one.pointer not in _respelled(told):
-            yield Seen(one.pointer, f"{one.name} of the {one.shape.of}")
+            yield Violation(one.pointer, f"{one.name} of the {one.shape.of}")
 
 
 def _respelled(told: Told) -> frozenset[str]:
@@ -52,7 +52,7 @@ def _estranged(told: Told) -> frozenset[str]:
     return frozenset(_holder(one) for one in told.slips(Slip.UNKNOWN) if _is_of_other_generation(told, one))
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-002",
     ERROR,
     "A member has the wrong type",
@@ -63,12 +63,12 @@ def _estranged(told: Told) -> frozenset[str]:
     passing=update(),
     generations=NEWEST_FIRST,
 )
-def mistyped(told: Told) -> Iterator[Seen]:
+def mistyped(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.WRONG_TYPE):
-        yield Seen(one.pointer, one.seen)
+        yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-003",
     ERROR,
     "A word that the definition does not list",
@@ -79,13 +79,13 @@ def mistyped(told: Told) -> Iterator[Seen]:
     passing=message(TEXT_PART),
     generations=NEWEST_FIRST,
 )
-def unknown_word(told: Told) -> Iterator[Seen]:
+def unknown_word(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.WORD):
         if one.name != "state" and not _is_of_other_generation(told, one):
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "STREAM-009",
     ERROR,
     "A task state that the generation does not know",
@@ -96,13 +96,13 @@ def unknown_word(told: Told) -> Iterator[Seen]:
     passing=update(),
     generations=NEWEST_FIRST,
 )
-def unknown_state(told: Told) -> Iterator[Seen]:
+def unknown_state(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.WORD):
         if one.name == "state" and not _is_of_other_generation(told, one):
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-004",
     ERROR,
     "None of the members of which there must be one",
@@ -113,14 +113,14 @@ def unknown_state(told: Told) -> Iterator[Seen]:
     passing=message({"data": None}),
     generations=NEWEST_FIRST,
 )
-def none_of(told: Told) -> Iterator[Seen]:
+def none_of(told: Told) -> Iterator[Violation]:
     known = _estranged(told) | {where.rpartition("/")[0] for where in _respelled(told)}
     for one in told.slips(Slip.NONE_OF):
         if one.pointer not in known:
-            yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
+            yield Violation(one.pointer, f"{one.shape.of}: {one.seen}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-005",
     ERROR,
     "Several of the members of which there must be one",
@@ -131,9 +131,9 @@ def none_of(told: Told) -> Iterator[Seen]:
     passing=message(TEXT_PART, {"url": "https://example.com/hello.txt"}),
     generations=NEWEST_FIRST,
 )
-def several_of(told: Told) -> Iterator[Seen]:
+def several_of(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.SEVERAL):
-        yield Seen(one.pointer, f"{one.shape.of}: {one.seen}")
+        yield Violation(one.pointer, f"{one.shape.of}: {one.seen}")
 
 
 _OTHER_WORD = re.compile(r"TASK_STATE_[A-Z_]+|ROLE_[A-Z]+|[a-z]+(-[a-z]+)?")
@@ -157,7 +157,7 @@ def _is_of_other_generation(told: Told, one: Breach) -> bool:
     return bool(_OTHER_WORD.fullmatch(word)) and plain in _ALL_WORDS
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-006",
     ERROR,
     "The shape of another generation",
@@ -168,23 +168,23 @@ def _is_of_other_generation(told: Told, one: Breach) -> bool:
     passing=message(TEXT_PART),
     generations=NEWEST_FIRST,
 )
-def other_generation(told: Told) -> Iterator[Seen]:
+def other_generation(told: Told) -> Iterator[Violation]:
     found = False
     spoken_here = told.generation if told.binding == "JSONRPC" else f"{told.generation} over {told.binding}"
     for one in told.slips(Slip.UNKNOWN, Slip.WORD):
         if _is_of_other_generation(told, one) and one.name != "final":  # which has a rule of its own
             found = True
             what = f"the word {one.value}" if one.slip is Slip.WORD else f"the member {one.name}"
-            yield Seen(one.pointer, f"{what}, where {spoken_here} is spoken")
+            yield Violation(one.pointer, f"{what}, where {spoken_here} is spoken")
     # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, which therefore tell nothing there.
     expected = told.traits.looks_like
     if not found and expected and any(told.slips(Slip.MISSING, Slip.NONE_OF)):
         looks = looks_like(told.value)
         if looks not in ("", expected):
-            yield Seen(pointer(*told.steps), f"it looks like {looks}, where {told.generation} is spoken")
+            yield Violation(pointer(*told.steps), f"it looks like {looks}, where {told.generation} is spoken")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-012",
     ERROR,
     "A member is not spelled in camelCase",
@@ -195,13 +195,13 @@ def other_generation(told: Told) -> Iterator[Seen]:
     passing=update(),
     generations=NEWEST_FIRST,
 )
-def not_camel_case(told: Told) -> Iterator[Seen]:
+def not_camel_case(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.UNKNOWN):
         if camel_case(one.name) in one.shape.members:
-            yield Seen(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
+            yield Violation(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-013",
     WARNING,
     "A member looks misspelled",
@@ -212,13 +212,13 @@ def not_camel_case(told: Told) -> Iterator[Seen]:
     passing=update(metadata={}),
     generations=NEWEST_FIRST,
 )
-def misspelled(told: Told) -> Iterator[Seen]:
+def misspelled(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.UNKNOWN):
         if not _is_of_other_generation(told, one) and (known := meant(one.name, one.shape)):
-            yield Seen(one.pointer, f"{one.name}: {known} may be meant")
+            yield Violation(one.pointer, f"{one.name}: {known} may be meant")
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-014",
     HINT,
     "A member that no specification names",
@@ -229,15 +229,15 @@ def misspelled(told: Told) -> Iterator[Seen]:
     passing=update(metadata={"mood": "cheerful"}),
     generations=NEWEST_FIRST,
 )
-def unknown_member(told: Told) -> Iterator[Seen]:
+def unknown_member(told: Told) -> Iterator[Violation]:
     estranged = _estranged(told)
     for one in told.slips(Slip.UNKNOWN):
         other = _holder(one) in estranged or camel_case(one.name) in one.shape.members
         if not other and not meant(one.name, one.shape):
-            yield Seen(one.pointer, one.seen)
+            yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "DATA-015",
     HINT,
     "A member is null",
@@ -248,12 +248,12 @@ def unknown_member(told: Told) -> Iterator[Seen]:
     passing=update(),
     generations=NEWEST_FIRST,
 )
-def null_member(told: Told) -> Iterator[Seen]:
+def null_member(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.NULL):
-        yield Seen(one.pointer, one.seen)
+        yield Violation(one.pointer, one.seen)
 
 
-@BOOK.rule(
+@RULE_SET.rule(
     "STREAM-012",
     ERROR,
     "A status update of 1.0 says that it is final",
@@ -264,7 +264,7 @@ def null_member(told: Told) -> Iterator[Seen]:
     passing=update(),
     generations=V1,
 )
-def final_in_1_0(told: Told) -> Iterator[Seen]:
+def final_in_1_0(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.UNKNOWN):
         if one.name == "final":
-            yield Seen(one.pointer, "final is no member of 1.0")
+            yield Violation(one.pointer, "final is no member of 1.0")
