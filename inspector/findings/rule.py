@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspector.findings.finding import Severity
 from inspector.protocol.dialects.traits import STABLE, VERSIONS
@@ -36,8 +36,9 @@ class Rule:
     passing: Json = None
     failing: Json = None
 
-    @property
-    def versions(self) -> frozenset[str]:
-        """Return every version that the rule holds for: those listed, and those that extend one of them."""
-        listed = frozenset(self.generations)
-        return listed | {name for name, traits in VERSIONS.items() if traits.extends in listed}
+    versions: frozenset[str] = field(init=False, repr=False)
+    """Every version that the rule holds for: `generations`, and those that extend one of them."""
+
+    def __post_init__(self) -> None:
+        extending = (name for name, traits in VERSIONS.items() if traits.extends in self.generations)
+        object.__setattr__(self, "versions", frozenset((*self.generations, *extending)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from inspector.findings.finding import Finding, Severity
@@ -38,21 +38,17 @@ Check: TypeAlias = Callable[[FactsT], Iterator[Violation]]
 
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[FactsT]):
-    """A rule with a function that finds where it is broken, and the versions that it holds for."""
+    """A rule with a function that finds where it is broken."""
 
     rule: Rule
     check: Check[FactsT]
-    versions: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "versions", self.rule.versions)
 
     def holds_for(self, version: str) -> bool:
         """Whether the rule is one of a protocol version."""
-        return version in self.versions
+        return version in self.rule.versions
 
     def judge(self, facts: FactsT) -> Iterator[Finding]:
-        """Return a finding for every place where the rule is broken; none if it does not hold for the version."""
+        """Give a finding for every place where the rule is broken; none where it does not hold for the version."""
         if self.holds_for(facts.generation):
             for pointer, seen in self.check(facts):
                 yield Finding(self.rule.id, self.rule.severity, pointer, seen)

@@ -12,7 +12,7 @@ from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import for_interface
+from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.dialects.v1_1 import revision_of
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump
@@ -59,7 +59,7 @@ def payload_json(record: Record, request: Record) -> bytes:
 def interface_of(request: Record) -> tuple[Binding | None, Dialect | None]:
     """Return the binding and the dialect of an exchange from its request record; None where they are unknown."""
     binding = BINDINGS.get(str(request.meta.get("binding", "")))
-    return binding, for_interface(str(request.meta.get("dialect", "")), binding.name) if binding else None
+    return binding, for_request(str(request.meta.get("dialect", "")), binding.name) if binding else None
 
 
 def _data(raw: bytes) -> bytes:
@@ -101,8 +101,8 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
         case TextAppended():
             return describe(answer.like)
         case TaskArtifactUpdateEvent():
-            label = answer.artifact.name or answer.artifact.artifact_id
-            return "artifact", answer.task_id, context_of(answer), "", _with_revision(answer, label)
+            name = answer.artifact.name or answer.artifact.artifact_id
+            return "artifact", answer.task_id, context_of(answer), "", _with_revision(answer, name)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
             label = _with_revision(answer, text_of(answer.status.message))

@@ -11,7 +11,7 @@ from inspector.findings.payload.valid_examples import chunk, status, task
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import traits_of
+from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import (
     Event,
@@ -38,7 +38,7 @@ Reader: TypeAlias = Callable[[bytes], list[tuple[str, str]]]
 
 def member_pointer(pointer: str, version: str) -> str:
     """Return where a member of an event is in a protocol version."""
-    return traits_of(version).pointers.get(pointer, pointer)
+    return VERSIONS[version].pointers.get(pointer, pointer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Asked:
     @property
     def expected_task(self) -> str:
         """Return the task that the answer should be about, `""` if the agent chooses its id."""
-        return self.task_id or (self.message_id if self.dialect.names_tasks else "")
+        return self.task_id or (self.message_id if self.dialect.traits.names_tasks else "")
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class StreamState:
     def is_elsewhere(self, event: Event) -> bool:
         """Whether an event names another context than the request."""
         asked, context = self.asked.context_id, event.context_id
-        return bool(asked and context and context != asked) and self.version != "0.1"
+        return bool(asked and context and context != asked) and self.asked.dialect.traits.keeps_context
 
     def advance(self, event: Event, value: Mapping[str, Json], *, framed: bool) -> None:
         """Add an event, after it was judged."""

@@ -13,7 +13,7 @@ from inspector.findings.transport.http import GRPC, GrpcStatus, HttpError
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.bindings.rest import BINDING as REST
-from inspector.protocol.dialects.registry import traits_of
+from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.errors import BY_CODE, ErrorKind, ProtocolError
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import Operation
@@ -96,7 +96,7 @@ def _of_http_error(payload: Payload, error: ProtocolError) -> Iterator[Finding]:
     inner = payload.value.get("error") if isinstance(payload.value, dict) else None
     facts = HttpError(payload.generation, payload, error, _kind_of(error), inner)
     yield from http.ERROR_AS_RESULT.judge(facts)
-    if traits_of(payload.generation).details_errors:
+    if VERSIONS[payload.generation].details_errors:
         yield from http.ERROR_BODY.judge(facts)
         if inner is None or isinstance(inner, dict):
             yield from http.ERROR_STATUS.judge(facts)

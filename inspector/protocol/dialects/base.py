@@ -108,11 +108,6 @@ class Dialect:
         """Return the name of the protocol version."""
         return self.traits.version
 
-    @property
-    def names_tasks(self) -> bool:
-        """Return whether the client chooses the id of a task."""
-        return self.traits.names_tasks
-
     def has(self, operation: Operation) -> bool:
         """Return whether the version has the operation over any transport of this JSON."""
         if operation is Operation.EXTENDED_CARD and self.extended_card_path:

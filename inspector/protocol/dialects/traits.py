@@ -60,20 +60,12 @@ class Traits:
 
     About operations:
 
-    - `defines_results`: it defines how long a call waits and how much its response contains.
     - `waits`: SendMessage waits for the task by default.
     - `names_tasks`: the client chooses the id of a task, by that of its first message.
+    - `keeps_context`: a task stays in the context that the client named.
     - `sole_push_config`: a push configuration may be asked for without its id, if it is the only one.
     - `pushes_events`: the body of a push notification is an event instead of a whole task.
     - `authorizes_pushes`: a push notification carries the credentials of its configuration.
-
-    About streams:
-
-    - `starts_with_task`: the first event of a stream is a task or a message.
-    - `names_context`: the first event names the context.
-    - `keeps_context`: a task stays in the context that the client named.
-    - `marks_final`: `final` marks the last status update of a stream.
-    - `counts_revisions`: a task and its updates carry a revision counter (A2A 1.1 calls it `generation`).
 
     About the JSON:
 
@@ -82,7 +74,6 @@ class Traits:
     - `pointers`: where members stand that later versions have elsewhere, by the JSON pointer of 1.0.
     - `details_errors`: errors have the structure of AIP-193, with an `ErrorInfo`.
     - `last_error`: the last code in the table of A2A's errors.
-    - `null_in_envelope`: a JSON-RPC response may contain both result and error, one of them null.
     """
 
     version: str
@@ -90,29 +81,23 @@ class Traits:
     declared: str = ""
     experimental: bool = False
     outdated: bool = False
-    defines_results: bool = True
     waits: bool = True
     names_tasks: bool = False
     sole_push_config: bool = False
     pushes_events: bool = True
     authorizes_pushes: bool = True
-    starts_with_task: bool = True
-    names_context: bool = True
     keeps_context: bool = True
-    marks_final: bool = False
-    counts_revisions: bool = False
     looks_like: str = "1.0"
     omits_empty: bool = False
     pointers: Mapping[str, str] = field(default_factory=dict, hash=False)
     details_errors: bool = True
     last_error: int = -32009
-    null_in_envelope: bool = False
     card: CardLayout = CardLayout()
 
 
 V1_0 = Traits("1.0")
 OPVS = replace(V1_0, version="opvs", extends="1.0", declared="1.0")
-V1_1 = replace(V1_0, version="1.1", extends="1.0", experimental=True, counts_revisions=True, last_error=-32010)
+V1_1 = replace(V1_0, version="1.1", extends="1.0", experimental=True, last_error=-32010)
 
 _TYPES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 _CARD_0_3 = CardLayout(
@@ -132,13 +117,9 @@ _CARD_0_3 = CardLayout(
 V0_3 = Traits(
     "0.3",
     outdated=True,
-    defines_results=False,
     sole_push_config=True,
     pushes_events=False,
     authorizes_pushes=False,
-    starts_with_task=False,
-    names_context=False,
-    marks_final=True,
     looks_like="0.3",
     details_errors=False,
     last_error=-32007,
@@ -153,7 +134,6 @@ V0_1 = replace(
     looks_like="0.1",
     pointers={"/append": "/artifact/append", "/contextId": "/sessionId", "/taskId": "/id"},
     last_error=-32010,
-    null_in_envelope=True,
     card=replace(_CARD_0_3, mode_words=frozenset({"text", "file", "data"})),
 )
 

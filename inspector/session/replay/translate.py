@@ -26,7 +26,7 @@ class Translation(NamedTuple):
 
 def dialect_name(dialect: Dialect) -> str:
     """Return the name of a dialect: its protocol version, with its JSON format where there are two."""
-    alone = sum(other.generation == dialect.generation for other in ALL) == 1
+    alone = sum(other.generation == dialect.generation for other in ALL) <= 1
     return dialect.generation if alone else f"{dialect.generation} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
 
