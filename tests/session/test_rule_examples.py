@@ -16,7 +16,7 @@ from inspector.findings.rule import Rule
 from inspector.findings.rules import EXCHANGE_RULES
 from inspector.protocol.bindings.grpc import DETAILS, encode_error
 from inspector.protocol.bindings.registry import BINDINGS
-from inspector.protocol.dialects.registry import for_interface
+from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import BY_CODE
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import PushConfig, SendRequest, TaskRequest
@@ -48,7 +48,7 @@ def play(example: dict[str, Any], generation: str, journal: Journal) -> dict[str
     """Let an agent answer as an example says; return the rules that it broke, and where."""
     operation = Operation(example.get("operation", Operation.STREAM))
     binding = BINDINGS[example.get("binding", "JSONRPC")]
-    dialect = for_interface(generation, binding.name)
+    dialect = for_request(generation, binding.name)
     assert dialect is not None
     request = REQUESTS[operation].model_validate(example.get("asked", {}))
     call = CallContext(operation, dialect, binding, ID, *named(request), request=request)

@@ -11,6 +11,7 @@ from inspector.findings.rule import LEGACY, NEWEST_FIRST, V1, Rule
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, EventFacts
 from inspector.protocol.assemble import Misfit
+from inspector.protocol.dialects.v1_1 import revision_in
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Event, Json, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from inspector.protocol.operations import Operation
@@ -198,6 +199,36 @@ def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violat
     state = facts.event.status.state
     if facts.stream.streaming and facts.value.get("final") is True and state in GOING_ON:
         yield Violation("/final", f"final, and the task is {short(state)}")
+
+
+def _counted(revisions: str) -> Json:
+    """Return a stream of 1.1 whose events have these revisions, from the task to its end."""
+    events = (_TASK, *[_WORKING] * (len(revisions) - 2), _DONE)
+    counted = [
+        {name: {**event, "generation": revision} for name, event in wrapped.items()}
+        for wrapped, revision in zip(events, revisions, strict=True)
+    ]
+    return stream(*counted)
+
+
+@EVENTS.rule(
+    "STREAM-030",
+    ERROR,
+    "The revision of the task did not grow by one",
+    section="1.1 (draft) §3.2.7",
+    demand="Each mutation adds exactly 1 to generation and maps to exactly one event.",
+    remedy="Count every event once. If an event was lost, fetch the task to see what it was about.",
+    generations=("1.1",),
+    passing=_counted("1234"),
+    failing=_counted("124"),
+)
+def revision_gap(facts: EventFacts[Event]) -> Iterator[Violation]:
+    if facts.stream.blind or isinstance(facts.event, Task | Message):
+        return  # what was unreadable may have counted, and a task may be sent again
+    before, revision = revision_in(facts.stream.last), revision_in(facts.value)
+    if before and revision and revision != before + 1:
+        lost = f": {revision - before - 1:,} missing" if revision > before else ""
+        yield Violation("/generation", f"{revision} after {before}{lost}")
 
 
 def _repetition(facts: EventFacts[TaskStatusUpdateEvent], *, timed: bool) -> Iterator[Violation]:

@@ -15,7 +15,7 @@ from inspector.protocol.dialects import v1_0
 from inspector.protocol.dialects.base import ERRORS
 from inspector.protocol.dialects.traits import V1_1
 from inspector.protocol.errors import BY_NAME
-from inspector.protocol.model import Event, Json, SendRequest, TaskRequest, Wire
+from inspector.protocol.model import Event, Json, SendRequest, TaskRequest
 
 _MISMATCH = BY_NAME["TaskGenerationMismatchError"]
 _ADDED = (
@@ -37,25 +37,29 @@ DIALECT = replace(
 
 def revision_of(event: Event) -> int:
     """Return the revision of a task after an event, 0 if the event does not say it."""
-    return _counter(event, "generation")
+    return revision_in(event.model_extra)
+
+
+def revision_in(value: Json) -> int:
+    """Return what `revision_of` returns, of the JSON of an event."""
+    return _counter(value, "generation")
 
 
 def awaited_revision(request: TaskRequest) -> int:
     """Return the revision that GetTask waits to be exceeded, 0 if it does not wait."""
-    return _counter(request, "currentGeneration")
+    return _counter(request.model_extra, "currentGeneration")
 
 
 def required_revision(request: SendRequest) -> int:
     """Return the revision that a message requires of its task, 0 if it requires none."""
-    return _counter(request.configuration, "ifGenerationMatch") if request.configuration else 0
+    return _counter(request.configuration.model_extra, "ifGenerationMatch") if request.configuration else 0
 
 
-def _counter(owner: Wire, name: str) -> int:
-    """Return a member that 1.0 does not have, and that is therefore among the unknown members."""
-    members = owner.model_extra
-    if not members:
+def _counter(members: Json, name: str) -> int:
+    """Return a member of 64 bits, 0 if it is missing or not a number; models have it among the unknown members."""
+    if not members or not isinstance(members, dict):
         return 0
-    value: Json = members.get(name)
+    value = members.get(name)
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,19}", value):
         return int(value)
     return value if type(value) is int and value > 0 else 0

@@ -8,7 +8,7 @@ from inspector.findings.finding import Finding
 from inspector.findings.stream.facts import Asked
 from inspector.findings.stream.judge import StreamJudge
 from inspector.protocol.bindings import jsonrpc
-from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -22,7 +22,9 @@ class Judging:
     """Judges one exchange; `members` are what the request names."""
 
     def __init__(self, version: str = "1.0", operation: Operation = Operation.STREAM, **members: Any) -> None:
-        self.dialect = DIALECTS[version]
+        dialect = for_request(version, "JSONRPC")
+        assert dialect is not None
+        self.dialect = dialect
         asked = Asked(operation, self.dialect, jsonrpc.BINDING, "the-id", **members)
         self.judge = StreamJudge(asked, lambda _: None, lambda _: "label", read_with_httpx_sse)
         self.framed = operation in STREAMING

@@ -14,7 +14,7 @@ from inspector.protocol.operations import Operation
 STREAM, SEND, SUBSCRIBE = Operation.STREAM, Operation.SEND, Operation.SUBSCRIBE
 TASK: dict[str, Any] = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}}
 ERROR = object()
-OF_ORDER = {f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24, 26, 27, 28)}
+OF_ORDER = {f"STREAM-{number:03}" for number in (11, 13, 14, 15, 16, 17, 18, 19, 20, 23, 24, 26, 27, 28, 30)}
 UNNAMED: dict[str, Any] = {"task": {"id": "t", "status": {"state": "TASK_STATE_SUBMITTED"}}}
 MESSAGE: dict[str, Any] = {
     "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}], "contextId": "c"}
@@ -54,6 +54,11 @@ def told(
     return found
 
 
+def counted(event: dict[str, Any], revision: Any) -> dict[str, Any]:
+    [(name, value)] = event.items()
+    return {name: value | {"generation": revision}}
+
+
 GOING, OVER = old("working", final=False), old("completed", final=True)
 OVER_IN_0_1 = {"id": "t", "status": {"state": "completed"}}
 NOON, LATER = "2026-01-31T12:00:00Z", "2026-01-31T12:00:01Z"
@@ -61,6 +66,15 @@ FAILED = "TASK_STATE_FAILED"
 WHOLE = [TASK, status(), chunk(), chunk(append=True, lastChunk=True), status("TASK_STATE_COMPLETED")]
 
 BREACHES = {
+    "a revision is missing": (
+        "1.1",
+        STREAM,
+        [counted(TASK, "1"), counted(status(), 2), counted(chunk(), "5"), counted(chunk(append=True), 6)],
+        {},
+        [(2, "STREAM-030")],
+    ),
+    "a revision twice": ("1.1", STREAM, [counted(TASK, 1), counted(chunk(), 1)], {}, [(1, "STREAM-030")]),
+    "an earlier revision": ("1.1", SUBSCRIBE, [counted(TASK, 9), counted(chunk(), 8)], {}, [(1, "STREAM-030")]),
     "an update before the task": ("1.0", STREAM, [status()], {}, [(0, "STREAM-011")]),
     "a chunk before the task": ("1.0", STREAM, [chunk(), TASK], {}, [(0, "STREAM-011")]),
     "a follow-up without the task": ("1.0", STREAM, [status()], {"task": "t"}, [(0, "STREAM-013")]),
@@ -127,6 +141,17 @@ def test_a_breach_is_found_at_its_event(name: str):
 
 
 SOUND = {
+    "every revision": ("1.1", STREAM, [counted(event, number) for number, event in enumerate(WHOLE, 1)], {}),
+    "revisions of a task that is known": ("1.1", SUBSCRIBE, [counted(TASK, 7), counted(status(), "8")], {"task": "t"}),
+    "no revisions": ("1.1", STREAM, WHOLE, {}),
+    "revision 0 is none": ("1.1", STREAM, [counted(event, 0) for event in WHOLE], {}),
+    "the task again": (
+        "1.1",
+        STREAM,
+        [counted(TASK, 1), counted(chunk(), 2), counted(TASK, 2), counted(chunk(), 3)],
+        {},
+    ),
+    "another version has no revisions": ("1.0", STREAM, [counted(TASK, 1), counted(chunk(), 7)], {}),
     "a whole stream": (
         "1.0",
         STREAM,
