@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from inspector.cli import signatures
 from inspector.cli.arguments import Invocation
-from inspector.cli.findings import as_json, count, in_words
+from inspector.cli.findings import count, in_words
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run, unfit
+from inspector.cli.run_command import Run, run
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
+from inspector.findings.signatures.keyset import KeySet
+from inspector.findings.signatures.verify import Outcome, Verdict
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import options
+from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
+from inspector.session.exporters.json_lines import finding_json
 from inspector.wire.signing_keys import read_file
 
 
@@ -43,20 +47,19 @@ async def _get(current: Run) -> None:
             out.field("Signatures", f"{len(connection.card.signatures)}, not verified")
     if validate:
         _list_findings(out, connection.findings)
-    verdicts = await signatures.verify(current, connection, keys) if verify else ()
+    verdicts = await _verify(current, connection, keys) if verify else ()
     if validate:
         _judge(connection)
     if verify:
-        signatures.judge(verdicts, asked=bool(given.keys or given.fetch_keys))
+        _judge_signatures(verdicts, asked=bool(given.keys or given.fetch_keys))
 
 
 async def _extended(current: Run, public: Connection) -> Connection:
     """Return the connection with the extended card in the place of the public one (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
-    answer = await current.call(current.session.extended_card(), undone="Without --extended the public card is shown.")
-    if not isinstance(answer, AgentCard):
-        raise unfit(Operation.EXTENDED_CARD, answer)
+    undone = "Without --extended the public card is shown."
+    answer = await current.ask(current.session.extended_card(), AgentCard, undone=undone)
     choice = current.session.choice
     value = choice.dialect.encode_card(answer)
     found = replace(public.found, card=answer, dialect=choice.dialect, raw=dump(value))
@@ -67,7 +70,7 @@ async def _extended(current: Run, public: Connection) -> Connection:
 def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
     for one in findings:
         if out.json:
-            out.remark(as_json(one))
+            out.remark(finding_json(one))
         else:
             out.field("Finding", in_words(one))
     if not findings and not out.json:
@@ -141,3 +144,69 @@ def _capabilities(card: AgentCard) -> str:
         ("extended card", card.capabilities.extended_agent_card),
     )
     return ", ".join(name for name, given in declared if given) or "none declared"
+
+
+_SHOWN = 3
+"""How many unsigned places are shown without --verbose."""
+_GIVE = "--keys FILE gives them, --fetch-keys fetches those that the signatures name, from the card's own origin."
+
+
+async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
+    """Verify the signatures of a card, with more keys fetched where that was asked for, and print the verdicts."""
+    if current.invocation.given.fetch_keys:
+        keys = (keys or KeySet()) | await fetch_keys(current.session, connection)
+    for note in keys.notes if keys else ():
+        current.out.warn(note)
+    verdicts = await verify_card(connection, keys)
+    for verdict in verdicts:
+        if current.out.json:
+            current.out.remark(_verdict_json(verdict))
+        else:
+            _print_verdict(current.out, verdict, verbose=current.invocation.verbose)
+    if not verdicts and not current.out.json:
+        current.out.field("Signatures", "none")
+    return verdicts
+
+
+def _judge_signatures(verdicts: Sequence[Verdict], *, asked: bool) -> None:
+    """Raise `FaultError` where no signature is valid: one is enough, the others may be for other readers.
+
+    `asked` says that keys were given or fetched.
+    """
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if not outcomes:
+        seen = "The card is not signed."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Whose it is, only its address tells."))
+    if Outcome.VALID in outcomes:
+        return
+    if outcomes == {Outcome.NO_KEY} and not asked:
+        seen = "There are no keys to verify the card's signatures with."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _GIVE))
+    first = verdicts[0]
+    seen = f"No signature of the card is valid, the first is {first.outcome.value}: {first.reason}"
+    hint = _GIVE if outcomes == {Outcome.NO_KEY} else ""
+    raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, hint))
+
+
+def _print_verdict(out: Output, verdict: Verdict, *, verbose: bool) -> None:
+    out.field("Signature", f"{verdict.outcome.value} {verdict.pointer}: {verdict.reason}")
+    places = verdict.uncovered
+    if places and verbose:
+        out.block("Not signed", "\n".join(places))
+    elif places:
+        more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
+        out.field("Not signed", f"{', '.join(places[:_SHOWN])}{more}")
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, object]:
+    return {
+        "signature": verdict.index,
+        "outcome": verdict.outcome,
+        "pointer": verdict.pointer,
+        "algorithm": verdict.algorithm,
+        "kid": verdict.kid,
+        "jku": verdict.jku,
+        "form": verdict.form,
+        "unsigned": verdict.uncovered,
+        "reason": verdict.reason,
+    }

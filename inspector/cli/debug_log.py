@@ -1,8 +1,9 @@
-"""What `--debug` shows: every record of the session as a line on stderr, secrets already masked."""
+"""Print records while they come: with `--debug` every record as a line on stderr, secrets already masked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from inspector.capture.records import Kind, Record
 from inspector.cli.output import Output
@@ -14,8 +15,8 @@ _MOST = 4000
 """How many characters of a payload a line shows."""
 
 
-class Trace:
-    """Follows a journal and prints what is new in it."""
+class JournalPrinter:
+    """Prints something about every new record of a journal as long as the context lasts."""
 
     def __init__(self, journal: Journal, out: Output) -> None:
         self._journal = journal
@@ -23,21 +24,34 @@ class Trace:
         self._last = 0
         self._unsubscribe = journal.subscribe(self._news)
 
-    def end(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Print what is left and stop."""
         self._unsubscribe()
         self._show()
 
     def _news(self, records: Sequence[Record]) -> None:
-        if not records:
+        if not records:  # what was recorded has been printed, then
             self._show()
 
     def _show(self) -> None:
         for record in self._journal.capture.select(after=self._last):
             self._last = record.seq
-            request = self._journal.capture.get(record.exchange) if record.exchange else record
-            for line in [*lines_of(record, payload_json(record, request)), *_found(record)]:
-                self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
+            self._print(record)
+
+    def _print(self, record: Record) -> None:
+        raise NotImplementedError
+
+
+class Trace(JournalPrinter):
+    """Prints every record on stderr."""
+
+    def _print(self, record: Record) -> None:
+        request = self._journal.capture.get(record.exchange) if record.exchange else record
+        for line in [*lines_of(record, payload_json(record, request)), *_found(record)]:
+            self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
 
 
 def lines_of(record: Record, payload: bytes) -> list[str]:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
 
-from inspector.cli.output import Output, dump
+from inspector.cli.errors import usage
+from inspector.cli.output import Output
+from inspector.cli.run_command import Run
+from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
     Artifact,
@@ -19,6 +25,8 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
+from inspector.session.replay.saving import SaveError, save_answer
+from inspector.text.safe_json import dump
 
 _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
 
@@ -30,6 +38,26 @@ class Presenter:
         self._out = out
         self._verbose = verbose
         self._history = history or verbose
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Make the presenter of a command."""
+        history = getattr(run.invocation.given, "history", None) is not None
+        return cls(run.out, verbose=run.invocation.verbose, history=history)
+
+    def show(self, task: Task) -> None:
+        """Print a task, with `-o json` as it is."""
+        if self._out.json:
+            self._out.document(task.to_json())
+        else:
+            self.event(task)
+
+    def show_event(self, event: Event) -> None:
+        """Print an event, with `-o json` in the envelope of a stream."""
+        if self._out.json:
+            self._out.document(encode_event(event))
+        else:
+            self.event(event)
 
     def event(self, event: Event) -> None:
         """Print whatever a stream or an answer carries."""
@@ -153,3 +181,20 @@ def _size(content: str) -> str:
         return f"{len(base64.b64decode(content, validate=True)):,} bytes"
     except (binascii.Error, ValueError):
         return f"{len(content):,} characters that are no base64"
+
+
+def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:
+    """Save every artifact of an answer in a folder, beside what is there, and say where: on stderr with `-o json`.
+
+    Raises `FaultError` where a file cannot be written.
+    """
+    try:
+        saved = save_answer(answer, folder)
+    except SaveError as error:
+        raise usage(str(error), "--save names another folder.") from error
+    for path, note in saved:
+        (out.tell if out.json else out.field)("Saved", str(path))
+        if note:
+            out.warn(f"{path.name}: {note}")
+    if not saved:
+        out.warn("there is nothing to save")

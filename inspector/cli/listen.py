@@ -19,7 +19,7 @@ from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.findings import in_words
-from inspector.cli.output import Output, dump
+from inspector.cli.output import Output
 from inspector.cli.run_command import Run, on_signal, run
 from inspector.findings.lenient_json import Lenient, oddities
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -30,6 +30,7 @@ from inspector.session.card.signing import given_keys
 from inspector.session.push.attempts import Chain, chains
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.text.safe_json import dump
 from inspector.wire.receiver.delivery import NO_TLS
 from inspector.wire.receiver.registration import Demand, Proof
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override

@@ -1,6 +1,6 @@
-"""The program `a2a-inspect`: tells the screen from the commands, starts one of them and never ends in a trace.
+"""The program `a2a-inspect`: dispatch to the TUI or a subcommand; never print a traceback.
 
-Nothing heavy is imported before it is known what is wanted: the screen and each command are loaded by name.
+Nothing heavy is imported before the command is known: the TUI and each command are loaded by name.
 """
 
 from __future__ import annotations
@@ -9,20 +9,16 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from importlib import import_module
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from inspector import __version__
-from inspector.cli.arguments import PROGRAM, Invocation, invocation
-from inspector.cli.commands import COMMANDS, FIRST_WORDS, find, main_parser
+from inspector.cli.arguments import PROGRAM, invocation
+from inspector.cli.commands import beginning_with, find, main_parser
+from inspector.cli.commands.screen import open_screen
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
 from inspector.cli.output import Output, OutputLostError
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-
-_SCREEN = "inspector.tui.launch:run"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,56 +68,34 @@ def _report_bug(error: Exception, words: Sequence[str], out: Output) -> int:
 
 
 def _dispatch(words: list[str], out: Output) -> int:
-    if not words or words[0] not in FIRST_WORDS:
-        return _open_agent(words, out)
-    if words[0] == "help":
+    if words[:1] == ["help"]:
         return _help(words[1:], out)
+    if not words or not beginning_with(words[:1]):
+        return _open_agent(words, out)
     command = find(words)
     if command is None and words[1:] and words[1] in ("--help", "-h"):
         return _help(words[:1], out)
     if command is None:
-        known = ", ".join(one.name for one in COMMANDS.values() if one.words[0] == words[0])
+        known = ", ".join(command.name for command in beginning_with(words[:1]))
         raise usage(f"{' '.join(words[:2])} is no command.", f"There is {known}; {PROGRAM} --help lists them all.")
     given = command.parser().read(words[len(command.words) :], os.environ)
-    if not command.code:
-        typed = invocation(given)
-        return _open_screen(typed, demo=typed.options.recording is None)
-    run: Callable[[Invocation, Output], int] = _load(command.code)
-    return run(invocation(given), out)
+    return command.handler().run(invocation(given), out)
 
 
 def _open_agent(words: list[str], out: Output) -> int:
-    parser = main_parser()
-    given = parser.read(words, os.environ)
+    given = main_parser().read(words, os.environ)
     if given.version:
         out.write(f"{PROGRAM} {__version__}\n")
         return OK
-    return _open_screen(invocation(given), demo=False)
-
-
-def _open_screen(typed: Invocation, *, demo: bool) -> int:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise usage(
-            "The inspector's screen needs a terminal, and this is none.",
-            f"Without one there are card get, send, task get and the others: {PROGRAM} --help lists them.",
-        )
-    run: Callable[[Any], int] = _load(_SCREEN)
-    return run(replace(typed.options, demo=demo))
+    return open_screen(invocation(given), out)
 
 
 def _help(words: list[str], out: Output) -> int:
     command = find(words)
-    begun = words == ["help"] or any(list(one.words[: len(words)]) == words for one in COMMANDS.values())
-    if command is None and not begun:
+    if command is None and words != ["help"] and not beginning_with(words):
         raise usage(f"There is no command {' '.join(words)!r}.", f"{PROGRAM} --help lists them.")
     out.write((command.parser() if command else main_parser()).format_help())
     return OK
-
-
-def _load(place: str) -> Callable[..., int]:
-    module, _, name = place.partition(":")
-    loaded: Callable[..., int] = getattr(import_module(module), name)
-    return loaded
 
 
 def _wants_json(words: Sequence[str]) -> bool:

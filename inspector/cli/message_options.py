@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from inspector.cli.commands.send import PartSpec
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.parts import make_parts
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
 from inspector.session.call import Call
 from inspector.session.compose.build import compose
-from inspector.session.compose.copy_as import as_curl, as_httpx
-from inspector.session.compose.draft import Draft, text_draft
-from inspector.session.compose.raw_request import write_text
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.compose.snippets import SnippetError, fill_variables, load, variables
+from inspector.session.exporters import REQUEST_FORMATS
 from inspector.session.session import Session
 
-_STDIN = Path("-")
+_STDIN = "-"
 _LARGEST = 64_000_000
 """How large a request in a file may be, in bytes."""
 
@@ -82,7 +84,7 @@ def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -
 
 def _text_of(path: Path) -> str:
     try:
-        if path == _STDIN:
+        if str(path) == _STDIN:
             raw = sys.stdin.buffer.read(_LARGEST + 1)
         else:
             with path.open("rb") as file:
@@ -99,21 +101,13 @@ def show(call: Call, form: str, out: Output) -> None:
     seen = call.preview()
     if isinstance(seen, Fault):
         raise usage(seen.seen, seen.hint)
-    context = call.exchange.call
+    chosen = next(one for one in REQUEST_FORMATS if one.name == form)
     wire, hidden = _without_secrets(call, seen.body)
-    match form:
-        case "http":
-            text = write_text(wire, context)
-        case "json":
-            text = context.binding.show(context.dialect, context.operation, seen.body, True).decode(
-                "utf-8", "surrogateescape"
-            )
-        case _ if isinstance(call.wire, HttpRequest) and call.wire.insets:
-            text = as_curl(call.wire)  # which says why there is none
-        case "curl":
-            text = f"{as_curl(wire)}\n"
-        case _:
-            text = as_httpx(wire)
+    if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.insets:
+        wire = call.wire  # for which the format says why it has no program
+    text = chosen.write(wire, call.exchange.call)
+    if chosen.is_program and not text.endswith("\n"):
+        text += "\n"
     if hidden and form != "json":
         out.tell("Left out, being secret", ", ".join(hidden))
     out.exact(text)
@@ -131,3 +125,35 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
         hidden.append("the key in the url")
     url = redactor.url(call.wire.url)
     return replace(call.wire, url=url, headers=shown, body=masked, insets=()), hidden
+
+
+def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:
+    """Make the parts in order; raises `FaultError` where JSON cannot be read."""
+    if sum(spec.kind == PartKind.DATA and spec.value == _STDIN for spec in specs) > 1:
+        raise usage("--data - stands there twice, and stdin can be read once.")
+    return tuple(_part(spec) for spec in specs)
+
+
+def _part(spec: PartSpec) -> DraftPart:
+    kind, value = PartKind(spec.kind), spec.value
+    if kind is PartKind.FILE and value.startswith(("http://", "https://")):
+        kind = PartKind.LINK
+    if kind is PartKind.DATA:
+        value = _json(spec.value)
+    return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
+
+
+def _json(place: str) -> str:
+    raw = sys.stdin.buffer.read() if place == _STDIN else _read(Path(place))
+    value = parse(raw)
+    if isinstance(value, Unreadable):
+        where = "stdin" if place == _STDIN else place
+        raise usage(f"--data: {where} holds no JSON: {value.why}.")
+    return raw.decode("utf-8")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise usage(f"The file {path} could not be read: {error.strerror or error}.") from error

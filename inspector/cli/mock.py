@@ -8,16 +8,17 @@ import ssl
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
-from inspector.cli.mock_console import Console
 from inspector.cli.output import Output
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
+from inspector.text.sanitise import clean
 
 _ROOM = "inspector.sample_agents"
 """Loaded by name: it lies elsewhere in the tree than in the package, where type checkers do not look."""
@@ -152,3 +153,48 @@ def _why(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EACCES:
         return f"Listening at port {port} of {host} is not permitted."
     return f"Listening at {host} failed: {error.strerror or error}."
+
+
+_SUBJECT = len("task 3f2a9c1e")
+_COUNTS = ("tasks", "at work", "readers")
+
+
+class Console:
+    """Prints a line for whatever an agent tells: when, how busy the agent is by then, about what, and what.
+
+    Without a terminal there are no columns, and nothing is printed unless `verbose`: then on stderr.
+    """
+
+    def __init__(self, out: Output, *, terminal: bool, verbose: bool) -> None:
+        self._out = out
+        self._terminal = terminal
+        self._verbose = verbose
+        self._agent: Any = None
+
+    def ready(self, agent: Any) -> None:
+        """Say where the agent is: its url on the first line, where it speaks gRPC on the second, if it does."""
+        self._agent = agent
+        self._out.write(f"{agent.url}\n")
+        if agent.grpc_target:
+            self._out.write(f"gRPC: {agent.grpc_target}\n")
+        if self._terminal:
+            self._out.write(f"\n{'time':<8}  {'  '.join(_COUNTS)}\n")
+        self._out.flush()
+
+    def log(self, line: str) -> None:
+        """Tell one thing that happened; the subject stands before the first colon."""
+        if not self._terminal:
+            if self._verbose:
+                self._out.tell("mock", line)
+            return
+        subject, colon, said = line.partition(": ")
+        if not colon:
+            subject, _, said = line.partition(" ")
+        clock = f"{datetime.now().astimezone():%H:%M:%S}"
+        self._out.write(f"{clock}  {self._load()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
+        self._out.flush()
+
+    def _load(self) -> str:
+        agent = self._agent
+        counts = (len(agent.store), agent.running, agent.readers) if agent is not None else (0, 0, 0)
+        return "  ".join(f"{count:>{len(name)}}" for name, count in zip(_COUNTS, counts, strict=True))

@@ -5,32 +5,17 @@ All of it may quote an agent, so all of it is made harmless here: text through t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, TextIO
 
 from inspector.cli.errors import envelope
 from inspector.protocol.errors import Fault
+from inspector.text.safe_json import dump
 from inspector.text.sanitise import clean
 
 
 def _as_it_is(text: str) -> str:
     return text
-
-
-def dump(value: Any, indent: int | None = None) -> str:
-    """Write a JSON value; characters that a terminal may obey, hide or reorder stand there as escapes."""
-    separators = (",", ":") if indent is None else (",", ": ")
-    try:
-        text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-    except RecursionError:
-        if indent is None:
-            raise
-        return dump(value)  # without indentation it takes less of the stack
-    if text.isascii() and "\x7f" not in text:
-        return text
-    escapes = {ord(one): json.dumps(one)[1:-1] for one in set(text) if one != "\n" and not one.isprintable()}
-    return text.translate(escapes | ({0x7F: "\\u007f"} if "\x7f" in text else {}))
 
 
 class OutputLostError(Exception):

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from inspector.capture.redaction import MASK
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run, unfit
+from inspector.cli.run_command import Run, run
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.session import Session
+
+_Expected = TypeVar("_Expected", bound=Answer)
 
 
 def set_config(invocation: Invocation, out: Output) -> int:
@@ -35,16 +38,14 @@ def set_config(invocation: Invocation, out: Output) -> int:
     config = PushConfig(**members)
 
     async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.SET_PUSH, lambda session: session.set_push(config))
-        if not isinstance(answer, PushConfig):
-            raise unfit(Operation.SET_PUSH, answer)
+        answer = await _ask(current, Operation.SET_PUSH, PushConfig, lambda session: session.set_push(config))
         _show(current.out, answer, given.id)
 
     return run(invocation, out, work)
 
 
 def get_config(invocation: Invocation, out: Output) -> int:
-    """Show one configuration of a task; before 1.0, over JSON-RPC, it may be the only one."""
+    """Print one configuration of a task; before 1.0, over JSON-RPC, it may be the only one."""
     task_id = invocation.given.id
 
     def prepare(session: Session) -> Call:
@@ -53,22 +54,17 @@ def get_config(invocation: Invocation, out: Output) -> int:
         return session.get_push(task_id, config_id)
 
     async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.GET_PUSH, prepare)
-        if not isinstance(answer, PushConfig):
-            raise unfit(Operation.GET_PUSH, answer)
-        _show(current.out, answer, task_id)
+        _show(current.out, await _ask(current, Operation.GET_PUSH, PushConfig, prepare), task_id)
 
     return run(invocation, out, work)
 
 
 def list_configs(invocation: Invocation, out: Output) -> int:
-    """Show every configuration of a task."""
+    """Print every configuration of a task."""
     task_id = invocation.given.id
 
     async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.LIST_PUSH, lambda session: session.list_push(task_id))
-        if not isinstance(answer, PushConfigList):
-            raise unfit(Operation.LIST_PUSH, answer)
+        answer = await _ask(current, Operation.LIST_PUSH, PushConfigList, lambda session: session.list_push(task_id))
         if out.json:
             out.document(answer.to_json())
             return
@@ -86,9 +82,8 @@ def delete_config(invocation: Invocation, out: Output) -> int:
     task_id, config_id = invocation.given.id, _named(invocation)
 
     async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.DELETE_PUSH, lambda session: session.delete_push(task_id, config_id))
-        if not isinstance(answer, Deleted):
-            raise unfit(Operation.DELETE_PUSH, answer)
+        prepare = partial(Session.delete_push, task_id=task_id, config_id=config_id)
+        answer = await _ask(current, Operation.DELETE_PUSH, Deleted, prepare)
         if out.json:
             out.document(answer.to_json())
         else:
@@ -105,12 +100,12 @@ def _named(invocation: Invocation) -> str:
     return config_id
 
 
-async def _ask(current: Run, operation: Operation, prepare: Callable[[Session], Call]) -> Answer:
-    await current.connect()
-    current.check_interface()
-    current.allow(operation)
+async def _ask(
+    current: Run, operation: Operation, expected: type[_Expected], prepare: Callable[[Session], Call]
+) -> _Expected:
+    await current.connect_for(operation)
     try:
-        return await current.call(prepare(current.session))
+        return await current.ask(prepare(current.session), expected)
     except FaultError as error:
         if error.fault.code != "TaskNotFoundError" or operation not in (Operation.GET_PUSH, Operation.DELETE_PUSH):
             raise

@@ -8,10 +8,10 @@ import signal
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from inspector.capture.private_files import CaptureError
 from inspector.cli.arguments import PROGRAM, Invocation
@@ -26,11 +26,12 @@ from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, sho
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
-from inspector.session.journal import Journal
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
 
 UNSUPPORTED = "UnsupportedOperationError"
+
+_Expected = TypeVar("_Expected", bound=Answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,13 @@ class Run:
             if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
                 raise FaultError(_refused(error.fault)) from error
             raise
+
+    async def connect_for(self, *operations: Operation) -> None:
+        """Find the agent's card, check the interface in use, and check that it offers these operations."""
+        await self.connect()
+        self.check_interface()
+        for operation in operations:
+            self.allow(operation)
 
     def check_interface(self) -> None:
         """Warn of a generation that is old or not the declared one, and of an origin that gets no credentials."""
@@ -106,6 +114,13 @@ class Run:
         answer = call.exchange.answer
         if answer is None:
             raise ValueError("a call without a fault has an answer")
+        return answer
+
+    async def ask(self, call: Call, expected: type[_Expected], *, undone: str = "") -> _Expected:
+        """Drive a call and return its answer; raises `FaultError` too where it is not of the expected type."""
+        answer = await self.call(call, undone=undone)
+        if not isinstance(answer, expected):
+            raise unfit(call.exchange.call.operation, answer)
         return answer
 
     def explain(self, fault: Fault) -> Fault:
@@ -172,35 +187,31 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
     with on_signal(end, signal.SIGTERM), _capture_file(invocation.options.capture) as path:
         async with _session(path, invocation, out) as session:
             current = Run(invocation, out, session)
-            trace = Trace(session.journal, out) if invocation.debug else None
-            findings = _print_findings(invocation, session.journal, out)
-            try:
-                async with asyncio.timeout(invocation.options.timeout) as deadline:
-                    await work(current)
-            except TimeoutError:
-                if not deadline.expired():
+            with _printers(current):
+                try:
+                    async with asyncio.timeout(invocation.options.timeout) as deadline:
+                        await work(current)
+                except TimeoutError:
+                    if not deadline.expired():
+                        raise
+                    raise FaultError(_too_late(current)) from None
+                except (asyncio.CancelledError, KeyboardInterrupt) as stop:
+                    out.tell("Interrupted", str(stop) or current.known() or "before any task was heard of")
+                    label, command = current.follow_up()
+                    if command and invocation.options.reference:
+                        out.tell(label, command)
                     raise
-                raise FaultError(_too_late(current)) from None
-            except (asyncio.CancelledError, KeyboardInterrupt) as stop:
-                known = str(stop) or current.known()
-                out.tell("Interrupted", known or "before any task was heard of")
-                label, command = current.follow_up()
-                if command and invocation.options.reference:
-                    out.tell(label, command)
-                raise
-            finally:
-                if findings is not None:
-                    findings.end()
-                if trace is not None:
-                    trace.end()
 
 
-def _print_findings(invocation: Invocation, journal: Journal, out: Output) -> FindingsPrinter | None:
-    """Begin to print what is found, where that was asked for; JSON is then one line each."""
-    if not getattr(invocation.given, "findings", False):
-        return None
-    out.lines = out.json
-    return FindingsPrinter(journal, out, skip=frozenset({GET_CARD}))
+def _printers(current: Run) -> ExitStack:
+    """Begin to print what `--debug` and `--findings` ask for; with `-o json` a finding is a line."""
+    stack, journal = ExitStack(), current.session.journal
+    if current.invocation.debug:
+        stack.enter_context(Trace(journal, current.out))
+    if getattr(current.invocation.given, "findings", False):
+        current.out.lines = current.out.json
+        stack.enter_context(FindingsPrinter(journal, current.out, skip=frozenset({GET_CARD})))
+    return stack
 
 
 def _refused(fault: Fault) -> Fault:

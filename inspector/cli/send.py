@@ -7,20 +7,16 @@ from collections.abc import Sequence
 from inspector.capture.records import Kind, Record
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
-from inspector.cli.fields import Presenter
-from inspector.cli.follow_stream import Follower
+from inspector.cli.fields import Presenter, save
+from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
 from inspector.cli.message_options import make_draft, prepare, show
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run, unfit
-from inspector.cli.save_files import save
-from inspector.cli.wait_for_task import conclude, is_settled, wait_for
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
-    Event,
     Message,
     SendRequest,
     Task,
@@ -55,8 +51,7 @@ class _Sending:
         self._run = current
         self._out = current.out
         self._given = current.invocation.given
-        verbose, history = current.invocation.verbose, self._given.history is not None
-        self._presenter = Presenter(current.out, verbose=verbose, history=history)
+        self._presenter = Presenter.of(current)
 
     async def send(self, draft: Draft) -> None:
         """Send the message in the way that was asked for, or in the one that the agent knows."""
@@ -113,24 +108,25 @@ class _Sending:
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
             raise unfit("SendMessage", answer)
         if not isinstance(answer, Task):
-            self._print(answer)
+            self._presenter.show_event(answer)
             if isinstance(answer, Message):
                 self._save(answer)
             return
         task = answer
         if self._given.stream:
-            self._print(task)
+            self._presenter.show_event(task)
         if not self._given.no_wait and not is_settled(task.status.state):
-            self._say_waiting(task.id, task.status.state)
-            task = await wait_for(self._run, task, self._print if self._given.stream else _ignore)
+            if not self._out.json:
+                self._out.tell("Waiting", f"task {task.id} is {short(task.status.state)}")
+            task = await wait_for(self._run, task, self._presenter.show_event if self._given.stream else lambda _: None)
         if not self._given.stream:
-            self._print(task)
+            self._presenter.show_event(task)
         self._save(task)
         conclude(self._run, task.status.state)
 
     async def _follow(self, call: Call) -> None:
         """Send and print every event as it comes."""
-        task = await Follower(self._run, self._print).follow(call)
+        task = await Follower(self._run, self._presenter.show_event).follow(call)
         if task is None:
             answer = call.exchange.answer
             if isinstance(answer, Message):
@@ -146,17 +142,3 @@ class _Sending:
         """Save what the agent produced, where that was asked for."""
         if self._given.save is not None:
             save(self._out, self._given.save, answer)
-
-    def _print(self, event: Event) -> None:
-        if self._out.json:
-            self._out.document(encode_event(event))
-        else:
-            self._presenter.event(event)
-
-    def _say_waiting(self, task_id: str, state: str) -> None:
-        if not self._out.json:
-            self._out.tell("Waiting", f"task {task_id} is {short(state)}")
-
-
-def _ignore(_: Task) -> None:
-    return

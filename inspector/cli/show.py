@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
 
 from inspector.capture.paths import is_being_written
 from inspector.capture.private_files import CaptureError
@@ -14,13 +12,10 @@ from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import lines_of
 from inspector.cli.errors import OK, usage
-from inspector.cli.findings import as_json
-from inspector.cli.findings import in_words as finding_in_words
-from inspector.cli.output import Output, dump
-from inspector.findings.finding import Finding
-from inspector.findings.rules import RULES
-from inspector.protocol.jsonvalue import parse as parse_json
-from inspector.protocol.model import Json, Unreadable
+from inspector.cli.findings import in_words
+from inspector.cli.output import Output
+from inspector.session.exporters import RECORD_FORMATS
+from inspector.session.exporters.json_lines import iso_time
 from inspector.session.payload import payload_json
 from inspector.session.replay.validation import validated
 from inspector.text.sanitise import clean
@@ -41,12 +36,25 @@ def show(invocation: Invocation, out: Output) -> int:
         with Capture.open(given.file, validated) as capture:
             if written:
                 out.warn("Another process is writing this capture now; this is what it holds so far.")
-            for record in _hits(capture, query):
-                request = capture.get(record.exchange) if record.exchange else record
-                _print(record, payload_json(record, request), out, verbose=invocation.verbose)
+            records = ((record, payload_json(record, _request(capture, record))) for record in _hits(capture, query))
+            _print_all(records, given.output, out, verbose=invocation.verbose)
     except CaptureError as error:
         raise usage(str(error)) from error
     return OK
+
+
+def _request(capture: Capture, record: Record) -> Record:
+    return capture.get(record.exchange) if record.exchange else record
+
+
+def _print_all(records: Iterable[tuple[Record, bytes]], form: str, out: Output, *, verbose: bool) -> None:
+    chosen = next((one for one in RECORD_FORMATS if one.name == form), None)
+    if chosen is not None:
+        for piece in chosen.write(records):
+            out.write(piece)
+        return
+    for record, payload in records:
+        _print(record, payload, out, verbose=verbose)
 
 
 def _hits(capture: Capture, query: Query) -> Iterator[Record]:
@@ -63,55 +71,11 @@ def _hits(capture: Capture, query: Query) -> Iterator[Record]:
 
 
 def _print(record: Record, payload: bytes, out: Output, *, verbose: bool) -> None:
-    if out.json:
-        out.write(f"{dump(_whole(record, payload))}\n")
-        return
     first, *others = lines_of(record, payload)
     exchange = f" of #{record.exchange}" if record.exchange not in (0, record.seq) else ""
     kind = "" if first.startswith(record.kind.value) else f"{record.kind.value} "
-    out.field(f"#{record.seq}{exchange}", f"{_time(record.at)}  {kind}{first}")
+    out.field(f"#{record.seq}{exchange}", f"{iso_time(record.at)}  {kind}{first}")
     for line in others if verbose else ():
         out.write(f"  {clean(line)}\n")
     for finding in record.findings:
-        out.field("  Finding", _in_words(finding))
-
-
-def _whole(record: Record, payload: bytes) -> dict[str, Json]:
-    """Return a record with all that it holds; a payload that is no JSON is there as its bytes in Base64."""
-    value = parse_json(payload) if payload else None
-    said: dict[str, Json] = {
-        "seq": record.seq,
-        "at": _time(record.at),
-        "kind": record.kind.value,
-        "exchange": record.exchange,
-        "operation": record.operation,
-        "event": record.event,
-        "task": record.task,
-        "context": record.context,
-        "state": record.state,
-        "label": record.label,
-        "size": record.size,
-        "meta": dict(record.meta),
-        "findings": [_finding(one) for one in record.findings],
-        "payload": None if isinstance(value, Unreadable) else value,
-    }
-    if isinstance(value, Unreadable):
-        said["raw"] = base64.b64encode(record.raw).decode("ascii")
-    return said
-
-
-def _finding(finding: Finding) -> dict[str, Json]:
-    """Return a finding with what its rule says, where this version knows it."""
-    if finding.rule in RULES:
-        return as_json(finding)
-    return {"id": finding.rule, "severity": finding.severity.value, "pointer": finding.pointer, "seen": finding.seen}
-
-
-def _in_words(finding: Finding) -> str:
-    if finding.rule in RULES:
-        return finding_in_words(finding)
-    return f"{finding.severity.value} {finding.rule} {finding.pointer}: {finding.seen}"
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+        out.field("  Finding", in_words(finding))

@@ -32,7 +32,6 @@ from inspector.session.call import Call
 from inspector.session.card.changes import CardHistory
 from inspector.session.compose.build import compose
 from inspector.session.compose.checks import check_message
-from inspector.session.compose.copy_as import as_curl, recorded
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request
 from inspector.session.connection import (
@@ -46,6 +45,7 @@ from inspector.session.connection import (
     unavailable_reason,
 )
 from inspector.session.exchange import CallContext, Exchange
+from inspector.session.exporters.curl import as_curl, recorded
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.push.service import PushService

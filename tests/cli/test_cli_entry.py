@@ -10,9 +10,10 @@ import pytest
 from puppets import SECONDS, RunCli
 
 import inspector
-from inspector.cli.commands import COMMANDS
+from inspector.cli.arguments import Deferred
+from inspector.cli.commands import COMMANDS, Command
 
-NAMES = [command.name for command in COMMANDS.values()]
+NAMES = [command.name for command in COMMANDS]
 
 
 @pytest.mark.parametrize("module", ["inspector", "inspector.cli", "inspector.cli.main"])
@@ -23,7 +24,9 @@ def test_the_program_can_be_run_as_a_module(module: str):
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"a2a-inspect {inspector.__version__}\n", "")
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["send", "--help"], ["no such", "--thing"]])
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], *([*name.split(), "--help"] for name in NAMES), ["no such", "--thing"]]
+)
 def test_a_quick_answer_loads_nothing_heavy(words: list[str]):
     script = (
         "import json, sys\nfrom inspector.cli.main import main\nmain(json.loads(sys.argv[1]))\n"
@@ -178,3 +181,9 @@ def test_the_screen_needs_a_terminal(cli: RunCli):
         ran = cli(*words)
         assert (ran.code, ran.out) == (2, "")
         assert "terminal" in ran.err
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_names_code_that_is_there(command: Command):
+    run = command.handler().run
+    assert callable(run.load() if isinstance(run, Deferred) else run)

@@ -18,7 +18,7 @@ from inspector.sample_agents.faults.names import FAULTS
 from puppets import SECONDS, RunCli
 from test_cli_listen import read, running
 
-from inspector.cli.mock_console import Console
+from inspector.cli.mock import Console
 from inspector.cli.output import Output
 
 CARD = "/.well-known/agent-card.json"

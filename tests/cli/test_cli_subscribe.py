@@ -92,7 +92,7 @@ def test_what_comes_while_it_waits_for_us_is_shown_for_a_moment(cli: RunCli, pup
 def test_a_stream_that_stays_open_after_the_end_of_its_task_is_left_and_named(
     cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.cli.follow_stream.PATIENCE", 2.1)
+    monkeypatch.setattr("inspector.cli.follow_task.PATIENCE", 2.1)
     agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "--findings", "-o", "json")
     assert ran.code == 0
@@ -111,7 +111,7 @@ def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: 
 def test_an_artifact_behind_that_old_state_does_not_end_it_either(
     cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.cli.follow_stream.LINGER", 0.05)
+    monkeypatch.setattr("inspector.cli.follow_task.LINGER", 0.05)
 
     async def answer(call: Call) -> web.StreamResponse:
         response = await call.stream({"task": task("INPUT_REQUIRED")}, chunk("one"))

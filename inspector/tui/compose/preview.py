@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
@@ -12,11 +11,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultError
 from inspector.session.call import Call
-from inspector.session.compose.copy_as import as_curl, as_httpx
 from inspector.session.compose.raw_request import write_text
+from inspector.session.exporters import REQUEST_FORMATS
 from inspector.text.units import size
 from inspector.tui.editor import edit
 from inspector.tui.notify import copy, notify
@@ -142,43 +140,23 @@ def _header(name: str, value: str) -> Content:
     return Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value))
 
 
-FORMS = {
-    "curl": "curl     a command that sends the same bytes",
-    "httpx": "httpx    a Python program that does",
-    "http": "http     the request as text, which send --request takes",
-    "json": "JSON     the body alone",
-}
-
-
-def ask_form(app: App[Any], turn: Call) -> None:
-    """Ask in which form the request of a turn is to be copied, and copy it."""
+def ask_form(app: App[Any], call: Call) -> None:
+    """Ask in which form the request of a call is to be copied, and copy it."""
 
     def take(values: dict[str, str] | None) -> None:
         if values is None:
             return
         try:
-            copy(app, text_of(turn, values[CHOICE]))
+            copy(app, text_of(call, values[CHOICE]))
         except FaultError as error:
             notify(app, error.fault.sentence(), "warning")
 
-    choices = [Choice(name, words) for name, words in FORMS.items()]
+    choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
     app.push_screen(FormScreen("COPY AS: your credentials are in it", choices=choices), take)
 
 
-def text_of(turn: Call, form: str) -> str:
-    """Return what would be sent in a form of `FORMS`, with the credentials; raises `FaultError` where it has none."""
-    return _WRITERS[form](turn)
-
-
-def _json(turn: Call) -> str:
-    wire, call = turn.wire, turn.exchange.call
-    body = wire.shown if isinstance(wire, HttpRequest) else wire.body
-    return call.binding.show(call.dialect, call.operation, body, True).decode("utf-8", "replace")
-
-
-_WRITERS: dict[str, Callable[[Call], str]] = {
-    "curl": lambda turn: as_curl(turn.signed()),
-    "httpx": lambda turn: as_httpx(turn.signed()),
-    "http": lambda turn: write_text(turn.signed(), turn.exchange.call),
-    "json": _json,
-}
+def text_of(call: Call, form: str) -> str:
+    """Return what would be sent in a format, with the credentials; raises `FaultError` if it cannot express it."""
+    chosen = next(one for one in REQUEST_FORMATS if one.name == form)
+    text = chosen.write(call.signed(), call.exchange.call)
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # clipboards hold no stray bytes

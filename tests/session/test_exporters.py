@@ -23,8 +23,9 @@ from inspector.protocol.dialects import v1_0
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.session.compose.build import compose
-from inspector.session.compose.copy_as import LARGEST_COMMAND, as_curl, as_httpx
 from inspector.session.compose.draft import text_draft
+from inspector.session.exporters.curl import LARGEST_COMMAND, as_curl
+from inspector.session.exporters.httpx_program import as_httpx
 
 PATIENCE = 20.0
 HAS_CURL = shutil.which("curl") is not None

@@ -1,4 +1,4 @@
-"""Following a stream of events to where its task ends or waits for us, made up for by asking where it breaks off."""
+"""Follow a task until it ends or waits for us: by its stream of events, or by polling (section 9.3)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,11 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 
 from inspector.cli.run_command import Run
-from inspector.cli.wait_for_task import is_settled, wait_for
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultError, ProtocolError
-from inspector.protocol.lifecycle import is_interrupted, is_terminal, short
-from inspector.protocol.model import (
-    Event,
-    Message,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskStatusUpdateEvent,
-    Unreadable,
-)
+from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
+from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.wire.client.observations import Ending
@@ -105,3 +97,53 @@ class Follower:
                 self._odd = f"an event could not be read: {answer.why}"
             case _:
                 self._odd = f"the stream carried a {type(answer).__name__}"
+
+
+_SLOWER = 1.5
+_SLOWEST = 15.0
+"""Seconds; the longest pause that comes about by itself."""
+
+
+def is_settled(state: str) -> bool:
+    """Say whether nothing more happens to a task unless we act; an unknown state is not settled."""
+    return is_terminal(state) or is_interrupted(state)
+
+
+async def get_task(run: Run, task_id: str) -> Task:
+    """Ask for a task once."""
+    return await run.ask(run.session.get(task_id, run.invocation.given.history), Task)
+
+
+async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> Task:
+    """Ask for a task until it ends or waits for us, and return it; `on_change` gets it whenever it has changed.
+
+    The pauses grow while nothing changes and start again when something does.
+    """
+    first = pause = run.invocation.given.poll_interval
+    while not is_settled(task.status.state):
+        if not task.id:
+            run.out.warn("the agent gave the task no id, so it cannot be asked for")
+            return task
+        await asyncio.sleep(pause)
+        before, task = task, (await get_task(run, task.id)).model_copy(update={"id": task.id})
+        if task == before:
+            pause = min(pause * _SLOWER, max(first, _SLOWEST))
+        else:
+            pause = first
+            on_change(task)
+    return task
+
+
+def conclude(run: Run, state: str) -> None:
+    """Name an outcome that is no success, because the exit code does not tell (section 11.6), and how to go on."""
+    interrupted = is_interrupted(state)
+    label, command = run.follow_up()
+    if command and not run.out.json:
+        run.out.field(label, run.out.redact(command))
+    if interrupted:
+        wanted = "input" if state == State.INPUT_REQUIRED else "authorization"
+        run.out.warn(f"the task waits for {wanted} ({short(state)})")
+    elif is_terminal(state) and state != State.COMPLETED:
+        run.out.warn(f"the task ended as {short(state)}")
+    if interrupted and run.out.json:
+        run.out.tell(label, command)

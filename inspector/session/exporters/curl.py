@@ -1,4 +1,4 @@
-"""A request as a command or a program that sends the same bytes."""
+"""A request as a curl command that sends the same bytes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from inspector.capture.records import Record
 from inspector.capture.redaction import MASK
 from inspector.protocol.bindings.base import Binding, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.exchange import CallContext
 
 _OF_TRANSPORT = frozenset({"host", "connection", "accept-encoding", "content-length", "transfer-encoding"})
 """Headers that every client writes by itself."""
@@ -19,6 +20,11 @@ _OF_TRANSPORT = frozenset({"host", "connection", "accept-encoding", "content-len
 LARGEST_COMMAND = 100_000
 """How long a body may be in a command line, in bytes: kernels refuse much longer ones."""
 _COMPRESSED = b"\0"
+
+
+def write(wire: WireRequest, _: CallContext) -> str:
+    """Write a request as a curl command."""
+    return as_curl(wire)
 
 
 def as_curl(wire: WireRequest) -> str:
@@ -29,7 +35,7 @@ def as_curl(wire: WireRequest) -> str:
         scheme = ["--http2"] if wire.tls else ["--http2-prior-knowledge"]
         return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"])
     if wire.insets:
-        raise _unfit("A request with a large file in it is no command line; a2a-inspect send --file sends it.")
+        raise cannot_express("A request with a large file in it is no command line; a2a-inspect send --file sends it.")
     streamed = ["--no-buffer"] if "event-stream" in wire.headers.get("Accept", "") else []
     return _curl(wire.method, _escaped(wire.url), wire.headers, wire.body, streamed)
 
@@ -44,7 +50,7 @@ def _escaped(url: str) -> str:
 
 def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags: list[str]) -> str:
     if len(body) > LARGEST_COMMAND:
-        raise _unfit(f"A body of {len(body):,} bytes is too long for a command line.")
+        raise cannot_express(f"A body of {len(body):,} bytes is too long for a command line.")
     words = ["curl", "--silent", "--show-error", "--globoff", "--path-as-is", *flags, "--request", method, url]
     named = {name.lower() for name in headers}
     # What curl would add by itself, and we do not send, is taken away.
@@ -54,40 +60,14 @@ def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags:
     lines += [f"--header {shlex.quote(f'{name}: {value}' if value else f'{name};')}" for name, value in given.items()]
     if not body:
         return " \\\n  ".join(lines)
-    text = _plain(body)
+    text = text_of(body)
     if text is not None:
         return " \\\n  ".join([*lines, f"--data-raw {shlex.quote(text)}"])
     fed = " \\\n  ".join([*lines, "--data-binary @-"])
     return f"printf %s {b64encode(body).decode('ascii')} | base64 -d | {fed}"
 
 
-def as_httpx(wire: WireRequest) -> str:
-    """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
-    if isinstance(wire, GrpcRequest):
-        raise _unfit("httpx makes no gRPC calls; curl does.")
-    if wire.insets:
-        raise _unfit("A request with a large file in it is no program; a2a-inspect send --file sends it.")
-    content = _plain(wire.body)
-    lines = ["import httpx", "", f"headers = {_table(wire)}"]
-    lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")
-    asked = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
-    return "\n".join([*lines, f"with {asked} as response:", *_READING, ""])
-
-
-_READING = (
-    "    print(response.status_code, response.headers)",
-    "    for line in response.iter_lines():",
-    "        print(line)",
-)
-
-
-def _table(wire: HttpRequest) -> str:
-    # httpx takes a text for ASCII.
-    values = {name: value if value.isascii() else value.encode() for name, value in wire.headers.items()}
-    return "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in values.items()) + "}"
-
-
-def _plain(body: bytes) -> str | None:
+def text_of(body: bytes) -> str | None:
     """Return a body that a shell and a program can hold as text, None for one that they cannot."""
     try:
         text = body.decode("utf-8")
@@ -96,7 +76,8 @@ def _plain(body: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def _unfit(words: str) -> FaultError:
+def cannot_express(words: str) -> FaultError:
+    """Make the error for a request that a format cannot express."""
     return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words))
 
 

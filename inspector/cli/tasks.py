@@ -1,0 +1,156 @@
+"""`task get`, `task cancel`, `task list` and `task subscribe`: print, wait for, cancel, list and follow tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.fields import Presenter, save
+from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
+from inspector.cli.output import Output
+from inspector.cli.run_command import UNSUPPORTED, Run, run
+from inspector.protocol.errors import Fault, FaultError, Whose
+from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
+from inspector.protocol.operations import Operation
+
+_MOST_PAGES = 10_000
+"""An agent that always has one more page would fill this machine."""
+
+_FILTERS = {
+    "context_id": "context_id",
+    "status": "status",
+    "page_size": "page_size",
+    "page_token": "page_token",
+    "history": "history_length",
+    "after": "status_timestamp_after",
+}
+"""Options and the members of a request to list tasks that they set."""
+
+
+def get(invocation: Invocation, out: Output) -> int:
+    """Print a task, at once or when it has ended."""
+    return run(invocation, out, _get)
+
+
+async def _get(current: Run) -> None:
+    await current.connect_for()
+    given = current.invocation.given
+    task = await get_task(current, given.id)
+    if given.wait:
+        task = await wait_for(current, task, lambda _: None)
+    Presenter.of(current).show(task)
+    if given.save is not None:
+        save(current.out, given.save, task)
+    conclude(current, task.status.state)
+
+
+def cancel(invocation: Invocation, out: Output) -> int:
+    """Cancel a task and print the result."""
+    return run(invocation, out, _cancel)
+
+
+async def _cancel(current: Run) -> None:
+    await current.connect_for()
+    task = await current.ask(current.session.cancel(current.invocation.given.id), Task)
+    Presenter.of(current).show(task)
+    conclude(current, task.status.state)
+
+
+def subscribe(invocation: Invocation, out: Output) -> int:
+    """Follow a task until it ends or waits for us (section 9.4)."""
+    out.lines = out.json and invocation.given.stream
+    return run(invocation, out, _subscribe)
+
+
+async def _subscribe(current: Run) -> None:
+    await current.connect_for(Operation.SUBSCRIBE)
+    given, presenter = current.invocation.given, Presenter.of(current)
+
+    def show(event: Event) -> None:
+        if given.stream:
+            presenter.show_event(event)
+
+    try:
+        task = await Follower(current, show).follow(current.session.subscribe(given.id))
+    except FaultError as error:
+        if error.fault.code != UNSUPPORTED:
+            raise
+        hint = f"A task that has ended has no more events: {current.again('task', 'get', given.id)} shows it."
+        raise FaultError(replace(error.fault, hint=hint)) from error
+    if task is None:
+        return
+    if not given.stream:
+        task = await get_task(current, given.id)  # what came before the subscription belongs to it too
+        presenter.show(task)
+    elif not current.out.json:
+        presenter.standing(task.id, task.context_id or "", task.status.state)
+    conclude(current, task.status.state)
+
+
+def list_tasks(invocation: Invocation, out: Output) -> int:
+    """List tasks, those whose status changed last first (A2A 1.0 section 3.1.4)."""
+    out.lines = out.json and invocation.given.stream
+    return run(invocation, out, _list)
+
+
+async def _list(current: Run) -> None:
+    await current.connect_for(Operation.LIST)
+    given, out, request = current.invocation.given, current.out, _request(current.invocation)
+    presenter = Presenter.of(current)
+    pages: list[TaskList] = []
+    seen = {request.page_token}
+    while True:
+        asked = current.session.list_tasks(request)
+        page = await current.ask(asked, TaskList, undone="task get shows one task by its id.")
+        pages.append(page)
+        for task in page.tasks if given.stream or not out.json else ():
+            presenter.show(task)
+        token = page.next_page_token
+        if not given.all or not token:
+            break
+        if token in seen or len(pages) >= _MOST_PAGES:
+            raise FaultError(_endless(len(pages)))
+        seen.add(token)
+        request = request.model_copy(update={"page_token": token})
+    if not out.json:
+        _sum_up(current, pages)
+    elif not given.stream:
+        out.document(_joined(pages).to_json())
+
+
+def _request(invocation: Invocation) -> ListTasksRequest:
+    typed = vars(invocation.given)
+    filters: dict[str, Any] = {name: typed[flag] for flag, name in _FILTERS.items() if typed[flag] is not None}
+    if invocation.given.include_artifacts:
+        filters["include_artifacts"] = True
+    return ListTasksRequest(**filters)
+
+
+def _joined(pages: list[TaskList]) -> TaskList:
+    """Return the only page, or the last one with the tasks of all."""
+    if len(pages) == 1:
+        return pages[0]
+    return pages[-1].model_copy(update={"tasks": [task for page in pages for task in page.tasks]})
+
+
+def _sum_up(current: Run, pages: list[TaskList]) -> None:
+    """Print how many tasks there are, and the command for the next page if there is one."""
+    shown, total = sum(len(page.tasks) for page in pages), pages[-1].total_size
+    current.out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
+    if token := pages[-1].next_page_token:
+        current.out.field("Next page token", token)
+        current.out.field("More", current.out.redact(current.again("task", "list", *_again(current.invocation, token))))
+
+
+def _again(invocation: Invocation, token: str) -> list[str]:
+    typed = vars(invocation.given) | {"page_token": token}
+    options = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
+    words = [word for option in options for word in option]
+    return [*words, *(("--include-artifacts",) if typed["include_artifacts"] else ())]
+
+
+def _endless(pages: int) -> Fault:
+    seen = f"The pages have no end: after {pages:,} the agent names one that was there, or still another."
+    hint = "Without --all a page is shown by itself; --page-token asks for the next one."
+    return Fault(Whose.AGENT, "InvalidAgentResponseError", seen, hint)

@@ -1,0 +1,38 @@
+"""A request as a Python program over httpx that sends the same bytes."""
+
+from __future__ import annotations
+
+from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
+from inspector.session.exchange import CallContext
+from inspector.session.exporters.curl import cannot_express, text_of
+
+
+def write(wire: WireRequest, _: CallContext) -> str:
+    """Write a request as a program."""
+    return as_httpx(wire)
+
+
+def as_httpx(wire: WireRequest) -> str:
+    """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
+    if isinstance(wire, GrpcRequest):
+        raise cannot_express("httpx makes no gRPC calls; curl does.")
+    if wire.insets:
+        raise cannot_express("A request with a large file in it is no program; a2a-inspect send --file sends it.")
+    content = text_of(wire.body)
+    lines = ["import httpx", "", f"headers = {_table(wire)}"]
+    lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")
+    asked = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
+    return "\n".join([*lines, f"with {asked} as response:", *_READING, ""])
+
+
+_READING = (
+    "    print(response.status_code, response.headers)",
+    "    for line in response.iter_lines():",
+    "        print(line)",
+)
+
+
+def _table(wire: HttpRequest) -> str:
+    # httpx takes a text for ASCII.
+    values = {name: value if value.isascii() else value.encode() for name, value in wire.headers.items()}
+    return "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in values.items()) + "}"

@@ -1,0 +1,21 @@
+"""JSON that a terminal can only draw."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def dump(value: Any, indent: int | None = None) -> str:
+    """Write a JSON value; characters that a terminal may obey, hide or reorder stand there as escapes."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    except RecursionError:
+        if indent is None:
+            raise
+        return dump(value)  # without indentation it takes less of the stack
+    if text.isascii() and "\x7f" not in text:
+        return text
+    escapes = {ord(one): json.dumps(one)[1:-1] for one in set(text) if one != "\n" and not one.isprintable()}
+    return text.translate(escapes | ({0x7F: "\\u007f"} if "\x7f" in text else {}))
