@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import aiohttp
 import pytest
 from inspector.sample_agents.faults import events as fault_events
 from inspector.sample_agents.faults.names import FAULTS, named
@@ -21,7 +22,14 @@ from inspector.sample_agents.server import MockAgent
 
 from inspector.cli.main import main
 from inspector.findings import lint, rules
+from inspector.findings.stream import ending
+from inspector.options import Options
+from inspector.protocol.dialects import registry
+from inspector.tui.app import InspectorApp
 from inspector.tui.themes import load_themes
+from inspector.wire.receiver import verdict
+from inspector.wire.receiver.delivery import Delivery
+from inspector.wire.receiver.server import Receiver
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -174,27 +182,34 @@ def test_a_theme(extending: Extending):
     assert "slate" in {theme.name for theme in themes}
 
 
-def test_a_rule_about_streams(extending: Extending):
-    ending = pytest.importorskip("inspector.findings.stream.ending")
+async def test_a_rule_about_streams(extending: Extending, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    for name in ("rules", "_declared", "_of_version"):  # what is declared is taken away again
+        monkeypatch.setattr(ending.END, name, type(getattr(ending.END, name))(getattr(ending.END, name)))
     extending.module("inspector/findings/stream/silence.py")
-    added = ending.END.rules.pop()
-    ending.RULES.remove(added.rule)
-    assert added.rule.id == "STREAM-900"
+    added = ending.END.rules[-1].rule
+    monkeypatch.setitem(rules.RULES, added.id, added)
+    async with serving() as url:
+        for words, expected in (("echo hi", True), ("report 3", False)):
+            await run("send", "-a", url, "--text", words, "--stream", "--findings")
+            assert ("hint STREAM-900 " in capsys.readouterr().out) is expected
 
 
-def test_a_webhook_check(extending: Extending):
-    verdict = pytest.importorskip("inspector.wire.receiver.verdict")
-    if not hasattr(verdict, "REQUEST"):
-        pytest.skip("checks are not declared yet")
+async def test_a_webhook_check(extending: Extending):
+    came: list[Delivery] = []
+    receiver = Receiver(came.append)
+    await receiver.start()
     extending.append("inspector/wire/receiver/verdict.py", verdict)
-    assert verdict.REQUEST.checks.pop().name == "user agent"
+    try:
+        hook = receiver.register()
+        async with aiohttp.ClientSession(headers={"X-A2A-Notification-Token": hook.token}) as client:
+            await client.post(hook.url, json={}, headers={"User-Agent": "tester"})
+    finally:
+        verdict.REQUEST.checks.pop()
+        await receiver.stop()
+    assert [check.said for check in came[0].checks if check.name == "user agent"] == ["tester"]
 
 
 async def test_a_view(extending: Extending):
-    pytest.importorskip("inspector.tui.views.registry")
-    from inspector.options import Options
-    from inspector.tui.app import InspectorApp
-
     extending.module("inspector/tui/views/counts.py")
     extending.line("VIEWS", "inspector/tui/views/registry.py")
     async with serving() as url:
@@ -213,9 +228,6 @@ async def seen(pilot: Any, there: Callable[[], bool]) -> None:
 
 
 def test_a_protocol_version(extending: Extending, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("inspector.protocol.dialects.traits")
-    from inspector.protocol.dialects import registry
-
     added = extending.module("inspector/protocol/dialects/v1_9.py")
     monkeypatch.setattr(registry, "EXPERIMENTAL", (*registry.EXPERIMENTAL, added.DIALECT))
     assert registry.for_request("1.9", "JSONRPC") is added.DIALECT
