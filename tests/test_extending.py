@@ -118,7 +118,7 @@ CARD = {
 
 
 def test_a_rule_about_cards(extending: Extending, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path):
-    [added] = extending.module("inspector/findings/card/contact.py").BOOK.rules
+    [added] = extending.module("inspector/findings/card/contact.py").RULE_SET.rules
     monkeypatch.setattr(lint, "CARD_RULES", (*lint.CARD_RULES, added))
     monkeypatch.setitem(rules.RULES, added.rule.id, added.rule)
     for provider, expected in ((added.rule.failing, True), (added.rule.passing, False)):
