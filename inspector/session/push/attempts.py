@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -12,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 from inspector.capture.records import Record
 from inspector.wire.receiver.delivery import Delivery
 
-_Key: TypeAlias = tuple[int, str, bytes]
-"""What a delivery is known again by: registration, method, and a digest of the body."""
+_Key: TypeAlias = tuple[int, str, int]
+"""What a delivery is recognised by: registration, method, and the hash of the body (64 bits, salted)."""
 _ASKED = re.compile(r"retry after ([0-9]+) s")
 _SLACK = 0.1
 """So many seconds earlier is no slip: clocks round."""
@@ -77,7 +76,7 @@ class Attempts:
 
 def _key(delivery: Delivery) -> _Key:
     number = delivery.registration.number if delivery.registration else 0
-    return number, delivery.method, hashlib.sha256(delivery.body).digest()
+    return number, delivery.method, hash(delivery.body)
 
 
 class Try(NamedTuple):

@@ -20,7 +20,7 @@ from inspector.session.push.fingerprint import Fingerprint
 from inspector.session.push.reading import Reading, Template, read
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import Check, Result, Results, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Proof
 
@@ -90,15 +90,18 @@ def _content_type(push: PushedEvent) -> Result | None:
     return Result(findings=(broken("PUSH-005", line.said),)) if line is not None and not line.good else None
 
 
-@EVENT.check("credentials", Scope.DELIVERY)
-def _credentials(push: PushedEvent) -> Result | None:
-    """Name an Authorization that is missing although the delivery was accepted."""
+def _lacks_credentials(push: PushedEvent) -> bool:
     registration, line = push.registration, push.line("authorization")
     asked = registration is not None and registration.registration.demand.proof is not Proof.TOKEN
-    expected = asked and push.reading.shape in VERSIONS and traits_of(push.reading.shape).authorizes_pushes
-    if not expected or line is None or line.good is not None or push.line("signature"):
-        return None
-    return Result(findings=(broken("PUSH-004", line.said),))
+    return asked and line is not None and line.good is None and push.line("signature") is None
+
+
+@EVENT.check("credentials", Scope.DELIVERY, when=_lacks_credentials)
+def _credentials(push: PushedEvent) -> Result | None:
+    """Name an Authorization that is missing although the delivery was accepted and its protocol version requires it."""
+    line, shape = push.line("authorization"), push.reading.shape
+    expected = line is not None and shape in VERSIONS and traits_of(shape).authorizes_pushes
+    return Result(findings=(broken("PUSH-004", line.said),)) if line is not None and expected else None
 
 
 @EVENT.check("objects", Scope.BODY_SHAPE)
@@ -157,7 +160,7 @@ class _BodyShape:
     """What is known of bodies with one fingerprint: results of checks, and the template of a status update."""
 
     shape: str
-    results: Results = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
     template: Template | None = None
 
 
@@ -191,7 +194,8 @@ class PushJudge:
                 self._verified.keep(key, body)
         report = EVENT.run(
             self._event(delivery, reading, registration, attempt),
-            {Scope.HEAD: delivery.head_results, Scope.BODY_SHAPE: body.results},
+            delivery.head_known,
+            body.known,
         )
         if body.template is None and fingerprint.constant and not report.findings:
             body.template = Template.of(reading, fingerprint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from inspector.protocol.dialects.registry import readers
 from inspector.protocol.model import Event, Json, TaskStatusUpdateEvent, Unreadable
@@ -37,12 +37,12 @@ def read(value: Json | Unreadable, registered: str = "") -> Reading:
 
 
 class Template(NamedTuple):
-    """A status update as JSON; bodies with the same fingerprint differ in the varying members of its status only.
+    """A status update; bodies with the same fingerprint differ from it in the varying members of its status only.
 
     `path` leads to the status in the JSON of a body.
     """
 
-    update: dict[str, Any]
+    update: TaskStatusUpdateEvent
     path: tuple[str, ...]
     reading: Reading
 
@@ -52,23 +52,21 @@ class Template(NamedTuple):
         event, value = reading.event, reading.value
         if not isinstance(event, TaskStatusUpdateEvent) or isinstance(value, Unreadable):
             return None
-        update = event.model_dump(by_alias=True, exclude_unset=True)
-        template = cls(update, (*event_pointer(value, event).split("/")[1:], "status"), reading)
-        varying = _varying(update["status"])
+        template = cls(event, (*event_pointer(value, event).split("/")[1:], "status"), reading)
+        varying = _varying(event.status.to_json())
         same = varying is not None and varying == _varying(template._status(value))
         return template if same and len(varying or ()) == len(fingerprint.varying) else None
 
     def read(self, value: Json) -> Reading:
         """Return what `read` returns of a body with the same fingerprint."""
-        came = self._status(value)
-        status = {**self.update["status"]}
-        if "timestamp" in status:
-            status["timestamp"] = came.get("timestamp")
-        if (message := status.get("message")) is not None:
-            parts = [{**message["parts"][0], "text": came["message"]["parts"][0]["text"]}]
-            status["message"] = {**message, "messageId": came["message"]["messageId"], "parts": parts}
-        event = TaskStatusUpdateEvent.model_validate({**self.update, "status": status}, by_alias=True, by_name=False)
-        return Reading(event, value, self.reading.shape, describe(event))
+        came, status, text = self._status(value), self.update.status, ""
+        values: dict[str, Json] = {} if status.timestamp is None else {"timestamp": came["timestamp"]}
+        if (message := status.message) is not None:
+            text = came["message"]["parts"][0]["text"]
+            parts = [message.parts[0].with_values({"text": text})]
+            values["message"] = message.with_values({"message_id": came["message"]["messageId"], "parts": parts})
+        event = self.update.with_values({"status": status.with_values(values)})
+        return Reading(event, value, self.reading.shape, (*self.reading.words[:4], text))
 
     def _status(self, value: Json) -> Json:
         for name in self.path:

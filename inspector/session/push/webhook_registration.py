@@ -79,8 +79,10 @@ class WebhookRegistrations(list[WebhookRegistration]):
 
     def of(self, registration: Registration | None) -> WebhookRegistration | None:
         """Return the registration at an address of the receiver."""
-        # From the end, because the last ones are those that are busy.
-        return next((hook for hook in reversed(self) if hook.registration is registration), None)
+        for hook in reversed(self):  # the last ones are the busy ones
+            if hook.registration is registration:
+                return hook
+        return None
 
     def learn(
         self, request: Request, answer: Answer | None, fault: Fault | None, hook: WebhookRegistration | None, task: str

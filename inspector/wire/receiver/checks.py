@@ -7,10 +7,10 @@ the module is its position in the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 from itertools import count
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from inspector.findings.finding import Finding
 
@@ -53,6 +53,9 @@ class Result(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
+_NOTHING = Result()
+
+
 class Report(NamedTuple):
     """The results of a stage: lines of the verdict, findings, and the status and words of a refusal (204, `""`)."""
 
@@ -62,21 +65,41 @@ class Report(NamedTuple):
     refused: str = ""
 
 
-Results: TypeAlias = dict[int, Check | None]
-"""Lines that can be reused, by the number of their check; a check without an entry runs."""
-
-
 class DeclaredCheck(NamedTuple, Generic[Subject]):
     """A check with its scope, and the status with which it refuses a delivery, 0 if it does not.
 
-    The function returns None if the check does not apply to a delivery.
+    It runs if `when` is true, which depends on the head and the registration only. The function returns None if the
+    check does not apply to a delivery.
     """
 
     number: int
     name: str
     scope: Scope
     status: int
+    when: Callable[[Subject], bool]
     function: Callable[[Subject], Result | None]
+
+
+class Known:
+    """What is known of an equal head, or of an equal body shape: lines of verdicts by the number of their check."""
+
+    __slots__ = ("lines", "plans")
+
+    def __init__(self) -> None:
+        self.lines: dict[int, Check | None] = {}
+        self.plans: dict[object, _Plan] = {}
+
+
+class _Plan(NamedTuple):
+    """The lines that a stage reuses, and between them the positions of the checks that it runs.
+
+    It holds for the same checks and the same head. `report` is the whole report if nothing has to run.
+    """
+
+    checks: object
+    head: Known
+    steps: Sequence[Check | int]
+    report: Report | None
 
 
 _numbers = count()
@@ -86,42 +109,82 @@ class Stage(Generic[Subject]):
     """The checks that run at one stage of a delivery, in the order of the verdict."""
 
     def __init__(self) -> None:
-        self.checks: list[DeclaredCheck[Subject]] = []
+        self.checks: tuple[DeclaredCheck[Subject], ...] = ()
 
     def check(
-        self, name: str, scope: Scope, *, status: int = 0
+        self, name: str, scope: Scope, *, status: int = 0, when: Callable[[Subject], bool] = lambda _: True
     ) -> Callable[[Callable[[Subject], Result | None]], Callable[[Subject], Result | None]]:
         """Declare a check; if `status` is given, a bad result refuses the delivery with it."""
 
         def declare(function: Callable[[Subject], Result | None]) -> Callable[[Subject], Result | None]:
-            self.checks.append(DeclaredCheck(next(_numbers), name, scope, status, function))
+            self.checks += (DeclaredCheck(next(_numbers), name, scope, status, when, function),)
             return function
 
         return declare
 
-    def run(self, subject: Subject, known: Mapping[Scope, Results]) -> Report:
-        """Run the checks, except those whose result is `known` for their scope; keep results without findings there."""
+    def run(self, subject: Subject, head: Known, shape: Known | None = None) -> Report:
+        """Run the checks, except those whose line is known for the head or for the shape of the body."""
+        plan = (shape or head).plans.get(self)
+        if plan is None or plan.checks is not self.checks or plan.head is not head:
+            return self._run_all(subject, head, shape)
+        if plan.report is not None:
+            return plan.report
         lines: list[Check] = []
         findings: tuple[Finding, ...] = ()
         refusals: list[tuple[int, str]] = []
-        for number, name, scope, status, function in self.checks:
-            results = known.get(scope)
-            if results is not None and number in results:
-                line = results[number]
+        for step in plan.steps:
+            if isinstance(step, Check):
+                lines.append(step)
+                continue
+            _, name, _, status, _, function = self.checks[step]
+            result = function(subject)
+            if result is not None:
+                good, said, found = result
+                findings += found
+                if said:
+                    lines.append(Check(name, good, said))
+                if good is False and status:
+                    refusals.append((status, said))
+        return _report(lines, findings, refusals)
+
+    def _run_all(self, subject: Subject, head: Known, shape: Known | None) -> Report:
+        """Run every check whose line is not known yet, and plan what the next delivery can reuse."""
+        lines: list[Check] = []
+        findings: tuple[Finding, ...] = ()
+        refusals: list[tuple[int, str]] = []
+        steps: list[Check | int] = []
+        for position, check in enumerate(self.checks):
+            if not check.when(subject):
+                continue
+            known = {Scope.HEAD: head, Scope.BODY_SHAPE: shape}.get(check.scope)
+            if known is not None and check.number in known.lines:
+                line = known.lines[check.number]
             else:
-                result = function(subject)
-                line = Check(name, result.good, result.said) if result is not None and result.said else None
-                if result is not None and result.findings:
-                    findings += result.findings
-                elif results is not None:  # one with findings is not kept: they may quote what the scope leaves out
-                    results[number] = line
+                result = check.function(subject) or _NOTHING
+                line = Check(check.name, result.good, result.said) if result.said else None
+                findings += result.findings
+                if known is not None and not result.findings:  # findings may quote what the scope leaves out
+                    known.lines[check.number] = line
+                else:
+                    known = None
+            refuses = line is not None and line.good is False and check.status > 0
             if line is not None:
                 lines.append(line)
-                if line.good is False and status:
-                    refusals.append((status, line.said))
-        if not refusals:
-            return Report(tuple(lines), findings)
-        return Report(tuple(lines), findings, *min(refusals, key=lambda refusal: _rank(refusal[0])))
+                refusals += [(check.status, line.said)] if refuses else []
+            if known is None or refuses:
+                steps.append(position)
+            elif line is not None:
+                steps.append(line)
+        report = _report(lines, findings, refusals)
+        runs = any(isinstance(step, int) for step in steps)
+        (shape or head).plans[self] = _Plan(self.checks, head, steps, None if runs else report)
+        return report
+
+
+def _report(lines: list[Check], findings: tuple[Finding, ...], refusals: list[tuple[int, str]]) -> Report:
+    if not refusals:
+        return Report(tuple(lines), findings)
+    return Report(tuple(lines), findings, *min(refusals, key=lambda refusal: _rank(refusal[0])))
 
 
 def _rank(status: int) -> int:

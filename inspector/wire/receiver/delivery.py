@@ -8,7 +8,7 @@ from enum import Enum
 
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
-from inspector.wire.receiver.checks import Check, Results
+from inspector.wire.receiver.checks import Check, Known
 from inspector.wire.receiver.registration import Registration
 from inspector.wire.receiver.response_override import ACCEPT, WebhookResponse
 
@@ -16,7 +16,7 @@ NO_TLS = "TLS"
 """The method of a delivery whose TLS handshake failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Delivery:
     """One request at the receiver, refused or not.
 
@@ -26,7 +26,7 @@ class Delivery:
     `status` is that of the response, 0 for none. `dialled` describes the response override, "" for none, and `delay` is
     by how many seconds it held the response back; `taken` says that the sender may assume that it was accepted.
     `challenge` says that this is not a delivery but an agent asking whether the webhook is ours (A2A 0.1). A request
-    that is not HTTP has no checks. `head_results` are results of checks that hold for every delivery with this head.
+    that is not HTTP has no checks. `head_known` is what is known of every delivery with this head.
     Headers, target and body hold secrets, so the repr leaves them out.
     """
 
@@ -46,7 +46,7 @@ class Delivery:
     delay: float = 0.0
     taken: bool = False
     challenge: bool = False
-    head_results: Results = field(default_factory=dict, repr=False, compare=False)
+    head_known: Known = field(default_factory=Known, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class IncomingRequest:
         checks: tuple[Check, ...] = (),
         response: WebhookResponse = ACCEPT,
         challenge: bool = False,
-        head_results: Results | None = None,
+        head_known: Known | None = None,
     ) -> Delivery:
         """Return the delivery; `refused` is a fragment and becomes a sentence."""
         return Delivery(
@@ -107,7 +107,7 @@ class IncomingRequest:
             delay=response.delay,
             taken=not refused and response.takes,
             challenge=challenge,
-            head_results={} if head_results is None else head_results,
+            head_known=head_known or Known(),
         )
 
     def tls_failed(self, at: str, why: str) -> Delivery:

@@ -46,6 +46,11 @@ class LoopBudget:
         self._pause.begin(now)
 
     @property
+    def free(self) -> bool:
+        """Return whether work may begin in this iteration."""
+        return self._spent <= self._slice and self._pause.left(time.perf_counter()) <= 0
+
+    @property
     def _slice(self) -> float:
         return SLICE if time.perf_counter() > self._yielding_until else 0.0
 

@@ -181,7 +181,8 @@ class Receiver:
                 self._idle.set()
 
     async def _judge(self, http: web.BaseRequest) -> web.StreamResponse:
-        await self._budget.wait()
+        if not self._budget.free:
+            await self._budget.wait()
         connection = cast(Connection, http.protocol)
         request, head = self._examine(http)
         body = await self._read_body(http, request, refused=bool(head.refused))
@@ -204,24 +205,18 @@ class Receiver:
             checks=head.checks + checked.checks,
             response=given,
             challenge=bool(request.echo),
-            head_results=request.results,
+            head_known=request.known,
         )
         if request.jwt is not None and delivery.taken:
             self._used.add(request.jwt.identity)
         with self._budget:
             self._room.report(delivery)
-        return await self._respond(http, request, delivery, given, whole=body.outcome is BodyOutcome.WHOLE)
-
-    async def _respond(
-        self, http: web.BaseRequest, request: PushRequest, delivery: Delivery, given: WebhookResponse, *, whole: bool
-    ) -> web.StreamResponse:
-        connection = cast(Connection, http.protocol)
-        if given is ACCEPT and delivery.taken and not request.echo:
+        if given is ACCEPT and delivery.taken:
             connection.release()
             return accept(http)
         url = request.registration.url if request.registration else ""
-        response = answer(delivery.status, delivery.refused or request.echo, given.headers(url))
-        if not whole:
+        response = answer(status, delivery.refused or request.echo, given.headers(url))
+        if body.outcome is not BodyOutcome.WHOLE:
             await connection.part(http, response)
             return response
         connection.release()

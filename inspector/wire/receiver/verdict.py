@@ -13,7 +13,7 @@ from urllib.parse import unquote_plus
 
 from inspector.protocol.model import Unreadable
 from inspector.wire.receiver import jwt
-from inspector.wire.receiver.checks import Report, Result, Results, Scope, Stage
+from inspector.wire.receiver.checks import Known, Report, Result, Scope, Stage
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, RequestHead
 from inspector.wire.receiver.jwt import Jwt
 from inspector.wire.receiver.listen_address import ListenAddress
@@ -67,7 +67,7 @@ class PushRequest:
         self.address = address
         self.used = used
         self.clock = clock
-        self.results: Results = {}
+        self.known = Known()
         self.echo = _challenge(head)
         self.demand = None if self.echo or registration is None else registration.demand
         signed = self.demand is not None and self.demand.proof is Proof.JWT
@@ -94,12 +94,12 @@ BODY: Stage[PushBody] = Stage()
 
 def check_head(request: PushRequest) -> Report:
     """Run the checks of the head."""
-    return REQUEST.run(request, {Scope.HEAD: request.results})
+    return REQUEST.run(request, request.known)
 
 
 def check_body(body: PushBody) -> Report:
     """Run the checks of the body."""
-    return BODY.run(body, {Scope.HEAD: body.request.results})
+    return BODY.run(body, body.request.known)
 
 
 @REQUEST.check("path", Scope.HEAD, status=404)
@@ -139,7 +139,11 @@ def _authorization(request: PushRequest) -> Result | None:
             return _compare_authorization(request.head, request.registration)
 
 
-@REQUEST.check("signature", Scope.DELIVERY, status=401)
+def _is_proven(request: PushRequest) -> bool:
+    return request.demand is not None and request.demand.proof in _ONE_DELIVERY
+
+
+@REQUEST.check("signature", Scope.DELIVERY, status=401, when=_is_proven)
 def _signature(request: PushRequest) -> Result | None:
     """Verify the signature of a JWT, or check that there is one of the body."""
     if request.demand is None:
@@ -159,12 +163,12 @@ def _audience(request: PushRequest) -> Result | None:
     return jwt.check_audience(request.jwt, request.demand.audience) if request.jwt and request.demand else None
 
 
-@REQUEST.check("dates", Scope.DELIVERY, status=401)
+@REQUEST.check("dates", Scope.DELIVERY, status=401, when=_is_proven)
 def _dates(request: PushRequest) -> Result | None:
     return jwt.check_dates(request.jwt, request.clock()) if request.jwt else None
 
 
-@REQUEST.check("replay", Scope.DELIVERY, status=401)
+@REQUEST.check("replay", Scope.DELIVERY, status=401, when=_is_proven)
 def _replay(request: PushRequest) -> Result | None:
     return jwt.check_replay(request.jwt, request.used) if request.jwt else None
 
@@ -237,7 +241,7 @@ def _json(body: PushBody) -> Result | None:
     return Result(False, f"the body: {read.value.why}") if isinstance(read.value, Unreadable) else _IS_JSON
 
 
-@BODY.check("signature", Scope.DELIVERY, status=401)
+@BODY.check("signature", Scope.DELIVERY, status=401, when=lambda body: _is_proven(body.request))
 def _body_signature(body: PushBody) -> Result | None:
     """Verify the HMAC of a body that came whole behind a good head."""
     request = body.request
@@ -247,7 +251,7 @@ def _body_signature(body: PushBody) -> Result | None:
     return _verify_hmac(request.head, request.registration, body.read.data) if signed else None
 
 
-@BODY.check("body-hash", Scope.DELIVERY, status=401)
+@BODY.check("body-hash", Scope.DELIVERY, status=401, when=lambda body: _is_proven(body.request))
 def _body_hash(body: PushBody) -> Result | None:
     token = body.request.jwt
     if body.refused or body.read.outcome is not BodyOutcome.WHOLE or token is None:

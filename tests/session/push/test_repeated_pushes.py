@@ -27,7 +27,7 @@ from inspector.session.push.judge import EVENT
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import Check, Result, Results, Scope, VerifiedCache
+from inspector.wire.receiver.checks import Check, Known, Result, Scope, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Registration
 
@@ -55,13 +55,13 @@ class Desk:
         ]
         self.desk.hooks.extend(self.hooks)
         self.in_full = in_full
-        self.head_results: Results = {}
+        self.head_known = Known()
         self.at = 1_767_268_800.0
 
     def post(self, body: Json | bytes, number: int = 0, **members: Any) -> None:
         """Take in a delivery; read in full, nothing of an earlier one is known."""
         if self.in_full:
-            self.head_results = {}
+            self.head_known = Known()
             self.desk._judge._verified = VerifiedCache(1)
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
@@ -80,7 +80,7 @@ class Desk:
             status=204,
             seconds=0.001,
             taken=True,
-            head_results=self.head_results,
+            head_known=self.head_known,
         )
         self.desk.take(replace(delivery, **members))
 
@@ -227,7 +227,7 @@ def added(scope: Scope, result: Result | None = None) -> Iterator[list[Any]]:
         return result
 
     yield runs
-    EVENT.checks.pop()
+    EVENT.checks = EVENT.checks[:-1]
 
 
 def test_an_added_check_runs_as_often_as_its_scope_demands():
@@ -238,7 +238,7 @@ def test_an_added_check_runs_as_often_as_its_scope_demands():
         assert (len(heads), len(shapes), len(deliveries)) == (1, 1, 1000)
         one.post(status("step", contextId="d"))
         assert (len(heads), len(shapes)) == (1, 2)
-        one.head_results = {}
+        one.head_known = Known()
         one.post(status("another step"))
         assert (len(heads), len(shapes), len(deliveries)) == (2, 2, 1002)
 

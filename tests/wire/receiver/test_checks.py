@@ -54,7 +54,7 @@ def added(stage: Stage[Any], scope: Scope, result: Result | None = None, *, stat
         return result
 
     yield runs
-    stage.checks.pop()
+    stage.checks = stage.checks[:-1]
 
 
 def checks(delivery: Delivery) -> dict[str, bool | None]:
