@@ -204,7 +204,7 @@ async def test_a_webhook_check(extending: Extending):
         async with aiohttp.ClientSession(headers={"X-A2A-Notification-Token": hook.token}) as client:
             await client.post(hook.url, json={}, headers={"User-Agent": "tester"})
     finally:
-        verdict.REQUEST.checks.pop()
+        verdict.REQUEST.checks = verdict.REQUEST.checks[:-1]
         await receiver.stop()
     assert [check.said for check in came[0].checks if check.name == "user agent"] == ["tester"]
 

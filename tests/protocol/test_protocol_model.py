@@ -16,6 +16,7 @@ from inspector.protocol.model import (
     Task,
     TaskRequest,
     TaskStatus,
+    TaskStatusUpdateEvent,
     Unreadable,
     Wire,
 )
@@ -181,3 +182,12 @@ def test_the_content_of_a_part_is_the_member_that_says_something(value: Any, con
 def test_what_was_not_said_is_not_written() -> None:
     artifact = Artifact(artifact_id="a", parts=[Part(text="x")])
     assert artifact.to_json() == {"artifactId": "a", "parts": [{"text": "x"}]}
+
+
+def test_a_copy_with_other_values_is_equal_to_one_that_was_validated():
+    status = {"state": "s", "timestamp": "2026-01-01T00:00:00Z", "mood": "unknown members stay"}
+    update = TaskStatusUpdateEvent.model_validate({"taskId": "t", "status": status})
+    other = update.with_values({"status": update.status.with_values({"timestamp": "later"})})
+    assert other == TaskStatusUpdateEvent.model_validate({"taskId": "t", "status": {**status, "timestamp": "later"}})
+    assert other.to_json()["status"] == {**status, "timestamp": "later"}
+    assert update.status.timestamp == "2026-01-01T00:00:00Z"

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.tui import refresh_throttle
 from inspector.tui.refresh_throttle import FRAME, REST, RefreshThrottle
-from inspector.wire.receiver.loop_budget import HOLD
+from inspector.wire.receiver.loop_budget import PAUSE
 
 
 class Loop:
@@ -72,7 +72,7 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
     assert len(woken) == (2 if held else 3)
     if held:
         [(wait, wake)] = loop.asked
-        assert wait == pytest.approx(HOLD)
+        assert wait == pytest.approx(PAUSE)
         loop.wait(wait, load)
         paced.give_way()  # the next of a held key's many
         wake()

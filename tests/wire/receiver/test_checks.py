@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from inspector.wire.receiver.checks import Check, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Demand
 from inspector.wire.receiver.server import Receiver, Registration
@@ -150,3 +150,24 @@ async def test_many_deliveries_over_many_connections_are_each_reported_once(rece
         statuses = await asyncio.gather(*(post(client, hook, b'{"n":%d}' % number) for number in range(200)))
     assert statuses == [204] * 200
     assert sorted(one.body for one in came) == sorted(b'{"n":%d}' % number for number in range(200))
+
+
+def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_nothing_has_to_run():
+    stage: Stage[int] = Stage()
+    ran: list[str] = []
+
+    @stage.check("head", Scope.HEAD)
+    def head(subject: int) -> Result:
+        ran.append("head")
+        return Result(True, "good")
+
+    @stage.check("delivery", Scope.DELIVERY, when=lambda subject: subject > 0)
+    def delivery(subject: int) -> Result:
+        ran.append("delivery")
+        return Result(True, str(subject))
+
+    known, other = Known(), Known()
+    reports = [stage.run(0, known) for _ in range(2)]
+    assert (reports[0] is reports[1], ran) == (True, ["head"])
+    assert [check.said for number in (1, 2) for check in stage.run(number, other).checks] == ["good", "1", "good", "2"]
+    assert ran == ["head", "head", "delivery", "delivery"]
