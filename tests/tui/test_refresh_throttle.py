@@ -66,7 +66,7 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
     loop.draw(0.01)  # from here on it is known how busy the loop is
     loop.wait(1.0, load)
     paced.poke()
-    paced.give_way()
+    paced.yield_to_input()
     _, wake = loop.asked.pop()
     wake()
     assert len(woken) == (2 if held else 3)
@@ -74,7 +74,7 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
         [(wait, wake)] = loop.asked
         assert wait == pytest.approx(PAUSE)
         loop.wait(wait, load)
-        paced.give_way()  # the next of a held key's many
+        paced.yield_to_input()  # the next of a held key's many
         wake()
         assert len(woken) == 3
 
