@@ -26,6 +26,7 @@ from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.tui import lazy_loading
 from inspector.tui.notify import notify
+from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
@@ -122,7 +123,7 @@ class Sessions:
 
     async def _no_recording(self, sentence: str) -> None:
         if self.workbench is None and self._options.recording is not None:
-            self._app.exit(1, message=sentence)
+            self._app.exit(1, message=plain(sentence).plain)
             return
         if self.workbench is None:
             await self._replace(self._frame(), ConnectScreen())
