@@ -43,7 +43,7 @@ def chunks(draw: st.DrawFn) -> list[Json]:
     append = draw(st.booleans())
     return [
         {"artifactUpdate": {**common, "artifact": {**artifact, "parts": [{"text": text}]}, "append": append}}
-        for text in draw(st.lists(TEXTS, min_size=1, max_size=6))
+        for text in draw(st.lists(TEXTS, min_size=1, max_size=12))
     ]
 
 
