@@ -140,7 +140,6 @@ class OutlineView(CursorView):
         & > .outline--warning { color: $state-warning; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"outline--head", "outline--error", "outline--warning"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "screen.put_back", "put back", id="compose.put-back", tooltip="Put back what was removed last"),
         Binding("D", "screen.duplicate", "double", id="compose.duplicate", tooltip="The part once more"),

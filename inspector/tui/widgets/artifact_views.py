@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -79,14 +79,6 @@ class MarkdownView(LineView):
         & > .card--link { color: $foreground; text-style: underline; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "card--text",
-        "card--muted",
-        "card--strong",
-        "card--emphasis",
-        "card--code",
-        "card--link",
-    }
 
     def set_text(self, text: str) -> None:
         """Show another text."""

@@ -125,7 +125,6 @@ class FindingList(CursorView):
         & > .finding--hint { color: $text-soft; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"finding--error", "finding--warning", "finding--hint"}
     enter_hint = "go to the place"
 
     class Opened(Message):

@@ -54,22 +54,6 @@ class CardView(CursorView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "card--text",
-        "card--muted",
-        "card--label",
-        "card--title",
-        "card--heading",
-        "card--strong",
-        "card--emphasis",
-        "card--code",
-        "card--link",
-        "card--example",
-        "card--good",
-        "card--warning",
-        "card--bad",
-    }
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_example(1)", "next example", id="agent.next", tooltip="To the next example", show=False),
         Binding("shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="To the one before", show=False),
@@ -281,8 +265,6 @@ class ChangeView(CursorView):
         & > .change--changed { color: $state-warning; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"change--path", "change--added", "change--removed", "change--changed"}
-
     enter_hint = "show in full"
 
     @property

@@ -34,8 +34,6 @@ class CursorView(LineView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"cursor--line", "cursor--bar"}
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", show=False, id="lines.open", tooltip="Open the line under the cursor"),
     ]
@@ -123,21 +121,9 @@ class CursorView(LineView):
 
     # Keys and clicks
 
-    def action_line_up(self) -> None:
-        """Move the cursor up by one line."""
-        self.cursor = max(0, self.cursor - 1)
-
-    def action_line_down(self) -> None:
-        """Move the cursor down by one line."""
-        self.cursor += 1
-
-    def action_page_up(self) -> None:
-        """Move the cursor up by one page."""
-        self.cursor = max(0, self.cursor - self._page)
-
-    def action_page_down(self) -> None:
-        """Move the cursor down by one page."""
-        self.cursor += self._page
+    def action_line_step(self, lines: int) -> None:
+        """Move the cursor down by some lines, up if they are negative."""
+        self.cursor = max(0, self.cursor + lines)
 
     def action_first(self) -> None:
         """Move the cursor to the first line."""

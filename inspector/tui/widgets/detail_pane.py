@@ -51,8 +51,6 @@ class FactView(LineView):
         & > .line--hit { color: $state-warning; text-style: bold underline; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"line--good", "line--warning", "line--bad", "line--hit"}
-
     _found_at = 0
     """The line with the hit that was gone to last."""
 

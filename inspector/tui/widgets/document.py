@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from inspector.tui.render.text_lines import LIMIT, WrappedText
 from inspector.tui.widgets.lines import LineView
 
@@ -21,8 +19,6 @@ class Document(LineView):
         & > .document--code { color: $text-soft; }
     }
     """
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"document--text", "document--code"}
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
 from textual.message import Message
@@ -110,18 +110,6 @@ class Feed(CursorView):
         & > .feed--bad { color: $state-bad; }
     }
     """
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "feed--text",
-        "feed--muted",
-        "feed--quiet",
-        "feed--sent",
-        "feed--received",
-        "feed--pushed",
-        "feed--good",
-        "feed--warning",
-        "feed--bad",
-    }
 
     class Highlighted(Message):
         """The cursor is on another row."""

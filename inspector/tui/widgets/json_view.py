@@ -34,19 +34,6 @@ class JsonView(CursorView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "json--key",
-        "json--string",
-        "json--number",
-        "json--punct",
-        "json--fold",
-        "json--size",
-        "json--hit",
-        "json--error",
-        "json--warning",
-        "json--hint",
-    }
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to what it is part of"),
         Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to what is in it"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -31,8 +32,11 @@ _COPIED = 100_000
 class LineView(ScrollView, can_focus=True):
     """Draws the lines of a source, each only when it is seen.
 
-    With `follow`, the view stays at the end while the source grows; it lets go when the user moves up and takes hold
-    again at the end, and meanwhile counts in `unseen` the lines that came below.
+    With `follow`, the view stays at the end while the source grows. It stops following when the user moves up, and
+    starts again at the end; meanwhile `unseen` counts the lines that were added below.
+
+    A subclass declares the styles of its lines in `DEFAULT_CSS` only: every class `name--part` in it becomes one of its
+    component classes.
     """
 
     ALLOW_SELECT = True
@@ -63,10 +67,10 @@ class LineView(ScrollView, can_focus=True):
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "line_up", "Up", show=False, id="lines.up", tooltip="One line up"),
-        Binding("down,j", "line_down", "Down", show=False, id="lines.down", tooltip="One line down"),
-        Binding("pageup", "page_up", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
-        Binding("pagedown", "page_down", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
+        Binding("up,k", "line_step(-1)", "Up", show=False, id="lines.up", tooltip="One line up"),
+        Binding("down,j", "line_step(1)", "Down", show=False, id="lines.down", tooltip="One line down"),
+        Binding("pageup", "page_step(-1)", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
+        Binding("pagedown", "page_step(1)", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
         Binding("home,g", "first", "First", show=False, id="lines.first", tooltip="To the first line"),
         Binding("end,G", "last", "Last", show=False, id="lines.last", tooltip="To the last line, and follow it"),
         Binding("left,shift+left", "aside(-8)", "Left", show=False, id="lines.left", tooltip="Scroll to the left"),
@@ -84,6 +88,10 @@ class LineView(ScrollView, can_focus=True):
 
     empty: reactive[str] = reactive("")
     """The sentence that is shown while there are no lines."""
+
+    def __init_subclass__(cls, **options: bool) -> None:
+        cls.COMPONENT_CLASSES = set(re.findall(r"\.(\w+--\w+)", cls.__dict__.get("DEFAULT_CSS", "")))
+        super().__init_subclass__(**options)
 
     def __init__(
         self,
@@ -231,21 +239,13 @@ class LineView(ScrollView, can_focus=True):
 
     # Keys
 
-    def action_line_up(self) -> None:
-        """Move up by one line."""
-        self.scroll_to(y=self.scroll_offset.y - 1, animate=False)
+    def action_line_step(self, lines: int) -> None:
+        """Move down by some lines, up if they are negative."""
+        self.scroll_to(y=self.scroll_offset.y + lines, animate=False)
 
-    def action_line_down(self) -> None:
-        """Move down by one line."""
-        self.scroll_to(y=self.scroll_offset.y + 1, animate=False)
-
-    def action_page_up(self) -> None:
-        """Move up by one page."""
-        self.scroll_to(y=self.scroll_offset.y - self._page, animate=False)
-
-    def action_page_down(self) -> None:
-        """Move down by one page."""
-        self.scroll_to(y=self.scroll_offset.y + self._page, animate=False)
+    def action_page_step(self, pages: int) -> None:
+        """Move down by some pages, up if they are negative."""
+        self.action_line_step(pages * max(1, self.size.height - 1))
 
     def action_first(self) -> None:
         """Move to the first line."""
@@ -259,10 +259,6 @@ class LineView(ScrollView, can_focus=True):
     def action_aside(self, cells: int) -> None:
         """Move sideways."""
         self.scroll_to(x=self.scroll_offset.x + cells, animate=False)
-
-    @property
-    def _page(self) -> int:
-        return max(1, self.size.height - 1)
 
     # Drawing
 
