@@ -23,8 +23,7 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.times import lasting
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.filter_line import FilterLine
-from inspector.tui.widgets.state_line import StateLine
-from inspector.tui.widgets.stream_line import StreamLine
+from inspector.tui.widgets.task_lines import StateLine, StreamLine
 
 COLUMNS = (
     Column("time", 8, "right"),
