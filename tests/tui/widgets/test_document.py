@@ -70,7 +70,7 @@ async def test_another_text_begins_at_its_top_or_its_end() -> None:
         document.set_text("first\n" + "y\n" * 50)
         await settle(pilot)
         assert drawn(document)[0] == "first"
-        document.clear()
+        document.set_text("")
         document.empty = "No text."
         await settle(pilot)
         assert [line.strip() for line in drawn(document) if line] == ["No text."]
