@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -125,13 +125,12 @@ class PartEditor(Vertical):
     }
     """
 
+    @dataclass
     class Changed(Message):
         """The part at an index was changed."""
 
-        def __init__(self, index: int, part: DraftPart) -> None:
-            super().__init__()
-            self.index = index
-            self.part = part
+        index: int
+        part: DraftPart
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -62,19 +63,17 @@ class CardView(CursorView):
         Binding("t", "try_skill", "try", id="agent.try", tooltip="Write the skill's example into the composer"),
     ]
 
+    @dataclass
     class Tried(Message):
         """The user wants an example in the composer."""
 
-        def __init__(self, example: str) -> None:
-            super().__init__()
-            self.example = example
+        example: str
 
+    @dataclass
     class PlaceWanted(Message):
         """The user wants to see a place in the served card."""
 
-        def __init__(self, pointer: str) -> None:
-            super().__init__()
-            self.pointer = pointer
+        pointer: str
 
     @property
     def lines(self) -> CardLines | None:

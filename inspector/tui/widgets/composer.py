@@ -55,12 +55,11 @@ class MessageArea(VerbatimArea):
     class Submitted(Message):
         """The user pressed enter."""
 
+    @dataclass
     class Dragged(Message):
         """A file was dragged onto the terminal."""
 
-        def __init__(self, path: str) -> None:
-            super().__init__()
-            self.path = path
+        path: str
 
     def on_mount(self) -> None:
         """Unbind ctrl+k (delete to the end of the line), which cancels tasks here."""

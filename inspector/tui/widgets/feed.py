@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
@@ -103,25 +104,23 @@ class Feed(CursorView):
     }
     """
 
+    @dataclass
     class Highlighted(Message):
         """The cursor is on another row."""
 
-        def __init__(self, feed: Feed, index: int) -> None:
-            super().__init__()
-            self.feed = feed
-            self.index = index
+        feed: Feed
+        index: int
 
         def can_replace(self, message: Message) -> bool:
             """Let a later message replace an earlier one, so that a burst is one message."""
             return isinstance(message, Feed.Highlighted) and message.feed is self.feed
 
+    @dataclass
     class Opened(Message):
         """The user opened the row under the cursor."""
 
-        def __init__(self, feed: Feed, index: int) -> None:
-            super().__init__()
-            self.feed = feed
-            self.index = index
+        feed: Feed
+        index: int
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -43,13 +44,12 @@ class JsonView(CursorView):
         Binding("Y", "copy_pointer", "copy place", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
     ]
 
+    @dataclass
     class Highlighted(Message):
         """The cursor is on another line."""
 
-        def __init__(self, view: JsonView, pointer: str) -> None:
-            super().__init__()
-            self.view = view
-            self.pointer = pointer
+        view: JsonView
+        pointer: str
 
         def can_replace(self, message: Message) -> bool:
             """Let a later message replace an earlier one."""

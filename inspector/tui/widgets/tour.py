@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -32,13 +33,12 @@ class Tour(Static, can_focus=True):
             self.found = found
             self.focused = focused
 
+    @dataclass
     class SendWanted(Message):
         """Send the message that the step offers."""
 
-        def __init__(self, tour: Tour, send: Send) -> None:
-            super().__init__()
-            self.tour = tour
-            self.send = send
+        tour: Tour
+        send: Send
 
     class Left(Message):
         """The user leaves the tour."""

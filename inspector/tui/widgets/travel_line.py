@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -63,13 +64,12 @@ class TravelLine(Widget, can_focus=True):
         Binding("escape,t", "leave", "now", id="travel.leave", tooltip="Back to the task as it is now"),
     ]
 
+    @dataclass
     class Moved(Message):
         """Another moment is shown: the task at that time, and the record that changed it."""
 
-        def __init__(self, task: TrackedTask, seq: int) -> None:
-            super().__init__()
-            self.task = task
-            self.seq = seq
+        task: TrackedTask
+        seq: int
 
     class Left(Message):
         """The present task is to be shown."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rich.text import Text
 from textual import events
 from textual.document._document import Document, EditResult, Location
@@ -45,12 +47,11 @@ class VerbatimArea(TextArea):
 
     most: int | None = None
 
+    @dataclass
     class Overflowed(Message):
         """A paste was too long; `text` is the whole text with it."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        text: str
 
     def on_mount(self) -> None:
         """Stop the cursor from blinking."""

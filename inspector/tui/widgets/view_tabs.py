@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
@@ -31,12 +32,11 @@ def clicked(event: events.Click) -> str:
 class ViewTabs(Static):
     """Shows the views with their numbers and asks for the view that is clicked."""
 
+    @dataclass
     class Chosen(Message):
         """A view was clicked."""
 
-        def __init__(self, view: str) -> None:
-            super().__init__()
-            self.view = view
+        view: str
 
     current: reactive[str] = reactive("")
 
@@ -70,12 +70,11 @@ class SectionTab(NamedTuple):
 class SectionTabs(Static):
     """Shows the sections and a note behind them, and asks for the section that is clicked."""
 
+    @dataclass
     class Chosen(Message):
         """A section was clicked."""
 
-        def __init__(self, face: str) -> None:
-            super().__init__()
-            self.face = face
+        face: str
 
     def __init__(self, title: str, *, id: str, classes: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id, classes=classes)
@@ -107,12 +106,11 @@ class Chip(NamedTuple):
 class Chips(Static):
     """Shows chips beside each other, and reports which one is clicked."""
 
+    @dataclass
     class Chosen(Message):
         """A chip was clicked."""
 
-        def __init__(self, does: str) -> None:
-            super().__init__()
-            self.does = does
+        does: str
 
     _chips: Sequence[Chip] = ()
 
