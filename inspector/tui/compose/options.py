@@ -131,13 +131,13 @@ class SettingForms:
         ]
         made = self._draft().with_new_ids().message_id
         chosen = self._draft().message_id
-        self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda one: self._take(message_id=one or made))
+        self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda value: self._take(message_id=value or made))
 
     def _ask_id(
         self, title: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
     ) -> None:
         other = Choice(_OTHER, "another one", (_VALUE,))
-        known = any(one.value == chosen for one in choices)
+        known = any(choice.value == chosen for choice in choices)
         field = Field(_VALUE, "id", hint, "" if known else chosen)
 
         def take(values: dict[str, str] | None) -> None:
@@ -174,7 +174,7 @@ class SettingForms:
             case "history":
                 self._take(history_length=int(text) if text else None)
             case "params":
-                self._take(svc_params=tuple(_pair(one) for one in text.split(";") if one.strip()))
+                self._take(svc_params=tuple(_pair(pair) for pair in text.split(";") if pair.strip()))
             case _:
                 self._take(**{key: text})
 
@@ -190,11 +190,8 @@ class SettingForms:
 
     # Snippets
 
-    def save_snippet(self) -> None:
+    def save_snippet(self, value: str = f"message{SUFFIX}", replacing: str = "") -> None:
         """Ask for a path and save the message there; ask again before a file is replaced."""
-        self._ask_path(f"message{SUFFIX}")
-
-    def _ask_path(self, value: str, replacing: str = "") -> None:
         field = Field(_VALUE, "file", f"name{SUFFIX}", value)
         title = f"{replacing} exists; enter again replaces it" if replacing else "SAVE AS A SNIPPET"
 
@@ -207,7 +204,7 @@ class SettingForms:
                 draft = replace(self._draft(), task_id="", context_id="")
                 save(path, path.name.removesuffix(SUFFIX), draft, replacing=name == replacing)
             except FileExistsError:
-                self._ask_path(name, name)
+                self.save_snippet(name, name)
             except (OSError, ValueError) as error:
                 notify(self._screen, f"Not saved: {reason(error)}.", "error")
             else:
@@ -238,10 +235,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _params_problem(text: str) -> str:
-    for one in filter(str.strip, text.split(";")):
-        name, value = _pair(one)
-        if not name or ":" not in one or not all(sign.isalnum() or sign in "-_" for sign in name):
-            return f"{one.strip()!r} is no name and value with a colon between."
+    for pair in filter(str.strip, text.split(";")):
+        name, value = _pair(pair)
+        if not name or ":" not in pair or not all(sign.isalnum() or sign in "-_" for sign in name):
+            return f"{pair.strip()!r} is no name and value with a colon between."
         if not value.isascii() or not value.isprintable():
             return f"The value of {name} has characters that no header can carry."
     return ""

@@ -123,11 +123,11 @@ class PreviewPane(Vertical):
         """Whether the raw request was changed."""
         return self.has_class("-by-hand") and self.query_one(RawArea).text != self._made
 
-    def _title(self, said: str) -> None:
+    def _title(self, facts: str) -> None:
         words = (
             ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
             if self.has_class("-by-hand")
-            else (f"   {said}", "$text-soft")
+            else (f"   {facts}", "$text-soft")
         )
         self.query_one("#preview-title", Static).update(Content.assemble(("REQUEST", "bold"), words))
 
@@ -138,22 +138,17 @@ class PreviewPane(Vertical):
 
 
 def ask_form(app: App[Any], call: Call) -> None:
-    """Ask for a format and copy the request of a call in it."""
+    """Ask for a format and copy the request of a call in it, with credentials."""
 
     def take(values: dict[str, str] | None) -> None:
         if values is None:
             return
         try:
-            copy(app, text_of(call, values[CHOICE]))
+            chosen = next(known for known in REQUEST_FORMATS if known.name == values[CHOICE])
+            text = chosen.write(call.signed(), call.exchange.call)
+            copy(app, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))  # only valid text
         except FaultError as error:
             notify(app, error.fault.sentence(), "warning")
 
     choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
     app.push_screen(FormScreen("COPY AS: your credentials are in it", choices=choices), take)
-
-
-def text_of(call: Call, form: str) -> str:
-    """Return the request in a format, with credentials; raise `FaultError` if the format cannot express it."""
-    chosen = next(known for known in REQUEST_FORMATS if known.name == form)
-    text = chosen.write(call.signed(), call.exchange.call)
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # clipboards hold only valid text

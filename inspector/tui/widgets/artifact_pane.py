@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Message
 from inspector.session.replay.file_content import FileFacts
 from inspector.session.replay.saving import default_folder
@@ -89,7 +89,6 @@ class ArtifactPane(Vertical):
         self._taken = 0
         self._inside = 0
         self._undrawn = False
-
         self._title = Chips(id="artifact-title", classes="pane-title")
         self._parts = Chips(id="artifact-parts")
         self._text = Document(id="artifact-text", empty="What the agent produced grows here.")
@@ -136,13 +135,8 @@ class ArtifactPane(Vertical):
         self._show_title()
         self._show_body()
 
-    @property
-    def _account(self) -> AssembledTask | None:
-        return self._tracked.now if self._tracked else None
-
     def _artifacts(self) -> list[AssembledArtifact]:
-        account = self._account
-        return list(account.artifacts.values()) if account else []
+        return list(self._tracked.now.artifacts.values()) if self._tracked else []
 
     def _index(self, count: int) -> int:
         return count - 1 if self._chosen is None else min(self._chosen, count - 1)
@@ -152,8 +146,8 @@ class ArtifactPane(Vertical):
         artifacts = self._artifacts()
         if artifacts:
             return artifacts[self._index(len(artifacts))]
-        account = self._account
-        message = self._reply or (account.messages[-1] if account and account.messages else None)
+        messages = self._tracked.now.messages if self._tracked else []
+        message = self._reply or (messages[-1] if messages else None)
         if message is None:
             return None
         if self._said is None or self._said[0] is not message:
@@ -162,7 +156,7 @@ class ArtifactPane(Vertical):
 
     @property
     def _at(self) -> int:
-        """Return the number of the part that is shown."""
+        """The number of the part that is shown."""
         count = len(self._sections.all) if self._sections else 0
         if count == 1:
             return 0
@@ -182,7 +176,7 @@ class ArtifactPane(Vertical):
 
     @property
     def _view(self) -> Representation:
-        """Return the representation that was chosen last, of those that this part has."""
+        """The representation that was chosen last, of those that this part has."""
         return next((wish for wish in reversed(self._wishes) if wish in self._views), self._views[0])
 
     def _why_no_image(self) -> str:
@@ -242,7 +236,7 @@ class ArtifactPane(Vertical):
 
     @property
     def _body(self) -> Widget:
-        """Return the widget that shows the view; an image that cannot be drawn is described in lines."""
+        """The widget that shows the view; an image that cannot be drawn is described in lines."""
         return self._lines if self._view == "image" and self._undrawn else self._bodies[self._view]
 
     def _switch(self) -> None:
@@ -364,7 +358,7 @@ class ArtifactPane(Vertical):
         """Show the part in the next representation."""
         views = self._views
         wish = views[(views.index(self._view) + 1) % len(views)]
-        self._wishes = [*(one for one in self._wishes if one != wish), wish]
+        self._wishes = [*(earlier for earlier in self._wishes if earlier != wish), wish]
         self.show(self._tracked, self._reply)
 
     @work(group="save")

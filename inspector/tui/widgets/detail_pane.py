@@ -167,8 +167,8 @@ class DetailPane(Vertical):
     @property
     def _representations(self) -> tuple[Representation, ...]:
         """Return the representations of this record; without information about a task there is no diff."""
-        tells = self.record is not None and detail.tells_of_task(self.record)
-        return REPRESENTATIONS if tells else REPRESENTATIONS[:-1]
+        has_diff = self.record is not None and detail.tells_of_task(self.record)
+        return REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
 
     @property
     def _current(self) -> Representation:

@@ -87,8 +87,8 @@ class StateLine(Static):
         width = self.size.width or self.container_size.width
         states = lane(moves, self._glyphs, width)
         low = self.app.size.height < LOW
-        said = [] if low else next_word(moves, self._answers, self._glyphs, past=self._past)
-        drawn = (*states, *([("\n", ""), *said] if said else []))
+        next_step = [] if low else next_word(moves, self._answers, self._glyphs, past=self._past)
+        drawn = (*states, *([("\n", ""), *next_step] if next_step else []))
         if drawn != self._drawn:
             taller = ("\n", "") in drawn, ("\n", "") in self._drawn
             self._drawn = drawn
@@ -122,7 +122,7 @@ class StreamLine(Static):
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
         self._drop: LostStream | None = None
-        self._heard = False
+        self._resumed = False
         self._missed: TaskDiff | None = None
         self._tries = 0
         self._waiting: Timer | None = None
@@ -131,7 +131,7 @@ class StreamLine(Static):
     @property
     def lost(self) -> bool:
         """Whether the task continues without a stream that reports on it."""
-        return self._drop is not None and not self._heard and not self._over
+        return self._drop is not None and not self._resumed and not self._over
 
     @property
     def _over(self) -> bool:
@@ -158,11 +158,13 @@ class StreamLine(Static):
             found = reconnect.lost_stream(task, stream)
             if found is not None:
                 went_on = drop is None or stream.events > 1
-                self._drop, self._heard, self._missed = found, False, None
+                self._drop, self._resumed, self._missed = found, False, None
                 self._tries = 0 if went_on else self._tries
-        if self._drop is not None and not self._heard:
-            self._heard = reconnect.has_news(self._session.journal.capture, self._drop)
-            self._missed = reconnect.missed_changes(self._session.journal.capture, self._drop) if self._heard else None
+        if self._drop is not None and not self._resumed:
+            self._resumed = reconnect.has_news(self._session.journal.capture, self._drop)
+            self._missed = (
+                reconnect.missed_changes(self._session.journal.capture, self._drop) if self._resumed else None
+            )
         if self._drop is not None and self.lost and self.automatic and self._waiting is None:
             journal = self._session.journal
             running = (journal.exchanges.get(number) for number in journal.running)
@@ -175,8 +177,6 @@ class StreamLine(Static):
                 self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask("SubscribeToTask"))
             case NextStep.ASK:
                 self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask("GetTask"))
-            case NextStep.NOTHING:
-                pass
 
     def _ask(self, operation: str) -> None:
         self._waiting = None
@@ -187,7 +187,7 @@ class StreamLine(Static):
     def _forget_drop(self) -> None:
         if self._waiting is not None:
             self._waiting.stop()
-        self._drop, self._heard, self._missed, self._tries, self._waiting = None, False, None, 0, None
+        self._drop, self._resumed, self._missed, self._tries, self._waiting = None, False, None, 0, None
 
     # What is to be seen
 
@@ -233,14 +233,14 @@ class StreamLine(Static):
             return []
         if self.lost:
             state = short(task.now.state)
-            said = "s listens again" if self._waiting is None else "listening again in a moment"
+            hint = "s listens again" if self._waiting is None else "listening again in a moment"
             if self.automatic and self._tries and self._waiting is None:
-                said = f"tried {self._tries} times, s tries again"
-            told = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
-            return [(told, "bold $state-bad"), (f"{said}   ", "bold $state-warning")]
+                hint = f"tried {self._tries} times, s tries again"
+            problem = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
+            return [(problem, "bold $state-bad"), (f"{hint}   ", "bold $state-warning")]
         if self._missed is not None:
             return [(f"while away: {self._missed.words}   ", "$wire-pushed")]
-        if self._heard:
+        if self._resumed:
             return [("what came while away is not known: the agent told no snapshot   ", "$state-warning")]
         return []
 

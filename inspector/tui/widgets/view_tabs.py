@@ -51,7 +51,7 @@ class ViewTabs(Static):
             styles = ("$bar", "bold $bar") if view.id == self.current else ("$wire-quiet", "$text-soft")
             tab = Content.assemble((f"{number} ", styles[0]), (view.title, styles[1]), "   ")
             tabs.append(clickable(tab, view.id))
-        return Content.assemble(*tabs)
+        return Content.assemble(*tabs).rstrip()
 
     def on_click(self, event: events.Click) -> None:
         """Ask for the view under the pointer."""
