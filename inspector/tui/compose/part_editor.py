@@ -193,16 +193,13 @@ class PartEditor(Vertical):
             for name in _FIELDS:
                 self.query_one(f"#part-{name}", Input).value = getattr(part, name)
         if self._is_long:
-            self._show_long(part.value)
+            head = f"{len(part.value):,} characters, too many to be edited here; ctrl+g opens $EDITOR. They begin:"
+            begin = WrappedText(part.value[:_LONG], style="line--text", head=head)
+            begin.skip(len(part.value) - _LONG)
+            self.query_one("#part-long", LineView).show(begin)
         self._hint()
         if part.kind is PartKind.FILE:
             self._offer(part.value)
-
-    def _show_long(self, text: str) -> None:
-        head = f"{len(text):,} characters, too many to be edited here; ctrl+g opens $EDITOR. They begin:"
-        begin = WrappedText(text[:_LONG], style="line--text", head=head)
-        begin.skip(len(text) - _LONG)
-        self.query_one("#part-long", LineView).show(begin)
 
     def say(self, problem: str, notes: tuple[str, ...]) -> None:
         """Show the problem of the part and notes about it."""
@@ -252,17 +249,9 @@ class PartEditor(Vertical):
 
     def _set_value(self, text: str) -> None:
         self._change(value=text)
-        if self._part is None:
-            return
-        long = self._is_long
-        self.query_one("#part-text").display = not long
-        self.query_one("#part-long").display = long
-        if long:
-            self._show_long(text)
-        else:
-            with self.prevent(TextArea.Changed):
-                self.query_one(PartArea).text = text
-        self.focus_value()
+        if self._part is not None:
+            self.show_part(self.index, self._part)
+            self.focus_value()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Change the path, the URL or a field."""

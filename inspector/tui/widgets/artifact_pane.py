@@ -301,7 +301,7 @@ class ArtifactPane(Vertical):
             case "facts" | "hex" | "image" if len((part.raw if part else None) or "") > _AT_ONCE:
                 self._read_later(section, view)
             case _:
-                self._show_file(section, view, *read_file(section, view))
+                self._show_file(section, view, read_file(section, view))
 
     @work(exclusive=True, group="artifact")
     async def _read_later(self, section: Section, view: Representation) -> None:
@@ -311,17 +311,12 @@ class ArtifactPane(Vertical):
         self._image.show(None)
         read = await asyncio.to_thread(read_file, section, view)
         if shown == self._shown:
-            self._show_file(section, view, *read)
+            self._show_file(section, view, read)
 
     def _show_file(
-        self,
-        section: Section,
-        view: Representation,
-        content: bytes,
-        facts: FileFacts | None,
-        picture: Picture | None,
-        why: str,
+        self, section: Section, view: Representation, read: tuple[bytes, FileFacts | None, Picture | None, str]
     ) -> None:
+        content, facts, picture, why = read
         lines = self._lines
         if view == "image" and picture is not None:
             self._image.show(picture)

@@ -230,23 +230,20 @@ class CardEditor(Vertical):
 
     def on_finding_list_opened(self) -> None:
         """Go to the place of the finding under the cursor."""
-        self._go_to_finding()
-
-    def _go_to_finding(self) -> None:
-        listed = self._findings
-        finding = listed.source.finding(listed.cursor) if isinstance(listed.source, FindingLines) else None
+        lines = self._findings.source
+        finding = lines.finding(self._findings.cursor) if isinstance(lines, FindingLines) else None
         if finding is not None:
             self._area.move_cursor(place_of(self.text, finding.pointer), center=True)
             self.focus_text()
 
     def action_next_finding(self) -> None:
         """Go to the place of the next finding; after the last one follows the first."""
-        listed = self._findings
-        heads = listed.source.heads if isinstance(listed.source, FindingLines) else []
+        lines = self._findings.source
+        heads = lines.heads if isinstance(lines, FindingLines) else []
         if heads and not self._path.display:
-            listed.cursor = heads[self._next % len(heads)]
+            self._findings.cursor = heads[self._next % len(heads)]
             self._next += 1
-            self._go_to_finding()
+            self.on_finding_list_opened()
 
     # Saving
 

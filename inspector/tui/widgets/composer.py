@@ -88,22 +88,17 @@ def dragged_file(text: str) -> str:
     Terminals quote it for a shell or write it as a URL.
     """
     line = text.strip()
-    if not line or "\n" in line or len(line) > LONGEST_PATH:
+    if not line.startswith(("file://", "/", "'/", '"/', "~/")) or "\n" in line or len(line) > LONGEST_PATH:
         return ""
-    if line.startswith("file://"):
-        line = unquote(urlsplit(line).path)
-    elif not line.startswith(("/", "'/", '"/', "~/")):
-        return ""
-    else:
-        try:
-            words = shlex.split(line)
-        except ValueError:
-            return ""
-        line = words[0] if len(words) == 1 else line
     try:
+        if line.startswith("file://"):
+            line = unquote(urlsplit(line).path)
+        else:
+            words = shlex.split(line)
+            line = words[0] if len(words) == 1 else line
         path = Path(line).expanduser()
         return str(path) if path.is_absolute() and path.is_file() else ""
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: ~name of an unknown user
+    except (OSError, ValueError, RuntimeError):  # ValueError: no closing quote; RuntimeError: ~name of an unknown user
         return ""
 
 

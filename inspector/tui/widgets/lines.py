@@ -29,6 +29,10 @@ _COPIED = 100_000
 """How many lines of a selection are copied at most."""
 
 
+def _component_classes(css: str) -> set[str]:
+    return set(re.findall(r"\.(\w+--\w+)", css))
+
+
 class LineView(ScrollView, can_focus=True):
     """Draws the visible lines of a source.
 
@@ -58,13 +62,7 @@ class LineView(ScrollView, can_focus=True):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "line--text",
-        "line--soft",
-        "line--quiet",
-        "line--note",
-        "line--empty",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = _component_classes(DEFAULT_CSS)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "line_step(-1)", "Up", show=False, id="lines.up", tooltip="One line up"),
@@ -90,7 +88,7 @@ class LineView(ScrollView, can_focus=True):
     """The sentence that is shown while there are no lines."""
 
     def __init_subclass__(cls, **options: bool) -> None:
-        cls.COMPONENT_CLASSES = set(re.findall(r"\.(\w+--\w+)", cls.__dict__.get("DEFAULT_CSS", "")))
+        cls.COMPONENT_CLASSES = _component_classes(cls.__dict__.get("DEFAULT_CSS", ""))
         super().__init_subclass__(**options)
 
     def __init__(
@@ -103,7 +101,7 @@ class LineView(ScrollView, can_focus=True):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._source: LineSource = WrappedText(style="line--text") if source is None else source
+        self.source: LineSource = WrappedText(style="line--text") if source is None else source
         self._follow = follow
         self._seen = 0
         self._laid_out = 0
@@ -115,18 +113,13 @@ class LineView(ScrollView, can_focus=True):
         self.set_reactive(LineView.empty, empty)
 
     @property
-    def source(self) -> LineSource:
-        """The source of the lines."""
-        return self._source
-
-    @property
     def line_count(self) -> int:
         """How many lines there are."""
-        return len(self._source)
+        return len(self.source)
 
     def show(self, source: LineSource) -> None:
         """Draw another source: its beginning or, with `follow`, its end."""
-        self._source = source
+        self.source = source
         self._laid_out = 0
         self._top = None
         if self.is_attached:
@@ -165,7 +158,7 @@ class LineView(ScrollView, can_focus=True):
         if width > 0 and width != self._laid_out:
             self._laid_out = width
             self._strips.clear()
-            self._top = self._source.layout(width, self.scroll_offset.y)
+            self._top = self.source.layout(width, self.scroll_offset.y)
 
     def _resize_content(self) -> None:
         size = Size(self.virtual_size.width, self.line_count)
@@ -316,7 +309,7 @@ class LineView(ScrollView, can_focus=True):
         strip = self._strips.get(index)
         if strip is None:
             segments = [
-                Segment(clean(text, limit=_LONGEST), self.style_of(style)) for text, style in self._source.line(index)
+                Segment(clean(text, limit=_LONGEST), self.style_of(style)) for text, style in self.source.line(index)
             ]
             strip = Strip([segment for segment in segments if segment.text])
             self._strips[index] = strip

@@ -61,18 +61,12 @@ class StateLine(Static):
     def show(self, account: AssembledTask | None, *, past: bool = False) -> None:
         """Show the states of a task as it is, or as it was in the `past`."""
         self._account, self._past = account, past
-        if account is not None:
-            self._learn_answers(account.id)
-        self._draw()
-
-    def _learn_answers(self, task_id: str) -> None:
-        """Read what was sent to the task, again only if something was sent since."""
-        journal = self._journal
-        asked = (task_id, len(journal.sends))
-        if asked != self._asked:
+        asked = (account.id if account is not None else "", len(self._journal.sends))
+        if account is not None and asked != self._asked:
             self._asked = asked
-            sent = journal.capture.select(kinds=(Kind.REQUEST,), task=task_id)
+            sent = self._journal.capture.select(kinds=(Kind.REQUEST,), task=account.id)
             self._answers = [(record.at, record.label) for record in sent if record.operation in _SENDS]
+        self._draw()
 
     def on_resize(self) -> None:
         """Fit the states to the new width."""

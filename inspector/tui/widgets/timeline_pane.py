@@ -86,7 +86,7 @@ class TimelinePane(Vertical):
         self._title = Static("TIMELINE", id="timeline-title", classes="pane-title")
         self._states = StateLine(session.journal, glyphs)
         self.stream = StreamLine(session, glyphs)
-        self._filter = FilterLine(session, belongs)
+        self.filter = FilterLine(session, belongs)
         self.feed = Feed(COLUMNS, self._rows, enter_hint="detail", id="timeline", empty=_NOTHING_YET)
 
     def compose(self) -> ComposeResult:
@@ -94,7 +94,7 @@ class TimelinePane(Vertical):
         yield self._title
         yield self._states
         yield self.stream
-        yield self._filter
+        yield self.filter
         yield self.feed
 
     @property
@@ -113,7 +113,7 @@ class TimelinePane(Vertical):
     def refresh_rows(self) -> None:
         """Draw the rows that were added or changed."""
         self.feed.refresh_rows()
-        self._filter.look()
+        self.filter.look()
 
     # Rows
 
@@ -144,8 +144,8 @@ class TimelinePane(Vertical):
         """Fold the runs of chunks, or unfold them."""
         keep = self._seq_to_keep()
         self._folded = not self._folded
-        self._filter.fold(folded=self._folded)
-        self._show_list(self._whole if self._filter.hits is None else self._filter.hits, keep)
+        self.filter.fold(folded=self._folded)
+        self._show_list(self._whole if self.filter.hits is None else self.filter.hits, keep)
 
     def _seq_to_keep(self) -> int:
         """Return the record under the cursor, 0 if the feed follows its end."""
@@ -154,17 +154,9 @@ class TimelinePane(Vertical):
 
     # The filter
 
-    def filter(self) -> None:
-        """Open the filter line."""
-        self._filter.open()
-
-    def clear_filter(self) -> None:
-        """Remove the filter."""
-        self._filter.action_clear()
-
     def on_filter_line_changed(self) -> None:
         """Show the hits of the new filter, or all rows if it was removed."""
-        hits, keep = self._filter.hits, self._seq_to_keep()
+        hits, keep = self.filter.hits, self._seq_to_keep()
         self._show_list(*((self._whole, keep) if hits is None else (hits, 0)))
         self.show_title(*self._titled)
         self.refresh_bindings()
