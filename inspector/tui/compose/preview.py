@@ -124,11 +124,9 @@ class PreviewPane(Vertical):
         return self.has_class("-by-hand") and self.query_one(RawArea).text != self._made
 
     def _title(self, facts: str) -> None:
-        words = (
-            ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
-            if self.has_class("-by-hand")
-            else (f"   {facts}", "$text-soft")
-        )
+        words = (f"   {facts}", "$text-soft")
+        if self.has_class("-by-hand"):
+            words = ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
         self.query_one("#preview-title", Static).update(Content.assemble(("REQUEST", "bold"), words))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:

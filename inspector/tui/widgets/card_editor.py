@@ -182,11 +182,6 @@ class CardEditor(Vertical):
         """The text."""
         return self._area.text
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no card was opened yet, or its text was deleted."""
-        return not self.text
-
     def open(self, raw: bytes, name: str) -> str:
         """Open a copy of a card; return a sentence if the card is too large, else `""`."""
         if len(raw) > LARGEST:

@@ -109,7 +109,7 @@ class DetailPane(Vertical):
         self._glyphs = glyphs
         self._wish: Representation = "decoded"
         self._moments: Moments | None = None
-        self._noted: tuple[int, bool] = (0, False)
+        self._noted_over = False
         self.record: Record | None = None
         self._title = Static(id="detail-title", classes="pane-title")
         self._notes = FactView(id="detail-notes", classes="notes")
@@ -136,7 +136,7 @@ class DetailPane(Vertical):
     def show(self, record: Record | None) -> None:
         """Show a record, or nothing."""
         if record is not None and self.record is not None and record.seq == self.record.seq:
-            if self._noted != (record.seq, self._is_over(record)):
+            if self._noted_over != self._is_over(record):
                 self._show_notes()
             return
         self.record = record
@@ -151,7 +151,7 @@ class DetailPane(Vertical):
 
     def _show_notes(self) -> None:
         record, notes = self.record, self._notes
-        self._noted = (record.seq, self._is_over(record)) if record else (0, False)
+        self._noted_over = record is not None and self._is_over(record)
         found = position_of(record, self._session.journal) if record else None
         place = [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
         about = Paragraphs([*place, *detail.about(record, self._glyphs)] if record else [])

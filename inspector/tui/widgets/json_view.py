@@ -87,21 +87,19 @@ class JsonView(CursorView):
 
     def action_fold(self) -> None:
         """Fold the object or array under the cursor, or go to its parent."""
-        if not isinstance(self.source, JsonLines):
-            return
-        if self.source.can_fold(self.cursor):
-            self._opened()
-        else:
-            self.cursor = self.source.parent(self.cursor)
+        if isinstance(self.source, JsonLines):
+            if self.source.can_fold(self.cursor):
+                self._opened()
+            else:
+                self.cursor = self.source.parent(self.cursor)
 
     def action_unfold(self) -> None:
         """Unfold the object or array under the cursor, or go to its first child."""
-        if not isinstance(self.source, JsonLines):
-            return
-        if self.source.can_unfold(self.cursor):
-            self._opened()
-        elif self.source.can_fold(self.cursor):
-            self.cursor += 1
+        if isinstance(self.source, JsonLines):
+            if self.source.can_unfold(self.cursor):
+                self._opened()
+            elif self.source.can_fold(self.cursor):
+                self.cursor += 1
 
     def nearest(self, pointer: str) -> str:
         """Return the pointer of an existing value: that of the pointer, or its nearest ancestor."""

@@ -125,17 +125,16 @@ class StreamLine(Static):
     @property
     def lost(self) -> bool:
         """Whether the task continues without a stream that reports on it."""
-        return self._drop is not None and not self._resumed and not self._over
-
-    @property
-    def _over(self) -> bool:
-        return self._watched is None or is_terminal(self._watched.now.state)
+        over = self._watched is None or is_terminal(self._watched.now.state)
+        return self._drop is not None and not self._resumed and not over
 
     def show(self, task: TrackedTask | None, record: Record | None) -> None:
         """Show the stream of a record, or the last one of a task, and watch that task."""
         exchanges = self._session.journal.exchanges
         if task is not self._watched:
-            self._forget_drop()
+            if self._waiting is not None:
+                self._waiting.stop()
+            self._drop, self._resumed, self._missed, self._tries, self._waiting = None, False, None, 0, None
             self._watched = task
         stream = exchanges.stream_of(task.id) if task is not None else None
         if task is not None and stream is not None:
@@ -177,11 +176,6 @@ class StreamLine(Static):
         self._tries += 1
         if self.lost and self._watched is not None:
             self.post_message(CallWanted(operation, self._watched.id))
-
-    def _forget_drop(self) -> None:
-        if self._waiting is not None:
-            self._waiting.stop()
-        self._drop, self._resumed, self._missed, self._tries, self._waiting = None, False, None, 0, None
 
     # What is to be seen
 
