@@ -80,7 +80,7 @@ class ArtifactPane(Vertical):
         self._glyphs = glyphs
         self._tracked: TrackedTask | None = None
         self._reply: Message | None = None
-        self._said: tuple[Message, AssembledArtifact] | None = None
+        self._converted: tuple[Message, AssembledArtifact] | None = None
         self._chosen: int | None = None
         self._part: int | None = None
         self._wishes: list[Representation] = []
@@ -150,9 +150,9 @@ class ArtifactPane(Vertical):
         message = self._reply or (messages[-1] if messages else None)
         if message is None:
             return None
-        if self._said is None or self._said[0] is not message:
-            self._said = (message, artifact_of(message))
-        return self._said[1]
+        if self._converted is None or self._converted[0] is not message:
+            self._converted = (message, artifact_of(message))
+        return self._converted[1]
 
     @property
     def _at(self) -> int:
@@ -189,13 +189,13 @@ class ArtifactPane(Vertical):
         chips = [Chip("ARTIFACT" if artifacts or artifact is None else "MESSAGE", "bold")]
         if artifact is not None and artifacts:
             chips.append(Chip(artifact.name or artifact.artifact_id, "$foreground", "artifact"))
+        if len(artifacts) > 1:
+            chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
             chips.append(Chip(f"{self._view} {self._glyphs.open}", "$bar", "view"))
         if artifact is not None and artifacts:
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
             chips += [Chip(size(artifact.size)), Chip(chunks)]
-        if len(artifacts) > 1:
-            chips.insert(2, Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         self._title.show(chips)
         self._show_parts()
 
