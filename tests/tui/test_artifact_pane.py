@@ -16,7 +16,7 @@ from puppets import Call, status, task
 from inspector.protocol.model import Artifact, Part
 from inspector.tui.render import images
 from inspector.tui.widgets.artifact_pane import ArtifactPane
-from inspector.tui.widgets.artifact_views import ImageView
+from inspector.tui.widgets.document import ImageView
 
 TALL = (120, 50)
 

@@ -22,7 +22,7 @@ from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.widgets.detail_pane import DetailPane, FactView
 from inspector.tui.widgets.filter_line import FilterLine
-from inspector.tui.widgets.stream_line import StreamLine
+from inspector.tui.widgets.task_lines import StreamLine
 from inspector.tui.widgets.timeline_pane import TimelinePane
 
 UUID = "11111111-1111-4111-8111-111111111111"

@@ -1,4 +1,4 @@
-"""The options of a message: what each is for, and the form in which it is set."""
+"""The options of a message: what each is for, and the form that sets it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from textual.screen import Screen
 
 from inspector.capture.private_files import reason
 from inspector.capture.records import Kind
+from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.lifecycle import short
@@ -29,7 +30,7 @@ from inspector.tui.task_calls import switch_push
 _NEW, _OTHER = "", "\0other"
 _MOST_TASKS = 12
 _LOOKED_AT = 200
-"""In so many of the last requests messages are looked for."""
+"""How many of the last requests are searched for messages."""
 _VALUE = "value"
 
 _WORDS = {
@@ -52,51 +53,47 @@ _WORDS = {
 
 
 class SettingForms:
-    """Opens the form of an option of a draft over a screen, and hands on the draft with what was chosen."""
+    """Opens the form of an option of a draft over a screen, and calls `change` with the changed draft."""
 
     def __init__(
         self, screen: Screen[Any], session: Session, draft: Callable[[], Draft], change: Callable[[Draft], None]
     ) -> None:
         self._screen = screen
         self._session = session
-        self._read = draft
+        self._draft = draft
         self._change = change
 
-    @property
-    def _draft(self) -> Draft:
-        return self._read()
-
     def words(self, key: str) -> str:
-        """Say what an option is for."""
+        """Return what an option is for."""
         return _WORDS.get(key, "")
 
     def open(self, key: str) -> None:
-        """Open the form of an option, or change it at once where it has two values."""
-        draft = self._draft
-        ask: dict[str, Callable[[], None]] = {
+        """Open the form of an option, or change it at once if it has two values."""
+        draft, connection = self._draft(), self._session.connection
+        offered = (extension.uri for extension in connection.card.capabilities.extensions or ()) if connection else ()
+        tasks = [task.id for task in self._session.tasks.all()][:_MOST_TASKS]
+        modes = output_modes(connection.card) if connection else []
+        ask: dict[str, Callable[[], object]] = {
             "task": self._ask_task,
             "context": self._ask_context,
             "id": self._ask_message_id,
             "blocking": lambda: self._take(blocking=not draft.blocking),
-            "push": self._push,
-            "extensions": lambda: self._ask_list("EXTENSIONS", "extensions", self._offered()),
-            "modes": lambda: self._ask_list("ACCEPTED MEDIA TYPES", "accepted_output_modes", self._given_modes()),
-            "references": lambda: self._ask_list("TASKS THAT IT REFERS TO", "references", self._known_tasks()),
+            "push": lambda: self._screen.run_worker(self._toggle_push(), group="push", exclusive=True),
+            "extensions": lambda: self._ask_list("EXTENSIONS", "extensions", [*offered]),
+            "modes": lambda: self._ask_list("ACCEPTED MEDIA TYPES", "accepted_output_modes", modes),
+            "references": lambda: self._ask_list("TASKS THAT IT REFERS TO", "references", tasks),
         }
-        texts: dict[str, tuple[str, Callable[[str], str] | None]] = {
-            "metadata": (draft.metadata, _object_problem),
-            "request_metadata": (draft.request_metadata, _object_problem),
-            "history": ("" if draft.history_length is None else str(draft.history_length), _number_problem),
-            "tenant": (draft.tenant, None),
-            "params": ("; ".join(f"{name}: {value}" for name, value in draft.svc_params), _params_problem),
+        texts = {
+            "metadata": draft.metadata,
+            "request_metadata": draft.request_metadata,
+            "history": "" if draft.history_length is None else str(draft.history_length),
+            "tenant": draft.tenant,
+            "params": "; ".join(f"{name}: {value}" for name, value in draft.svc_params),
         }
         if key in ask:
             ask[key]()
         elif key in texts:
-            self._ask_text(key, *texts[key])
-
-    def _known_tasks(self) -> list[str]:
-        return [task.id for task in self._session.tasks.all()][:_MOST_TASKS]
+            self._ask_text(key, texts[key])
 
     # Where it goes
 
@@ -104,42 +101,43 @@ class SettingForms:
         tasks = self._session.tasks.all()[:_MOST_TASKS]
         choices = [Choice(_NEW, "a new task")]
         choices += [Choice(task.id, f"{task.id[:8]}  {short(task.now.state):<15} {_about(task.now)}") for task in tasks]
-        self._ask_id("TASK", "the id of a task", choices, self._draft.task_id, self._set_task)
+        self._ask_id("TASK", "the id of a task", choices, self._draft().task_id, self._set_task)
 
     def _set_task(self, task_id: str) -> None:
         task = self._session.tasks.get(task_id)
-        context = task.now.context_id if task else "" if task_id else self._draft.context_id
-        self._change(replace(self._draft, task_id=task_id, context_id=context))
+        context = task.now.context_id if task else "" if task_id else self._draft().context_id
+        self._change(replace(self._draft(), task_id=task_id, context_id=context))
 
     def _ask_context(self) -> None:
         known = dict.fromkeys(task.now.context_id for task in self._session.tasks.all() if task.now.context_id)
-        choices = [
-            Choice(_NEW, "a new one, or that of the task"),
-            *(Choice(one, one) for one in [*known][:_MOST_TASKS]),
-        ]
-        done = self._draft.context_id
-        self._ask_id("CONTEXT", "the id of a context", choices, done, lambda one: self._take(context_id=one))
+        choices = [Choice(_NEW, "a new one, or that of the task")]
+        choices += [Choice(context, context) for context in [*known][:_MOST_TASKS]]
+        chosen = self._draft().context_id
+        self._ask_id("CONTEXT", "the id of a context", choices, chosen, lambda value: self._take(context_id=value))
 
     def _ask_message_id(self) -> None:
-        """Ask for the message's id: the one that it has, a new one, or those that were sent, for a retry."""
+        """Ask for the message id: the present one, a new one, or that of a sent message, for a retry."""
         requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_LOOKED_AT:]
         found = ((sent_message(record), record) for record in reversed(requests))
         messages = [(sent.message.message_id, record.label) for sent, record in found if sent]
-        choices = [Choice(self._draft.message_id, f"{self._draft.message_id}   as it is"), Choice(_NEW, "a new one")]
+        choices = [
+            Choice(self._draft().message_id, f"{self._draft().message_id}   as it is"),
+            Choice(_NEW, "a new one"),
+        ]
         choices += [
             Choice(name, f"{name}   sent with {excerpt(label)}: a retry")
             for name, label in dict(messages[:_MOST_TASKS]).items()
-            if name and name != self._draft.message_id
+            if name and name != self._draft().message_id
         ]
-        made = self._draft.with_new_ids().message_id
-        chosen = self._draft.message_id
-        self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda one: self._take(message_id=one or made))
+        made = self._draft().with_new_ids().message_id
+        chosen = self._draft().message_id
+        self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda value: self._take(message_id=value or made))
 
     def _ask_id(
         self, title: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
     ) -> None:
         other = Choice(_OTHER, "another one", (_VALUE,))
-        known = any(one.value == chosen for one in choices)
+        known = any(choice.value == chosen for choice in choices)
         field = Field(_VALUE, "id", hint, "" if known else chosen)
 
         def take(values: dict[str, str] | None) -> None:
@@ -151,30 +149,24 @@ class SettingForms:
 
     # Lists, texts and switches
 
-    def _offered(self) -> list[str]:
-        connection = self._session.connection
-        return [one.uri for one in connection.card.capabilities.extensions or ()] if connection else []
-
-    def _given_modes(self) -> list[str]:
-        connection = self._session.connection
-        return output_modes(connection.card) if connection else []
-
     def _ask_list(self, title: str, member: str, offered: Sequence[str]) -> None:
         def take(values: tuple[str, ...] | None) -> None:
             if values is not None:
                 self._take(**{member: values})
 
-        self._screen.app.push_screen(PickScreen(title, offered, getattr(self._draft, member)), take)
+        self._screen.app.push_screen(PickScreen(title, offered, getattr(self._draft(), member)), take)
 
-    def _ask_text(self, key: str, value: str, problem: Callable[[str], str] | None = None) -> None:
+    def _ask_text(self, key: str, value: str) -> None:
+        hint, problem = _TEXTS[key]
+
         def check(values: Mapping[str, str]) -> str:
-            return problem(values[_VALUE]) if problem and values[_VALUE] else ""
+            return problem(values[_VALUE]) if values[_VALUE] else ""
 
         def take(values: dict[str, str] | None) -> None:
             if values is not None:
                 self._set_text(key, values[_VALUE])
 
-        field = Field(_VALUE, key.replace("_", " "), _HINTS.get(key, ""), value)
+        field = Field(_VALUE, key.replace("_", " "), hint, value)
         self._screen.app.push_screen(FormScreen(_WORDS[key], [field], check=check), take)
 
     def _set_text(self, key: str, text: str) -> None:
@@ -182,32 +174,26 @@ class SettingForms:
             case "history":
                 self._take(history_length=int(text) if text else None)
             case "params":
-                self._take(svc_params=tuple(_pair(one) for one in text.split(";") if one.strip()))
+                self._take(svc_params=tuple(_pair(pair) for pair in text.split(";") if pair.strip()))
             case _:
                 self._take(**{key: text})
 
     def _take(self, **members: object) -> None:
-        self._change(replace(self._draft, **members))  # type: ignore[arg-type]
-
-    def _push(self) -> None:
-        self._screen.run_worker(self._toggle_push(), group="push", exclusive=True)
+        self._change(replace(self._draft(), **members))  # type: ignore[arg-type]
 
     async def _toggle_push(self) -> None:
         try:
             await switch_push(self._session)
         except FaultError as error:
             notify_fault(self._screen, error.fault)
-        self._change(self._draft)
+        self._change(self._draft())
 
     # Snippets
 
-    def save_snippet(self) -> None:
-        """Ask for a path and save the message there; one that exists is asked about."""
-        field = Field(_VALUE, "file", f"name{SUFFIX}", f"message{SUFFIX}")
-        self._ask_path(field, replacing="")
-
-    def _ask_path(self, field: Field, replacing: str) -> None:
-        problem = f"{replacing} exists; enter again replaces it" if replacing else ""
+    def save_snippet(self, value: str = f"message{SUFFIX}", replacing: str = "") -> None:
+        """Ask for a path and save the message there; ask again before a file is replaced."""
+        field = Field(_VALUE, "file", f"name{SUFFIX}", value)
+        title = f"{replacing} exists; enter again replaces it" if replacing else "SAVE AS A SNIPPET"
 
         def take(values: dict[str, str] | None) -> None:
             if values is None:
@@ -215,35 +201,20 @@ class SettingForms:
             name = values[_VALUE] if values[_VALUE].endswith(SUFFIX) else f"{values[_VALUE]}{SUFFIX}"
             path = Path(name).expanduser()
             try:
-                save(
-                    path,
-                    path.name.removesuffix(SUFFIX),
-                    replace(self._draft, task_id="", context_id=""),
-                    replacing=name == replacing,
-                )
+                draft = replace(self._draft(), task_id="", context_id="")
+                save(path, path.name.removesuffix(SUFFIX), draft, replacing=name == replacing)
             except FileExistsError:
-                self._ask_path(replace(field, value=name), name)
+                self.save_snippet(name, name)
             except (OSError, ValueError) as error:
                 notify(self._screen, f"Not saved: {reason(error)}.", "error")
             else:
-                said = f"Saved {path}; a2a-inspect send --snippet {path} sends it."
-                notify(self._screen, said)
+                notify(self._screen, f"Saved {path}; a2a-inspect send --snippet {path} sends it.")
 
-        self._screen.app.push_screen(FormScreen(problem or "SAVE AS A SNIPPET", [field]), take)
-
-
-_HINTS = {
-    "metadata": '{"name": "value"}',
-    "request_metadata": '{"name": "value"}',
-    "history": "a number, or nothing",
-    "tenant": "nothing for that of the interface",
-    "params": "Name: value; Name: value",
-}
+        self._screen.app.push_screen(FormScreen(title, [field]), take)
 
 
-def _about(account: object) -> str:
-    status = getattr(account, "status", None)
-    message = getattr(status, "message", None)
+def _about(account: AssembledTask) -> str:
+    message = account.status.message
     return excerpt(" ".join(part.text or "" for part in message.parts)) if message else ""
 
 
@@ -264,10 +235,20 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _params_problem(text: str) -> str:
-    for one in filter(str.strip, text.split(";")):
-        name, value = _pair(one)
-        if not name or ":" not in one or not all(sign.isalnum() or sign in "-_" for sign in name):
-            return f"{one.strip()!r} is no name and value with a colon between."
+    for pair in filter(str.strip, text.split(";")):
+        name, value = _pair(pair)
+        if not name or ":" not in pair or not all(sign.isalnum() or sign in "-_" for sign in name):
+            return f"{pair.strip()!r} is no name and value with a colon between."
         if not value.isascii() or not value.isprintable():
             return f"The value of {name} has characters that no header can carry."
     return ""
+
+
+_TEXTS: dict[str, tuple[str, Callable[[str], str]]] = {
+    "metadata": ('{"name": "value"}', _object_problem),
+    "request_metadata": ('{"name": "value"}', _object_problem),
+    "history": ("a number, or nothing", _number_problem),
+    "tenant": ("nothing for that of the interface", lambda _: ""),
+    "params": ("Name: value; Name: value", _params_problem),
+}
+"""The options that are written as text: a hint, and the function that returns what is wrong with the text."""

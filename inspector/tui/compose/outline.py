@@ -1,4 +1,4 @@
-"""The outline of a message: its parts in order, and everything else that can be set with it, one a line."""
+"""The outline of a message: its parts and its options, one a line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from inspector.tui.widgets.cursor import CursorView
 
 ADD = "add"
 PART = "parts/"
-"""What the keys of rows begin with that are parts; behind it stands which."""
+"""The prefix of the keys of parts; the index of the part follows."""
 LABEL = 12
-"""How wide the names of the rows are, in cells."""
+"""The width of the names of the rows in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line: `key` says what enter opens, `""` for a heading; `more` stands at the right."""
+    """One line: `key` is what enter opens, `""` for a heading; `more` is shown at the right."""
 
     key: str
     label: str
@@ -37,11 +37,12 @@ class Row:
 
 
 def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str) -> list[Row]:
-    """Return the rows of a message; `push` says what is registered with it."""
+    """Return the rows of a message; `push` describes the webhook that is registered with it."""
     parts = [
         Row(f"{PART}{index}", f"{index + 1} {part.kind}", part_in_words(part), _size_of(part))
         for index, part in enumerate(draft.parts)
     ]
+    history = "" if draft.history_length is None else str(draft.history_length)
     return [
         Row("", "PARTS"),
         *parts,
@@ -57,12 +58,7 @@ def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str) -> list
         Row("stream", "comes", "streamed" if stream else "at once, whole"),
         Row("blocking", "waits", "until the task ends or asks" if draft.blocking else "for nothing: returns at once"),
         _row("modes", "accepts", ", ".join(draft.accepted_output_modes), "whatever the agent gives"),
-        _row(
-            "history",
-            "history",
-            "" if draft.history_length is None else str(draft.history_length),
-            "as the agent likes",
-        ),
+        _row("history", "history", history, "as the agent likes"),
         Row("push", "push", push, usual=push == "off"),
         Row("", "REQUEST"),
         _row("tenant", "tenant", draft.tenant, agent_tenant or "none"),
@@ -76,7 +72,7 @@ def _row(key: str, label: str, value: str, usual: str) -> Row:
 
 
 def _size_of(part: DraftPart) -> str:
-    """Say how large a part is; a file's size is that on the disk now."""
+    """Return the size of a part in words; for a file it is the present size on the disk."""
     if part.kind is PartKind.LINK:
         return ""
     if part.kind is PartKind.FILE:
@@ -88,14 +84,14 @@ def _size_of(part: DraftPart) -> str:
 
 
 class Outline:
-    """The rows as lines; `marks` are `!` and `~` by key. A `LineSource`."""
+    """The rows as a `LineSource`; `marks` has `!` (problem) or `~` (warning) for the keys of rows."""
 
     def __init__(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
         self.take(rows, marks)
         self._width = 0
 
     def take(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
-        """Go on with other rows."""
+        """Replace the rows."""
         self.rows = rows
         self._marks = marks
 
@@ -108,7 +104,7 @@ class Outline:
         return keep
 
     def line(self, index: int) -> Line:
-        """Return a row: its name, its value, how large it is, and whether something speaks against it."""
+        """Return a row: its name, its value, its size and its mark."""
         row = self.rows[index]
         if not row.key:
             return [(row.label, "outline--head")]
@@ -125,7 +121,7 @@ class Outline:
         ]
 
     def index_of(self, key: str) -> int | None:
-        """Return the line of a key, None where there is none."""
+        """Return the line of a key, None if there is none."""
         return next((index for index, row in enumerate(self.rows) if row.key == key), None)
 
 
@@ -140,7 +136,6 @@ class OutlineView(CursorView):
         & > .outline--warning { color: $state-warning; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"outline--head", "outline--error", "outline--warning"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "screen.put_back", "put back", id="compose.put-back", tooltip="Put back what was removed last"),
         Binding("D", "screen.duplicate", "double", id="compose.duplicate", tooltip="The part once more"),
@@ -154,11 +149,11 @@ class OutlineView(CursorView):
         """The cursor is on another row."""
 
     class Opened(Message):
-        """The row under the cursor is to be edited."""
+        """The user wants to edit the row under the cursor."""
 
     @property
     def row(self) -> Row | None:
-        """Return the row under the cursor."""
+        """The row under the cursor."""
         source = self.source
         return source.rows[self.cursor] if isinstance(source, Outline) and 0 <= self.cursor < len(source) else None
 
@@ -176,6 +171,6 @@ class OutlineView(CursorView):
 
     @property
     def part(self) -> int | None:
-        """Return which part is under the cursor, None for another row."""
+        """The index of the part under the cursor, None for another row."""
         row = self.row
         return int(row.key.removeprefix(PART)) if row is not None and row.key.startswith(PART) else None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import ClassVar
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
@@ -17,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from inspector.session.compose.build import guess_type, name_in_url
 from inspector.session.compose.draft import DraftPart, PartKind
-from inspector.tui.compose.path_completion import Candidate, candidates, completed
+from inspector.text.units import size
 from inspector.tui.editor import edit
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -31,7 +34,63 @@ from inspector.tui.widgets.verbatim_area import VerbatimArea
 _ONE_LINE = (PartKind.FILE, PartKind.LINK)
 _FIELDS = {"media_type": "media type", "filename": "file name", "metadata": "metadata"}
 _LONG = 4000
-"""How many characters of a text that is too long to be edited here are shown."""
+"""How many characters are shown of a text that is too long to edit here."""
+
+
+_MOST_FILES = 200
+"""How many files are offered at most."""
+_MOST_READ = 10_000
+
+
+class Candidate(NamedTuple):
+    """A file or folder: the path to type, its size or kind in words, and whether it is a folder."""
+
+    path: str
+    words: str
+    folder: bool
+
+    @property
+    def name(self) -> str:
+        """The last part of the path, with the slash of a folder."""
+        return self.path.removesuffix("/").rpartition("/")[2] + ("/" if self.folder else "")
+
+
+def candidates(typed: str) -> tuple[list[Candidate], str]:
+    """Return the files and folders that begin with a path, folders first, and the reason if there are none.
+
+    Hidden files are offered once their dot is typed.
+    """
+    head, slash, start = typed.rpartition("/")
+    folder = Path(f"{head}{slash}" or ".")
+    found: list[Candidate] = []
+    try:
+        with os.scandir(folder.expanduser()) as entries:
+            for _, entry in zip(range(_MOST_READ), entries, strict=False):
+                name = entry.name
+                if name.lower().startswith(start.lower()) and (start.startswith(".") or not name.startswith(".")):
+                    found.append(_candidate(f"{head}{slash}{name}", entry))
+    except (OSError, ValueError, RuntimeError) as error:
+        return [], getattr(error, "strerror", None) or "no such folder"
+    found.sort(key=lambda candidate: (not candidate.folder, candidate.path.lower()))
+    return found[:_MOST_FILES], "" if found else "no file begins so"
+
+
+def completed(typed: str, found: Sequence[Candidate]) -> str:
+    """Return the path with the beginning that all candidates share, as a shell completes it.
+
+    Candidates that were found for another path do not change it.
+    """
+    common = os.path.commonprefix([candidate.path for candidate in found])  # noqa: RUF071 - letters are completed, not folders
+    return common if len(common) > len(typed) and common.lower().startswith(typed.lower()) else typed
+
+
+def _candidate(path: str, entry: os.DirEntry[str]) -> Candidate:
+    try:
+        if entry.is_dir():
+            return Candidate(f"{path}/", "folder", True)
+        return Candidate(path, size(entry.stat().st_size), False)
+    except OSError:
+        return Candidate(path, "?", False)
 
 
 class PartArea(VerbatimArea):
@@ -41,7 +100,7 @@ class PartArea(VerbatimArea):
 
 
 class PartEditor(Vertical):
-    """Shows one part and tells of every change to it."""
+    """Shows one part and reports every change to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("alt+j", "lay_out", "lay out JSON", id="part.format", tooltip="Lay the JSON out, a member a line"),
@@ -66,13 +125,12 @@ class PartEditor(Vertical):
     }
     """
 
+    @dataclass
     class Changed(Message):
-        """The part at an index is another one now."""
+        """The part at an index was changed."""
 
-        def __init__(self, index: int, part: DraftPart) -> None:
-            super().__init__()
-            self.index = index
-            self.part = part
+        index: int
+        part: DraftPart
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)
@@ -81,7 +139,7 @@ class PartEditor(Vertical):
         self._candidates: list[Candidate] = []
 
     def compose(self) -> ComposeResult:
-        """Make one widget for each sort of value, and the fields that every part has."""
+        """Make a widget for each kind of value, and the fields that every part has."""
         yield Static(id="part-title", classes="pane-title")
         yield Static(id="part-said")
         yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
@@ -96,7 +154,7 @@ class PartEditor(Vertical):
 
     @property
     def part(self) -> DraftPart | None:
-        """Return the part as it stands in the fields now, whatever of it was told already."""
+        """The part with the present values of the fields, reported or not."""
         if self._part is None:
             return None
         value = self._part.value
@@ -111,7 +169,7 @@ class PartEditor(Vertical):
         return self._part is not None and len(self._part.value) > MOST
 
     def show_part(self, index: int, part: DraftPart) -> None:
-        """Show a part; the fields' hints say what is sent where they are left empty."""
+        """Show a part; the placeholders are what is sent for empty fields."""
         self._part, self.index = part, index
         one_line = part.kind in _ONE_LINE
         shown = {
@@ -130,51 +188,40 @@ class PartEditor(Vertical):
                 area.placeholder = "JSON" if part.kind is PartKind.DATA else "the text"
             path = self.query_one("#part-path", LineInput)
             path.value = part.value if one_line else ""
-            path.placeholder = (
-                "the path of a file" if part.kind is PartKind.FILE else "https://..., which the agent fetches"
-            )
+            is_file = part.kind is PartKind.FILE
+            path.placeholder = "the path of a file" if is_file else "https://..., which the agent fetches"
             for name in _FIELDS:
                 self.query_one(f"#part-{name}", Input).value = getattr(part, name)
         if self._is_long:
-            self._show_long(part.value)
+            head = f"{len(part.value):,} characters, too many to be edited here; ctrl+g opens $EDITOR. They begin:"
+            begin = WrappedText(part.value[:_LONG], style="line--text", head=head)
+            begin.skip(len(part.value) - _LONG)
+            self.query_one("#part-long", LineView).show(begin)
         self._hint()
         if part.kind is PartKind.FILE:
             self._offer(part.value)
 
-    def _show_long(self, text: str) -> None:
-        head = f"{len(text):,} characters, too many to be edited here; ctrl+g opens $EDITOR. They begin:"
-        begin = WrappedText(text[:_LONG], style="line--text", head=head)
-        begin.skip(len(text) - _LONG)
-        self.query_one("#part-long", LineView).show(begin)
-
     def say(self, problem: str, notes: tuple[str, ...]) -> None:
-        """Say what is wrong with the part, and what speaks against it."""
-        said = self.query_one("#part-said", Static)
+        """Show the problem of the part and notes about it."""
+        line = self.query_one("#part-said", Static)
         lines = [plain(problem).stylize("$state-bad")] if problem else []
         lines += [plain(note).stylize("$state-warning") for note in notes]
-        said.display = bool(lines)
-        said.update(Content("\n").join(lines))
+        line.display = bool(lines)
+        line.update(Content("\n").join(lines))
 
     def focus_value(self) -> None:
-        """Give the keys to the value."""
+        """Focus the value."""
         order = ("#part-text", "#part-path", "#part-long")
-        self.screen.set_focus(next(one for one in map(self.query_one, order) if one.display))
+        self.screen.set_focus(next(widget for widget in map(self.query_one, order) if widget.display))
 
     def _hint(self) -> None:
         part = self._part
         if part is None:
             return
-        match part.kind:
-            case PartKind.FILE:
-                name = part.value.rpartition("/")[2]
-                hints = (guess_type(part.filename or name), name)
-            case PartKind.LINK:
-                name = name_in_url(part.value)
-                hints = (guess_type(part.filename or name), name)
-            case PartKind.DATA:
-                hints = ("application/json", "")
-            case _:
-                hints = ("", "")
+        hints = ("application/json" if part.kind is PartKind.DATA else "", "")
+        if part.kind in _ONE_LINE:
+            name = part.value.rpartition("/")[2] if part.kind is PartKind.FILE else name_in_url(part.value)
+            hints = (guess_type(part.filename or name), name)
         for name, hint in zip(_FIELDS, (*hints, "{...}"), strict=True):
             self.query_one(f"#part-{name}", Input).placeholder = hint or "none"
 
@@ -190,32 +237,24 @@ class PartEditor(Vertical):
     # What is typed
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Take in the text."""
+        """Change the value to the text."""
         event.stop()
         if not self._is_long:
             self._change(value=event.text_area.text)
 
     def on_verbatim_area_overflowed(self, event: PartArea.Overflowed) -> None:
-        """Take in a text that is too long for an area, and show how it begins."""
+        """Change the value to a text that is too long for the area, and show its beginning."""
         event.stop()
         self._set_value(event.text)
 
     def _set_value(self, text: str) -> None:
         self._change(value=text)
-        if self._part is None:
-            return
-        long = self._is_long
-        self.query_one("#part-text").display = not long
-        self.query_one("#part-long").display = long
-        if long:
-            self._show_long(text)
-        else:
-            with self.prevent(TextArea.Changed):
-                self.query_one(PartArea).text = text
-        self.focus_value()
+        if self._part is not None:
+            self.show_part(self.index, self._part)
+            self.focus_value()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Take in the path, the url or a field."""
+        """Change the path, the URL or a field."""
         event.stop()
         name = (event.input.id or "").removeprefix("part-")
         if name == "path":
@@ -226,7 +265,7 @@ class PartEditor(Vertical):
             self._change(**{name: event.value})
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Complete a path with the first file that begins so, or go on to the next field."""
+        """Complete a path with the first candidate, or go to the next field."""
         event.stop()
         if event.input.id == "part-path" and self._candidates and self._candidates[0].path != event.value:
             self._take(self._candidates[0].path)
@@ -244,7 +283,9 @@ class PartEditor(Vertical):
         self._candidates = found
         listed = self.query_one("#part-files", OptionList)
         listed.clear_options()
-        listed.add_options(Option(_row(one)) for one in found)
+        for candidate in found:
+            name = plain(candidate.name).stylize("bold" if candidate.folder else "")
+            listed.add_option(Option(Content.assemble(name, (f"   {candidate.words}", "$text-soft"))))
         if problem:
             listed.add_option(Option(plain(problem), disabled=True))
 
@@ -255,19 +296,19 @@ class PartEditor(Vertical):
         self.screen.set_focus(field)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Take a file, or go into a folder."""
+        """Use the path of the file or folder."""
         event.stop()
         self._take(self._candidates[event.option_index].path)
 
     def action_go_to_candidates(self) -> None:
-        """Go from the path to the files that begin so."""
+        """Go from the path to its candidates."""
         listed = self.query_one("#part-files", OptionList)
         if listed.display and self._candidates:
             listed.highlighted = 0
             self.screen.set_focus(listed)
 
     def action_complete(self) -> None:
-        """Complete the path as far as all that begins so goes on alike, or go on where it does not."""
+        """Complete the path as far as its candidates agree, or go to the next field."""
         field = self.query_one("#part-path", LineInput)
         path = completed(field.value, self._candidates)
         if field.has_focus and path != field.value:
@@ -278,7 +319,7 @@ class PartEditor(Vertical):
     # JSON and the editor
 
     def action_lay_out(self) -> None:
-        """Lay JSON out, a member a line; what is no JSON stays as it is, and what is wrong is said already."""
+        """Lay JSON out, one member a line."""
         part = self._part
         if part is None or part.kind is not PartKind.DATA:
             return
@@ -297,15 +338,10 @@ class PartEditor(Vertical):
             self._set_value(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
-        """Offer only what the sort of part has."""
+        """Offer only the actions of this kind of part."""
         kind = self._part.kind if self._part else None
         if action == "lay_out":
             return kind is PartKind.DATA
         if action == "editor":
             return kind is not None and kind not in _ONE_LINE
         return kind is PartKind.FILE if action in ("go_to_candidates", "complete") else True
-
-
-def _row(candidate: Candidate) -> Content:
-    name = plain(candidate.name)
-    return Content.assemble(name.stylize("bold") if candidate.folder else name, (f"   {candidate.words}", "$text-soft"))

@@ -1,4 +1,4 @@
-"""The request of a message: as it would be sent, written by hand, or copied in one of several forms."""
+"""The request of a message: a preview, an editor for the raw request, and a dialog that copies it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from inspector.wire.client.observations import Sent
 
 _MOST_HEADERS = 12
 _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})
-"""Headers that every request has; they stand on one line, behind those that are this one's own."""
+"""Headers that every request has; they are shown in one line after the others."""
 
 
 class RawArea(VerbatimArea):
@@ -44,7 +44,7 @@ class RawArea(VerbatimArea):
 
 
 class PreviewPane(Vertical):
-    """Shows what will be sent, or lets it be written by hand."""
+    """Shows the request that will be sent, or an editor for the raw request."""
 
     DEFAULT_CSS = """
     PreviewPane {
@@ -59,7 +59,7 @@ class PreviewPane(Vertical):
     """
 
     class Edited(Message):
-        """The request that is written by hand is another one."""
+        """The raw request was changed."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)
@@ -74,25 +74,26 @@ class PreviewPane(Vertical):
 
     @property
     def by_hand(self) -> str | None:
-        """Return the request that was written by hand, None where it is made from the message."""
+        """The raw request, None if the request is made from the message."""
         return self.query_one(RawArea).text if self.has_class("-by-hand") else None
 
     def show_problem(self, problem: str) -> None:
-        """Say why there is no request yet."""
+        """Show why there is no request yet."""
         self._title("no request yet")
         self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
         self.set_class(True, "-empty")
 
     def show_turn(self, turn: Call, seen: Sent | Fault) -> None:
-        """Show the request of a turn."""
+        """Show the request of a call."""
         if isinstance(seen, Fault):
             self.show_problem(seen.sentence())
             return
         call = turn.exchange.call
         self._title(f"{call.dialect.generation} · {call.binding.name}   {size(len(seen.body))}")
         lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
-        ours = [one for one in seen.headers if one[0].lower() not in _OF_TRANSPORT]
-        lines += [_header(*one) for one in ours[:_MOST_HEADERS]]
+        own = [header for header in seen.headers if header[0].lower() not in _OF_TRANSPORT]
+        for name, value in own[:_MOST_HEADERS]:
+            lines.append(Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value)))
         rest = [f"{name}: {value}" for name, value in seen.headers if name.lower() in _OF_TRANSPORT]
         if rest:
             lines.append(plain("   ".join(rest)).stylize("$wire-quiet"))
@@ -105,7 +106,7 @@ class PreviewPane(Vertical):
             body.go_to(body.nearest(pointer))
 
     def write_by_hand(self, turn: Call) -> None:
-        """Let the request of a turn be written by hand from now on."""
+        """Let the user edit the raw request of a call."""
         self._made = write_text(turn.wire, turn.exchange.call)
         with self.prevent(TextArea.Changed):
             self.query_one(RawArea).text = self._made
@@ -114,49 +115,38 @@ class PreviewPane(Vertical):
         self.screen.set_focus(self.query_one(RawArea))
 
     def make_again(self) -> None:
-        """Make the request from the message again; what was written by hand is gone."""
+        """Discard the raw request; the request is made from the message again."""
         self.remove_class("-by-hand")
 
     @property
     def is_edited(self) -> bool:
-        """Tell whether something was written by hand."""
+        """Whether the raw request was changed."""
         return self.has_class("-by-hand") and self.query_one(RawArea).text != self._made
 
-    def _title(self, said: str) -> None:
-        words = (
-            ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
-            if self.has_class("-by-hand")
-            else (f"   {said}", "$text-soft")
-        )
+    def _title(self, facts: str) -> None:
+        words = (f"   {facts}", "$text-soft")
+        if self.has_class("-by-hand"):
+            words = ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
         self.query_one("#preview-title", Static).update(Content.assemble(("REQUEST", "bold"), words))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Tell that something else is written by hand."""
+        """Report the change of the raw request."""
         event.stop()
         self.post_message(self.Edited())
 
 
-def _header(name: str, value: str) -> Content:
-    return Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value))
-
-
 def ask_form(app: App[Any], call: Call) -> None:
-    """Ask in which form the request of a call is to be copied, and copy it."""
+    """Ask for a format and copy the request of a call in it, with credentials."""
 
     def take(values: dict[str, str] | None) -> None:
         if values is None:
             return
         try:
-            copy(app, text_of(call, values[CHOICE]))
+            chosen = next(known for known in REQUEST_FORMATS if known.name == values[CHOICE])
+            text = chosen.write(call.signed(), call.exchange.call)
+            copy(app, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))  # only valid text
         except FaultError as error:
             notify(app, error.fault.sentence(), "warning")
 
     choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
     app.push_screen(FormScreen("COPY AS: your credentials are in it", choices=choices), take)
-
-
-def text_of(call: Call, form: str) -> str:
-    """Return what would be sent in a format, with the credentials; raises `FaultError` if it cannot express it."""
-    chosen = next(one for one in REQUEST_FORMATS if one.name == form)
-    text = chosen.write(call.signed(), call.exchange.call)
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # clipboards hold no stray bytes

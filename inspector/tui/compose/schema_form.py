@@ -1,4 +1,4 @@
-"""A form made from the JSON schema that an agent gave."""
+"""A form made from a JSON schema of an agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
 
 class Offer(NamedTuple):
-    """A schema and who gave it, in words."""
+    """A schema and its origin in words."""
 
     title: str
     schema: Mapping[str, Any]
@@ -35,7 +35,7 @@ def offers(session: Session, task_id: str) -> list[Offer]:
 
 
 def open_form(app: App[Any], found: Sequence[Offer], done: Callable[[str], None]) -> None:
-    """Open the form of the only schema, or ask which; `done` gets the JSON of what was filled in."""
+    """Open the form of the only schema, or ask which one; `done` is called with the JSON of the values."""
     if len(found) == 1:
         _open(app, found[0], done)
         return
@@ -44,7 +44,7 @@ def open_form(app: App[Any], found: Sequence[Offer], done: Callable[[str], None]
         if values is not None:
             _open(app, found[int(values[CHOICE])], done)
 
-    choices = [Choice(str(index), one.title) for index, one in enumerate(found)]
+    choices = [Choice(str(index), offer.title) for index, offer in enumerate(found)]
     app.push_screen(FormScreen("A FORM FOR", choices=choices), chosen)
 
 
@@ -52,7 +52,7 @@ def _open(app: App[Any], offer: Offer, done: Callable[[str], None]) -> None:
     wanted = fields_of(offer.schema)
 
     def named(values: Mapping[str, str]) -> dict[str, str]:
-        return {one.name: values.get(f"f{index}", "") for index, one in enumerate(wanted)}
+        return {field.name: values.get(f"f{index}", "") for index, field in enumerate(wanted)}
 
     def check(values: Mapping[str, str]) -> str:
         try:
@@ -66,8 +66,8 @@ def _open(app: App[Any], offer: Offer, done: Callable[[str], None]) -> None:
             done(laid_out(dump(filled_in(wanted, named(values)))).removesuffix("\n"))
 
     fields = [
-        Field(f"f{index}", f"{one.label}{' *' if one.required else ''}", _hint(one), one.value)
-        for index, one in enumerate(wanted)
+        Field(f"f{index}", f"{field.label}{' *' if field.required else ''}", _hint(field), field.value)
+        for index, field in enumerate(wanted)
     ]
     app.push_screen(FormScreen(f"FORM: {offer.title}", fields, check=check), take)
 

@@ -339,7 +339,7 @@ class AgentView(View):
 
     def action_edit(self) -> None:
         """Edit a copy of the card, going on with the one that was begun."""
-        if self._editor.is_empty:
+        if not self._editor.text:
             name = self.connection.card.name if self.connection else ""
             raw = self.connection.found.raw if self.connection else self._unread.raw if self._unread else b""
             problem = self._editor.open(raw, _file_name(name))

@@ -211,7 +211,7 @@ class ChatView(BookmarkView):
         elif self._travel.travelling:
             self._travel.action_leave()
         else:
-            self._timeline.clear_filter()
+            self._timeline.filter.action_clear()
 
     def action_compose(self) -> None:
         """Go to the composer."""
@@ -229,7 +229,7 @@ class ChatView(BookmarkView):
     def action_filter(self) -> None:
         """Write a filter."""
         self.remove_class("-second")
-        self._timeline.filter()
+        self._timeline.filter.open()
 
     def action_compare(self) -> None:
         """Ask the agent for the task of the row, and lay what it answers beside what came by stream and by push."""

@@ -62,7 +62,7 @@ class TrafficView(RecordsView):
         self._records = RecordList(lambda record: record.exchange == self._number != 0)
         journal.subscribe(self._records.offer, replay=True)
         self._record_rows = ExchangeRecordRows(journal, self._records, glyphs, 0.0, self._annotations)
-        self._hit_rows: TimelineRows | None = None
+        self._hit_rows = TimelineRows(journal, RecordList(lambda _: False), glyphs, self._annotations)
         self._wanted = 0
         self._filter = FilterLine(session)
         self._exchange_feed = Feed(
@@ -197,7 +197,7 @@ class TrafficView(RecordsView):
             if self._filter.hits is None and 0 <= event.index < len(self._exchanges):
                 self.show_exchange(self._exchanges.number(event.index))
         elif event.feed.id == "hits":
-            if self._hit_rows is not None and 0 <= event.index < len(self._hit_rows):
+            if 0 <= event.index < len(self._hit_rows):
                 self._show_among_others(self._hit_rows.record(event.index))
         elif self._filter.hits is not None and not event.feed.has_focus:
             return  # the detail is about the hit, however the list below goes on

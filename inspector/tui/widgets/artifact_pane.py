@@ -1,9 +1,9 @@
-"""What the agent produced: the artifacts of a task as they grow, or what it said while there is none."""
+"""The artifacts of a task as they grow, or the last message of the agent while there is no artifact."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Message
 from inspector.session.replay.file_content import FileFacts
 from inspector.session.replay.saving import default_folder
@@ -34,28 +34,28 @@ from inspector.tui.render.glyphs import ASCII, Glyphs
 from inspector.tui.render.hexdump import HexDump
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.save_actions import save_artifacts
-from inspector.tui.widgets.artifact_views import Chip, Chips, ImageView, MarkdownView
 from inspector.tui.widgets.detail_pane import FactView
-from inspector.tui.widgets.document import Document
+from inspector.tui.widgets.document import Document, ImageView, MarkdownView
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.view_tabs import Chip, Chips
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 ALL = -1
-"""The number of the part that stands for all of them, one below the other."""
+"""The part number for all parts together, one below the other."""
 
 _AT_ONCE = 1_000_000
-"""How many characters of base64 are decoded without leaving the loop; what is longer is read in a thread."""
+"""Up to how many characters of base64 are decoded in the event loop; longer files are read in a thread."""
 
 _TABS = 12
 """How many parts are named beside each other."""
 
 
 class ArtifactPane(Vertical):
-    """Shows one artifact after the other and one part after the other, each in the way that was chosen last.
+    """Shows one part of one artifact, in the representation that was chosen last, or all parts of it.
 
-    All parts together are texts as they are, and the others in words.
+    With all parts together, texts are shown in full and the other parts are described.
     """
 
     ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
@@ -80,7 +80,7 @@ class ArtifactPane(Vertical):
         self._glyphs = glyphs
         self._tracked: TrackedTask | None = None
         self._reply: Message | None = None
-        self._said: tuple[Message, AssembledArtifact] | None = None
+        self._converted: tuple[Message, AssembledArtifact] | None = None
         self._chosen: int | None = None
         self._part: int | None = None
         self._wishes: list[Representation] = []
@@ -89,25 +89,23 @@ class ArtifactPane(Vertical):
         self._taken = 0
         self._inside = 0
         self._undrawn = False
-
         self._title = Chips(id="artifact-title", classes="pane-title")
         self._parts = Chips(id="artifact-parts")
         self._text = Document(id="artifact-text", empty="What the agent produced grows here.")
         self._lines = FactView(id="artifact-lines", follow=True)
         self._json = JsonView(id="artifact-json")
         self._image = ImageView(id="artifact-image")
-        markdown = MarkdownView(id="artifact-markdown", follow=True)
+        self._markdown = MarkdownView(id="artifact-markdown", follow=True)
         self._bodies: dict[Representation, Widget] = {
             "text": self._text,
-            "markdown": markdown,
+            "markdown": self._markdown,
             "chunks": self._lines,
             "json": self._json,
             "image": self._image,
             "facts": self._lines,
             "hex": self._lines,
         }
-        bodies = (self._text, markdown, self._lines, self._json, self._image)
-        self._switcher = ContentSwitcher(*bodies, initial="artifact-text")
+        self._switcher = ContentSwitcher(*dict.fromkeys(self._bodies.values()), initial="artifact-text")
 
     def compose(self) -> ComposeResult:
         """Make the title, the parts and one widget for each representation."""
@@ -122,48 +120,43 @@ class ArtifactPane(Vertical):
     # What is shown
 
     def show(self, task: TrackedTask | None, reply: Message | None = None) -> None:
-        """Show the artifacts of a task as they are now, or, while there is none, what the agent said last.
+        """Show the artifacts of a task as they are now, or, while there is none, the last message of the agent.
 
-        `reply` is a message outside of any task. What is shown already is only added to.
+        `reply` is a message outside of any task. What was only added to is not drawn again.
         """
         if (task.id if task else "") != (self._tracked.id if self._tracked else ""):
             self._chosen = self._part = None
         self._tracked, self._reply = task, reply
         artifact = self._artifact()
         if self._sections is None or not self._sections.fits(artifact):
-            self._sections = _sections_of(artifact)
+            self._sections = Sections(artifact) if artifact is not None else None
         if self._sections is not None:
             self._sections.update()
         self._show_title()
         self._show_body()
 
-    @property
-    def _account(self) -> AssembledTask | None:
-        return self._tracked.now if self._tracked else None
-
     def _artifacts(self) -> list[AssembledArtifact]:
-        account = self._account
-        return list(account.artifacts.values()) if account else []
+        return list(self._tracked.now.artifacts.values()) if self._tracked else []
 
     def _index(self, count: int) -> int:
         return count - 1 if self._chosen is None else min(self._chosen, count - 1)
 
     def _artifact(self) -> AssembledArtifact | None:
-        """Return what is shown: an artifact, or a message in the shape of one."""
+        """Return the artifact that is shown, or a message converted to an artifact."""
         artifacts = self._artifacts()
         if artifacts:
             return artifacts[self._index(len(artifacts))]
-        account = self._account
-        message = self._reply or (account.messages[-1] if account and account.messages else None)
+        messages = self._tracked.now.messages if self._tracked else []
+        message = self._reply or (messages[-1] if messages else None)
         if message is None:
             return None
-        if self._said is None or self._said[0] is not message:
-            self._said = (message, artifact_of(message))
-        return self._said[1]
+        if self._converted is None or self._converted[0] is not message:
+            self._converted = (message, artifact_of(message))
+        return self._converted[1]
 
     @property
     def _at(self) -> int:
-        """Return the number of the part that is shown."""
+        """The number of the part that is shown."""
         count = len(self._sections.all) if self._sections else 0
         if count == 1:
             return 0
@@ -177,17 +170,14 @@ class ArtifactPane(Vertical):
     def _views(self) -> tuple[Representation, ...]:
         section = self._section
         if section is None:
-            only_text = self._sections is not None and not self._sections.all
-            return ("text",) if only_text or self._sections is None else ("text", "chunks")
-        return ("image", *REPRESENTATIONS["file"]) if self._draws(section) else REPRESENTATIONS[section.kind]
+            return ("text", "chunks") if self._sections and self._sections.all else ("text",)
+        draws = section.is_image and not self._why_no_image()
+        return ("image", *REPRESENTATIONS["file"]) if draws else REPRESENTATIONS[section.kind]
 
     @property
     def _view(self) -> Representation:
-        """Return the way to look that was wished for last, as far as there is one for this part."""
+        """The representation that was chosen last, of those that this part has."""
         return next((wish for wish in reversed(self._wishes) if wish in self._views), self._views[0])
-
-    def _draws(self, section: Section) -> bool:
-        return section.is_image and not self._why_no_image()
 
     def _why_no_image(self) -> str:
         if self._glyphs is ASCII or self.app.console.color_system not in ("256", "truecolor") or self.app.no_color:
@@ -199,13 +189,13 @@ class ArtifactPane(Vertical):
         chips = [Chip("ARTIFACT" if artifacts or artifact is None else "MESSAGE", "bold")]
         if artifact is not None and artifacts:
             chips.append(Chip(artifact.name or artifact.artifact_id, "$foreground", "artifact"))
+        if len(artifacts) > 1:
+            chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
             chips.append(Chip(f"{self._view} {self._glyphs.open}", "$bar", "view"))
         if artifact is not None and artifacts:
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
             chips += [Chip(size(artifact.size)), Chip(chunks)]
-        if len(artifacts) > 1:
-            chips.insert(2, Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         self._title.show(chips)
         self._show_parts()
 
@@ -222,7 +212,7 @@ class ArtifactPane(Vertical):
         self._parts.show(chips)
 
     def _show_body(self) -> None:
-        """Bring the view that is seen up to date: add to it where it only grew, start again where it changed."""
+        """Update the visible view: append to it if it only grew, else draw it again."""
         view, section, sections = self._view, self._section, self._sections
         shown = (view, self._at, sections)
         before, fresh = self._shown, shown != self._shown
@@ -231,9 +221,12 @@ class ArtifactPane(Vertical):
         self._switch()
         if sections is None:
             if fresh:
-                self._text.clear()
+                self._text.set_text("")
         elif view == "chunks":
-            self._show_chunks(sections, fresh=fresh)
+            if fresh:
+                self._lines.show(ChunkLines(sections.artifact))
+            else:
+                self._lines.refresh_source()
         elif section is None:
             self._show_all(sections, fresh=fresh)
         elif section.kind == "text":
@@ -243,12 +236,11 @@ class ArtifactPane(Vertical):
 
     @property
     def _body(self) -> Widget:
-        """Return the widget that shows the view; an image that cannot be drawn is told of in words."""
-        words = self._view == "image" and self._undrawn
-        return self._lines if words else self._bodies[self._view]
+        """The widget that shows the view; an image that cannot be drawn is described in lines."""
+        return self._lines if self._view == "image" and self._undrawn else self._bodies[self._view]
 
     def _switch(self) -> None:
-        """Bring the widget of the view into sight, with the focus where the one before had it."""
+        """Make the widget of the view visible; it gets the focus if the previous widget had it."""
         switcher, body = self._switcher, self._body
         if switcher.current != body.id:
             had_focus = switcher.query_one(f"#{switcher.current}").has_focus
@@ -256,15 +248,9 @@ class ArtifactPane(Vertical):
             if had_focus:
                 self.screen.set_focus(body)
 
-    def _show_chunks(self, sections: Sections, *, fresh: bool) -> None:
-        if fresh:
-            self._lines.show(ChunkLines(sections.artifact))
-        else:
-            self._lines.refresh_source()
-
     def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> None:
-        """Write a text behind what is shown of it or, when it is `fresh`, in place of what is shown (`known`)."""
-        body = cast("Document | MarkdownView", self._body)
+        """Append to a text or, if it is `fresh`, replace what is shown, of which `known` is the text."""
+        body = self._markdown if self._view == "markdown" else self._text
         if fresh and isinstance(body, Document) and known is not None:
             body.become(sections.text_of(section), known)
             self._taken = section.end - section.start
@@ -277,14 +263,14 @@ class ArtifactPane(Vertical):
             self._taken += len(text)
 
     def _known(self, shown: tuple[object, ...]) -> str | None:
-        """Return the text of which the document shows every letter, None where it shows something else."""
+        """Return the text that the document shows in full, None if it shows something else."""
         match shown:
             case ("text", int(at), Sections() as sections) if at != ALL and sections.all[at].kind == "text":
                 return sections.text_of(sections.all[at])[: self._taken]
         return None
 
     def _show_all(self, sections: Sections, *, fresh: bool) -> None:
-        """Write the sections below each other; `_taken` counts those that are whole, `_inside` letters of the last."""
+        """Append the sections; `_taken` counts the complete ones, `_inside` the characters of the last one."""
         if fresh:
             self._text.set_text("")
             self._taken = self._inside = 0
@@ -309,34 +295,28 @@ class ArtifactPane(Vertical):
         part = section.part
         match view:
             case "json":
-                value = part.data if part and section.kind == "data" else part.to_json() if part else None
-                self._json.show_value(value)
+                self._json.show_value(part and (part.data if section.kind == "data" else part.to_json()))
             case "text":
                 self._text.set_text(describe(section, self._glyphs))
             case "facts" | "hex" | "image" if len((part.raw if part else None) or "") > _AT_ONCE:
                 self._read_later(section, view)
             case _:
-                self._show_file(section, view, *read_file(section, view))
+                self._show_file(section, view, read_file(section, view))
 
     @work(exclusive=True, group="artifact")
     async def _read_later(self, section: Section, view: Representation) -> None:
-        """Read a large file in a thread and show it, unless something else is shown by then."""
+        """Read a large file in a thread, and show it if nothing else was chosen meanwhile."""
         shown = self._shown
         self._lines.show(Paragraphs([]))
         self._image.show(None)
         read = await asyncio.to_thread(read_file, section, view)
         if shown == self._shown:
-            self._show_file(section, view, *read)
+            self._show_file(section, view, read)
 
     def _show_file(
-        self,
-        section: Section,
-        view: Representation,
-        content: bytes,
-        facts: FileFacts | None,
-        picture: Picture | None,
-        why: str,
+        self, section: Section, view: Representation, read: tuple[bytes, FileFacts | None, Picture | None, str]
     ) -> None:
+        content, facts, picture, why = read
         lines = self._lines
         if view == "image" and picture is not None:
             self._image.show(picture)
@@ -360,7 +340,7 @@ class ArtifactPane(Vertical):
             self.show(self._tracked, self._reply)
 
     def action_next_part(self, step: int) -> None:
-        """Show the next part in a direction; all of them together come before the first."""
+        """Show the next part in a direction; before the first part, show all of them."""
         count = len(self._sections.all) if self._sections else 0
         self.show_part((self._at + 1 + step) % (count + 1) - 1)
 
@@ -370,10 +350,10 @@ class ArtifactPane(Vertical):
         self.show(self._tracked, self._reply)
 
     def action_next_view(self) -> None:
-        """Look at the part in the next way."""
+        """Show the part in the next representation."""
         views = self._views
         wish = views[(views.index(self._view) + 1) % len(views)]
-        self._wishes = [*(one for one in self._wishes if one != wish), wish]
+        self._wishes = [*(earlier for earlier in self._wishes if earlier != wish), wish]
         self.show(self._tracked, self._reply)
 
     @work(group="save")
@@ -386,7 +366,7 @@ class ArtifactPane(Vertical):
             await save_artifacts(self.app, artifacts, artifact, folder)
 
     def on_chips_chosen(self, event: Chips.Chosen) -> None:
-        """Do what the chip that was clicked stands for."""
+        """Show what the chip stands for."""
         event.stop()
         if event.does == "artifact":
             self.action_next_artifact()
@@ -396,21 +376,17 @@ class ArtifactPane(Vertical):
             self.show_part(int(event.does.removeprefix("part ")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what there is no second of."""
-        match action:
-            case "next_artifact":
-                return True if len(self._artifacts()) > 1 else None
-            case "next_part":
-                return True if self._sections and len(self._sections.all) > 1 else None
-            case "next_view":
-                return True if len(self._views) > 1 else None
-            case "save":
-                return True if self._artifact() is not None else None
-            case _:
-                return super().check_action(action, parameters)
+        """Disable what has no alternatives."""
+        choices = {
+            "next_artifact": len(self._artifacts()) > 1,
+            "next_part": self._sections is not None and len(self._sections.all) > 1,
+            "next_view": len(self._views) > 1,
+            "save": self._artifact() is not None,
+        }
+        return (choices[action] or None) if action in choices else super().check_action(action, parameters)
 
     def selected_text(self) -> str:
-        """Return the value under the cursor of JSON, or all text of what is shown."""
+        """Return the JSON value under the cursor, or the whole text that is shown."""
         view = self._body
         if isinstance(view, JsonView):
             return view.value
@@ -419,7 +395,3 @@ class ArtifactPane(Vertical):
             return sections.text_of(section)
         artifact = self._artifact()
         return str(artifact.text) if artifact and self._artifacts() and len(artifact.text) else self._text.text
-
-
-def _sections_of(artifact: AssembledArtifact | None) -> Sections | None:
-    return Sections(artifact) if artifact is not None else None

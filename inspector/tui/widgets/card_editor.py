@@ -1,4 +1,4 @@
-"""A copy of a card being edited, with what is wrong with it beside the text."""
+"""An editor for a copy of a card, with its findings beside the text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORD = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 @dataclass(slots=True)
 class _Level:
-    """An object or array around a word: the member or item that is being read, and where it begins."""
+    """An object or array around a token: the member or item that is being read, and its offset."""
 
     is_object: bool
     step: str = ""
@@ -44,20 +44,21 @@ class _Level:
 
 
 def place_of(text: str, pointer: str) -> tuple[int, int]:
-    """Return the row and column, from 0, where the value of a pointer begins, or its name, or the nearest around it."""
+    """Return the row and column, from 0, of the value or the name at a pointer, or of its nearest ancestor.
+
+    For the empty pointer it is the first syntax error.
+    """
     at = _offset(text, steps_of(pointer)) if pointer else _first_fault(text)
     before = text.count("\n", 0, at)
     return before, at - (text.rfind("\n", 0, at) + 1)
 
 
 def _first_fault(text: str) -> int:
-    """Return where a text ceases to be JSON, 0 where it is JSON."""
+    """Return the offset of the first syntax error, 0 if there is none."""
     try:
         json.loads(text)
-    except json.JSONDecodeError as error:
-        return error.pos
-    except (ValueError, RecursionError):  # numbers too long, levels too deep: no one place is to blame
-        return 0
+    except (ValueError, RecursionError) as error:  # numbers that are too long and too many levels have no position
+        return getattr(error, "pos", 0)
     return 0
 
 
@@ -75,7 +76,7 @@ def _offset(text: str, steps: tuple[str, ...]) -> int:
             continue
         if level is not None and not level.is_object:
             level.step, level.at = str(level.item), at
-        path = tuple(one.step for one in levels)
+        path = tuple(outer.step for outer in levels)
         if path == steps[: len(path)] and len(path) > depth:
             best, depth = levels[-1].at, len(path)
             if path == steps:
@@ -86,7 +87,7 @@ def _offset(text: str, steps: tuple[str, ...]) -> int:
 
 
 def _step_on(level: _Level | None, word: str, at: int) -> None:
-    """Go on within an object or array: to the next member or item, or over a name."""
+    """Advance in an object or array: to the next member or item, or past a name."""
     if level is None:
         return
     if word == ",":
@@ -104,10 +105,10 @@ def _name(word: str) -> str:
 
 
 LARGEST = 1_000_000
-"""How many bytes can be edited; with many more, a text area takes seconds for every key."""
+"""How many bytes can be edited; with many more, the text area needs seconds for every key."""
 
 _PAUSE = 0.3
-"""How long nothing is typed before the text is judged, in seconds."""
+"""How long after the last key the text is checked, in seconds."""
 
 
 class CardArea(VerbatimArea):
@@ -115,7 +116,7 @@ class CardArea(VerbatimArea):
 
 
 class FindingList(CursorView):
-    """What is wrong with the text; enter goes to the place."""
+    """The findings about the text; enter goes to the place of a finding."""
 
     DEFAULT_CSS = """
     FindingList {
@@ -125,18 +126,17 @@ class FindingList(CursorView):
         & > .finding--hint { color: $text-soft; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"finding--error", "finding--warning", "finding--hint"}
     enter_hint = "go to the place"
 
     class Opened(Message):
-        """The place of the finding under the cursor is to be seen."""
+        """The user wants to see the place of the finding under the cursor."""
 
     def _opened(self) -> None:
         self.post_message(self.Opened())
 
 
 class CardEditor(Vertical):
-    """The text, its findings, and the line that asks where to save it."""
+    """The text, its findings, and the line for the path when it is saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "save", id="edit.save", tooltip="Save the copy as a file", priority=True),
@@ -179,21 +179,16 @@ class CardEditor(Vertical):
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """The text."""
         return self._area.text
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was opened yet, or all of it was deleted."""
-        return not self.text
-
     def open(self, raw: bytes, name: str) -> str:
-        """Take up a copy of a card; returns a sentence where it is too large to be edited, else `""`."""
+        """Open a copy of a card; return a sentence if the card is too large, else `""`."""
         if len(raw) > LARGEST:
             return f"A card of {len(raw):,} bytes is too large to be edited here ({LARGEST:,}); r shows it."
-        text = raw.decode(json.detect_encoding(raw), "replace")  # a copy is in UTF-8 without a mark, whatever came
-        if "\n" not in text.strip():  # nobody edits a card that is one line
-            with suppress(NotJsonError):  # it is shown as it is then, and its findings say what is wrong
+        text = raw.decode(json.detect_encoding(raw), "replace")  # a copy is always UTF-8 without BOM
+        if "\n" not in text.strip():  # a single line is hard to edit
+            with suppress(NotJsonError):  # shown as it is, with its findings
                 text = laid_out(raw)
         self._area.text = text
         self._path.value = name
@@ -201,13 +196,13 @@ class CardEditor(Vertical):
         return ""
 
     def focus_text(self) -> None:
-        """Give the keys to the text."""
+        """Focus the text."""
         self.screen.set_focus(self._area)
 
-    # Judging
+    # Checking
 
     def on_text_area_changed(self) -> None:
-        """Judge the text once nothing was typed for a moment."""
+        """Check the text after a pause."""
         if self._timer is not None:
             self._timer.stop()
         if self.display:
@@ -226,42 +221,36 @@ class CardEditor(Vertical):
         shape = f"in the shape of {judged.generation}" if judged.generation else judged.problem
         self._verdict = Content.assemble(lines.verdict, "   ", plain(shape).stylize("$text-soft"))
         if not self._path.display:
-            self._say(self._verdict)
-
-    def _say(self, content: Content) -> None:
-        self._status.update(content)
+            self._status.update(self._verdict)
 
     def on_finding_list_opened(self) -> None:
         """Go to the place of the finding under the cursor."""
-        self._go_to_finding()
-
-    def _go_to_finding(self) -> None:
-        listed = self._findings
-        finding = listed.source.finding(listed.cursor) if isinstance(listed.source, FindingLines) else None
+        lines = self._findings.source
+        finding = lines.finding(self._findings.cursor) if isinstance(lines, FindingLines) else None
         if finding is not None:
             self._area.move_cursor(place_of(self.text, finding.pointer), center=True)
             self.focus_text()
 
     def action_next_finding(self) -> None:
-        """Go to the place of the next finding, round the end."""
-        listed = self._findings
-        heads = listed.source.heads if isinstance(listed.source, FindingLines) else []
+        """Go to the place of the next finding; after the last one follows the first."""
+        lines = self._findings.source
+        heads = lines.heads if isinstance(lines, FindingLines) else []
         if heads and not self._path.display:
-            listed.cursor = heads[self._next % len(heads)]
+            self._findings.cursor = heads[self._next % len(heads)]
             self._next += 1
-            self._go_to_finding()
+            self.on_finding_list_opened()
 
     # Saving
 
     def action_save(self) -> None:
-        """Ask where to save the text, or save it where that is said."""
+        """Ask for a path, or save the text at the path."""
         if self._path.display:
             self._save(self._path.value)
             return
         self._asked = ""
         self._path.display = True
         self.screen.set_focus(self._path)
-        self._say(Content.styled("save as: enter saves, escape goes back", "$text-soft"))
+        self._status.update(Content.styled("save as: enter saves, escape goes back", "$text-soft"))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Save the text."""
@@ -274,21 +263,23 @@ class CardEditor(Vertical):
             save_text(path, self.text, replace=name == self._asked)
         except FileExistsError:
             self._asked = name
-            self._say(Content.assemble(plain(name), (" exists; enter again replaces it", "$state-warning")))
+            self._status.update(Content.assemble(plain(name), (" exists; enter again replaces it", "$state-warning")))
             return
         except (OSError, ValueError) as error:
-            self._say(Content.assemble(("not saved: ", "$state-bad"), plain(f"{name}: {reason(error)}")))
+            self._status.update(Content.assemble(("not saved: ", "$state-bad"), plain(f"{name}: {reason(error)}")))
             return
         self._path.display = False
         self.focus_text()
         saved = Content.assemble(("saved ", "$state-good"), plain(str(path)))
-        self._say(Content.assemble(saved, ("   serve it: ", "$text-soft"), plain(f"a2a-inspect mock --card {path}")))
+        self._status.update(
+            Content.assemble(saved, ("   serve it: ", "$text-soft"), plain(f"a2a-inspect mock --card {path}"))
+        )
 
     def action_leave(self) -> None:
-        """Go from the path to the text, from the text to its findings, from there back to the card."""
+        """Go back: from the path to the text, from the text to its findings, from the findings to the card."""
         if self._path.display:
             self._path.display = False
-            self._say(self._verdict)
+            self._status.update(self._verdict)
             self.focus_text()
         elif self._area.has_focus:
             self.screen.set_focus(self._findings)

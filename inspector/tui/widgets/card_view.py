@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from inspector.findings.finding import Finding
+from inspector.protocol.difference import Change
 from inspector.tui.notify import notify
 from inspector.tui.render.card import CardLines
 from inspector.tui.render.card_lines import Act, More, See, Try, Unfold
@@ -33,7 +34,7 @@ _HINTS = {
 
 
 class CardView(CursorView):
-    """Draws a card's lines; enter tries an example, unfolds a skill, goes to the place of a finding."""
+    """Draws the lines of a card; enter tries an example, unfolds a skill or goes to the place of a finding."""
 
     DEFAULT_CSS = """
     CardView {
@@ -54,22 +55,6 @@ class CardView(CursorView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "card--text",
-        "card--muted",
-        "card--label",
-        "card--title",
-        "card--heading",
-        "card--strong",
-        "card--emphasis",
-        "card--code",
-        "card--link",
-        "card--example",
-        "card--good",
-        "card--warning",
-        "card--bad",
-    }
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "next_example(1)", "next example", id="agent.next", tooltip="To the next example", show=False),
         Binding("shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="To the one before", show=False),
@@ -78,23 +63,21 @@ class CardView(CursorView):
         Binding("t", "try_skill", "try", id="agent.try", tooltip="Write the skill's example into the composer"),
     ]
 
+    @dataclass
     class Tried(Message):
-        """An example is to be written into the composer."""
+        """The user wants an example in the composer."""
 
-        def __init__(self, example: str) -> None:
-            super().__init__()
-            self.example = example
+        example: str
 
+    @dataclass
     class PlaceWanted(Message):
-        """A place in the card as it was served is to be seen."""
+        """The user wants to see a place in the served card."""
 
-        def __init__(self, pointer: str) -> None:
-            super().__init__()
-            self.pointer = pointer
+        pointer: str
 
     @property
     def lines(self) -> CardLines | None:
-        """The lines of the card, None while there is none."""
+        """The lines of the card, None without a card."""
         return self.source if isinstance(self.source, CardLines) else None
 
     @property
@@ -109,16 +92,16 @@ class CardView(CursorView):
 
     @property
     def pointer(self) -> str:
-        """The place in the served card that the line under the cursor is about."""
+        """The JSON pointer into the served card for the line under the cursor."""
         return self.lines.pointer(self.cursor) if self.lines else ""
 
     @property
     def example(self) -> str:
-        """The example under the cursor, else the first of the skill there, `""` where there is none."""
+        """The example under the cursor, else the first one of the skill, else `""`."""
         return self.lines.example(self.cursor) if self.lines else ""
 
     def renew(self) -> None:
-        """Show what was observed since, the cursor staying on what it is on."""
+        """Update the lines from new observations; the cursor stays on its item."""
         if self.lines:
             below = self.line_count - self.cursor
             in_skills = self.pointer.startswith("/skills")
@@ -129,11 +112,11 @@ class CardView(CursorView):
 
     @property
     def words(self) -> str:
-        """What was looked for."""
+        """The text of the present search."""
         return self.lines.words if self.lines else ""
 
     def find(self, words: str) -> str:
-        """Show the skills that have these words, all of the card without any, and say how many there are."""
+        """Show the skills that contain these words and return their number; show the whole card without words."""
         if not self.lines:
             return ""
         self.lines.search(words)
@@ -143,7 +126,7 @@ class CardView(CursorView):
         return f"{found:,} skill{'' if found == 1 else 's'}" if words.strip() else ""
 
     def action_next_example(self, step: int) -> None:
-        """Move the cursor to the next example or folded skill in a direction, or give the focus on."""
+        """Move the cursor to the next example or folded skill in a direction, or move the focus."""
         if not self._go(self.lines.stops() if self.lines else [], step):
             self.screen.focus_next() if step > 0 else self.screen.focus_previous()
 
@@ -158,7 +141,7 @@ class CardView(CursorView):
         return bool(ahead)
 
     def action_try_skill(self) -> None:
-        """Ask for the example of the skill under the cursor to be tried, or of the first that has one."""
+        """Try the example of the skill under the cursor, or of the first skill with one."""
         lines = self.lines
         example = self.example
         if not example and lines and not self.pointer.startswith("/skills/"):
@@ -169,7 +152,7 @@ class CardView(CursorView):
             notify(self, "This skill comes without an example.", "warning")
 
     def watch_cursor(self, before: int, cursor: int) -> None:
-        """Say anew what enter does."""
+        """Update what the footer shows for enter."""
         super().watch_cursor(before, cursor)
         if self.lines and type(self.lines.act(before)) is not type(self.act):
             self.refresh_bindings()
@@ -195,11 +178,11 @@ class CardView(CursorView):
 
 
 _MOST_NOTED = 1000
-"""How many findings are marked in the JSON."""
+"""How many findings are marked in the JSON at most."""
 
 
 class RawCard(Vertical):
-    """Shows bytes as JSON between what is known of them and the findings at the cursor."""
+    """Shows bytes as JSON, facts about them above, and the findings at the cursor below."""
 
     DEFAULT_CSS = """
     RawCard {
@@ -217,7 +200,7 @@ class RawCard(Vertical):
         self._found: dict[str, list[Finding]] = {}
 
     def compose(self) -> ComposeResult:
-        """Make the three parts."""
+        """Make the facts, the JSON and the findings."""
         yield FactView(classes="facts")
         yield JsonView(id="card-json", empty="No bytes.")
         yield FactView(classes="here")
@@ -228,37 +211,28 @@ class RawCard(Vertical):
         return self.query_one(JsonView)
 
     def show(self, raw: bytes, facts: Sequence[Paragraph], findings: Sequence[Finding] = ()) -> None:
-        """Show bytes."""
-        self._facts = facts
+        """Show bytes, facts about them and their findings."""
         self._found = {}
         self.json.show_bytes(raw)
-        by_pointer: defaultdict[str, list[Finding]] = defaultdict(list)
         for finding in findings[:_MOST_NOTED]:
-            by_pointer[self.json.nearest(finding.pointer)].append(finding)
-        self._found = dict(by_pointer)
+            self._found.setdefault(self.json.nearest(finding.pointer), []).append(finding)
         self.json.note({pointer: finding_note(found, self._glyphs) for pointer, found in self._found.items()})
-        self._show_facts()
-        self._show_here()
+        self.show_facts(facts)
+        self.on_json_view_highlighted()
 
     def show_facts(self, facts: Sequence[Paragraph]) -> None:
-        """Show that something else is known of the same bytes now."""
+        """Show other facts about the same bytes."""
         self._facts = facts
-        self._show_facts()
+        self._fill(".facts", facts)
 
     def on_json_view_highlighted(self) -> None:
-        """Say what is wrong at the cursor."""
-        self._show_here()
+        """Show the findings at the cursor."""
+        self._fill(".here", findings_here(self._found.get(self.json.pointer, ()), self._glyphs))
 
     def on_resize(self) -> None:
         """Fit the texts to the new width."""
-        self._show_facts()
-        self._show_here()
-
-    def _show_facts(self) -> None:
-        self._fill(".facts", self._facts)
-
-    def _show_here(self) -> None:
-        self._fill(".here", findings_here(self._found.get(self.json.pointer, ()), self._glyphs))
+        self.show_facts(self._facts)
+        self.on_json_view_highlighted()
 
     def _fill(self, part: str, paragraphs: Sequence[Paragraph]) -> None:
         view = self.query_one(part, FactView)
@@ -270,7 +244,7 @@ class RawCard(Vertical):
 
 
 class ChangeView(CursorView):
-    """Draws changes; enter shows the values of the one under the cursor in full."""
+    """Draws changes; enter shows the values of the change under the cursor in full."""
 
     DEFAULT_CSS = """
     ChangeView {
@@ -281,21 +255,21 @@ class ChangeView(CursorView):
         & > .change--changed { color: $state-warning; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"change--path", "change--added", "change--removed", "change--changed"}
-
     enter_hint = "show in full"
 
     @property
+    def _change(self) -> Change | None:
+        return self.source.change(self.cursor) if isinstance(self.source, ChangeLines) else None
+
+    @property
     def pointer(self) -> str:
-        """The place in the later card that the line under the cursor is about."""
-        change = self.source.change(self.cursor) if isinstance(self.source, ChangeLines) else None
-        return change.pointer if change else ""
+        """The JSON pointer into the later card for the line under the cursor."""
+        return self._change.pointer if self._change else ""
 
     @property
     def text(self) -> str:
-        """The change under the cursor as text, `""` where there is none."""
-        change = self.source.change(self.cursor) if isinstance(self.source, ChangeLines) else None
-        return as_text(change) if change else ""
+        """The change under the cursor as text, `""` for none."""
+        return as_text(self._change) if self._change else ""
 
     def _opened(self) -> None:
         if isinstance(self.source, ChangeLines):

@@ -1,4 +1,4 @@
-"""The composer of a session: it checks what is written, keeps it for a crash, and prepares the calls that send it."""
+"""The composer of a session: it checks the message, saves the draft, and prepares the calls that send it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.tui.screens.compose import Outcome  # loaded when it is first wanted
 
 _PAUSE = 0.5
-"""How long nothing is written before the draft is kept and what speaks against it is shown, in seconds."""
+"""How long after the last key the draft is saved and its warning is shown, in seconds."""
 
 
 class ChatComposer(Composer):
@@ -47,7 +47,7 @@ class ChatComposer(Composer):
     ]
 
     class Prepared(Message):
-        """A message is to be sent by this call; it may have been written on another screen, `elsewhere`."""
+        """Send a message by this call; `elsewhere` means that it was written on another screen."""
 
         def __init__(self, turn: Call, *, elsewhere: bool = False) -> None:
             super().__init__()
@@ -60,33 +60,32 @@ class ChatComposer(Composer):
         self._history = MessageHistory(session.journal.redactor)
         self._kept: SavedDraft | None = None
         self._timer: Timer | None = None
-        self.display = not session.recorded  # from a recording nothing can be sent
+        self.display = not session.recorded  # a recording has no agent to send to
 
-    # Drafts that survive
+    # Saved drafts
 
     def take_over(self, draft: Draft | None) -> None:
-        """Go on with what was written for the agent before, if anything was."""
+        """Continue with a draft of the session before, unless it is blank."""
         if draft is not None and not draft.is_blank:
             self.take(replace(draft, task_id="", context_id=""))
 
     async def take_up(self) -> None:
-        """Take up the draft that was left for the agent that is connected, unless something is written already."""
+        """Load the draft that was saved for the connected agent, unless the composer has a message already."""
         connection = self._session.connection
         if connection is None:
             return
         host = self._session.host
-        # On this machine an agent has another port every day, the demo's at every start.
+        # A local agent may have another port at every start.
         here = is_local(host.partition(":")[0]) or not host
         kept = SavedDraft(self._session.journal.redactor, connection.card.name or host if here else host)
         draft = await asyncio.to_thread(kept.load)
         if draft is not None and self.draft.is_blank:
-            # Its task may be of another day; the message is what was to survive.
-            self.take(replace(draft, task_id="", context_id=""))
+            self.take_over(draft)  # without its task, which may be long over
             notify(self, "Took up the message that was not sent; ctrl+u clears a line.")
-        self._kept = kept  # not before: what is written now would take the place of what was left
+        self._kept = kept  # not before loading: saving would replace the saved draft
 
     def on_composer_changed(self) -> None:
-        """Keep the draft, and show what speaks against it, once nothing more is written."""
+        """Save the draft and show its warning after a pause."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_PAUSE, self._look)
@@ -102,11 +101,11 @@ class ChatComposer(Composer):
         try:
             await asyncio.to_thread(kept.keep, draft)
         except (OSError, CaptureError) as error:
-            self._kept = None  # reported once, and not at every key
+            self._kept = None  # report it only once
             notify(self, f"What is written is not kept for a crash: {reason(error)}.", "warning")
 
     def _note(self, draft: Draft) -> str:
-        """Return what speaks against the message."""
+        """Return the first warning about the message, or why it cannot be sent."""
         if draft.is_blank or self._session.connection is None:
             return ""
         try:
@@ -118,7 +117,7 @@ class ChatComposer(Composer):
     # Sending
 
     def prepare(self, draft: Draft, *, stream: bool) -> Call | None:
-        """Return the call that sends a message, None where it cannot be sent, for which the user is told why."""
+        """Return the call that sends a message; if it cannot be sent, notify the user and return None."""
         try:
             turn = self._session.send(draft, stream=stream, keep_warnings=True)
         except FaultError as error:
@@ -134,7 +133,7 @@ class ChatComposer(Composer):
         return turn is not None
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
-        """Send what was written."""
+        """Send the message."""
         if self._send_draft(event.draft, stream=event.stream):
             self.take(None)
 
@@ -143,19 +142,15 @@ class ChatComposer(Composer):
         if problem:
             notify(self, problem, "warning")
 
-    # Looking through a message
+    # Other ways to write a message
 
     def action_form(self) -> None:
-        """Fill in the form that the agent gave."""
-        open_form(self.app, offers(self._session, self.aim.task_id), self._take_form)
-
-    def _take_form(self, text: str) -> None:
-        draft = self.draft
-        kept = () if draft.is_blank else draft.parts
-        self.take(replace(draft, parts=(*kept, DraftPart(PartKind.DATA, text))))
+        """Fill in a form made from a schema of the agent, and add its data as a part."""
+        found = offers(self._session, self.aim.task_id)
+        open_form(self.app, found, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
 
     def action_open(self) -> None:
-        """Show all of the message."""
+        """Show all parts and options of the message."""
         screen = lazy_loading.compose_screen(self._session, self.draft, stream=self.stream)
         self.app.push_screen(screen, self._take_in)
 
@@ -173,7 +168,7 @@ class ChatComposer(Composer):
             self.aim = self.aim.at(outcome.draft.task_id, outcome.draft.context_id)
 
     def action_recall(self) -> None:
-        """Show what was sent before."""
+        """Show the sent messages and the snippets."""
         self.app.push_screen(MessageHistoryScreen(self._history), self._recalled)
 
     def _recalled(self, found: tuple[Draft, bool] | None) -> None:

@@ -1,4 +1,4 @@
-"""The composer: one message being written, and where it is aimed."""
+"""The composer: a message being written, and the task or context it is for."""
 
 from __future__ import annotations
 
@@ -24,57 +24,55 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 MOST = 200_000
-"""How many characters can be written in one text; with many more, a text area takes seconds for every key."""
+"""How many characters one text can have; with many more, the text area needs seconds for every key."""
 LONGEST_PATH = 4096
 LARGE = 1_000_000
-"""From this size on it is shown how far a message is on its way, in bytes."""
+"""From which size on the progress of an upload is shown, in bytes."""
 _NOTHING = "write something first"
 UPLOAD_PHASE = 0.1
-"""How often that is drawn, in seconds."""
+"""How often the progress is drawn, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Where the next message goes: a task that waits for it, or a new task, in a context or in a new one."""
+    """The destination of the next message: a task that waits for it, or a new task in a present or new context."""
 
     task_id: str = ""
     context_id: str = ""
     question: str = ""
-    """What the agent asked, where the task waits for an answer."""
+    """The agent's question, if the task waits for an answer."""
 
     def at(self, task_id: str, context_id: str) -> Aim:
-        """Return the aim at a task and a context; the question stays with its task."""
+        """Return the aim for a task and a context, with the question if it is the same task."""
         return Aim(task_id, context_id, self.question if task_id == self.task_id else "")
 
 
 class MessageArea(VerbatimArea):
-    """A text area in which enter sends and ctrl+j breaks the line; a paste never sends."""
+    """A text area in which enter sends and ctrl+j inserts a line break; a paste never sends."""
 
     most = MOST
 
     class Submitted(Message):
         """The user pressed enter."""
 
+    @dataclass
     class Dragged(Message):
         """A file was dragged onto the terminal."""
 
-        def __init__(self, path: str) -> None:
-            super().__init__()
-            self.path = path
+        path: str
 
     def on_mount(self) -> None:
-        """Leave ctrl+k, which would delete to the end of the line, to whoever cancels tasks."""
+        """Unbind ctrl+k (delete to the end of the line), which cancels tasks here."""
         self._bindings.key_to_bindings.pop("ctrl+k", None)
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
+        if event.key in ("enter", "ctrl+j"):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Submitted())
-        elif event.key == "ctrl+j":
-            event.stop()
-            event.prevent_default()
-            self.insert("\n")
+            if event.key == "enter":
+                self.post_message(self.Submitted())
+            else:
+                self.insert("\n")
 
     async def _on_paste(self, event: events.Paste) -> None:
         path = dragged_file(event.text)
@@ -85,34 +83,29 @@ class MessageArea(VerbatimArea):
 
 
 def dragged_file(text: str) -> str:
-    """Return the path of the file that a terminal pastes when one is dragged onto it, `""` for any other text.
+    """Return the path that a terminal pastes if a file is dragged onto it, `""` for any other text.
 
-    Terminals write it as a shell or as a url would have it.
+    Terminals quote it for a shell or write it as a URL.
     """
     line = text.strip()
-    if not line or "\n" in line or len(line) > LONGEST_PATH:
+    if not line.startswith(("file://", "/", "'/", '"/', "~/")) or "\n" in line or len(line) > LONGEST_PATH:
         return ""
-    if line.startswith("file://"):
-        line = unquote(urlsplit(line).path)
-    elif not line.startswith(("/", "'/", '"/', "~/")):
-        return ""
-    else:
-        try:
-            words = shlex.split(line)
-        except ValueError:
-            return ""
-        line = words[0] if len(words) == 1 else line
     try:
+        if line.startswith("file://"):
+            line = unquote(urlsplit(line).path)
+        else:
+            words = shlex.split(line)
+            line = words[0] if len(words) == 1 else line
         path = Path(line).expanduser()
         return str(path) if path.is_absolute() and path.is_file() else ""
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: ~name of nobody
+    except (OSError, ValueError, RuntimeError):  # ValueError: no closing quote; RuntimeError: ~name of an unknown user
         return ""
 
 
 class Composer(Vertical):
-    """A line that says where the message goes, the agent's question if there is one, its other parts, and the text.
+    """Shows the agent's question, the destination of the message, its other parts, and the text area.
 
-    The text is one part of a draft; `draft` is all of it, and `take` puts another one in its place.
+    The text is one part of the draft; `draft` returns the whole draft, and `take` replaces it.
     """
 
     class Sent(Message):
@@ -124,7 +117,7 @@ class Composer(Vertical):
             self.stream = stream
 
     class Changed(Message):
-        """Something else is written."""
+        """The message was changed."""
 
     class Left(Message):
         """The user wants to go back to the timeline."""
@@ -135,13 +128,14 @@ class Composer(Vertical):
     problem: reactive[str] = reactive("")
     has_form: reactive[bool] = reactive(False, bindings=True)
     note: reactive[str] = reactive("")
-    """What speaks against the message as it is written; it can be sent all the same."""
+    """A warning about the message, which can be sent nevertheless."""
 
     _draft: Draft | None = None
-    """What is written besides the text in the area, and which part that text is; None for nothing."""
+    """The message without the text of the area; None before anything was written."""
     _part = 0
+    """The number of the part that is the text of the area."""
     _turn: Call | None = None
-    """The call whose message is on its way and large."""
+    """The call that is uploading a large message."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)
@@ -158,7 +152,7 @@ class Composer(Vertical):
         )
 
     def compose(self) -> ComposeResult:
-        """Make the question, the aim, the other parts and the text."""
+        """Make the question, the destination, the other parts and the text."""
         yield self._question_text
         yield self._aim_text
         yield self._others_text
@@ -166,12 +160,12 @@ class Composer(Vertical):
 
     @property
     def text(self) -> str:
-        """Return what is written, exactly."""
+        """The text of the area."""
         return self._area.text
 
     @property
     def draft(self) -> Draft:
-        """Return the whole message as it stands now; a text part with nothing in it counts only where it is alone."""
+        """The whole message; an empty text is left out if there are other parts."""
         if self._draft is None:
             self._draft = Draft((text_part(""),))  # kept, so that its ids stay the same until it is sent
         draft = self._draft
@@ -182,54 +176,48 @@ class Composer(Vertical):
         return replace(draft, parts=tuple(parts), task_id=self.aim.task_id, context_id=self.aim.context_id)
 
     def take(self, draft: Draft | None) -> None:
-        """Go on with another draft, or with None begin anew; the first text that is not too long goes into the area."""
-        text = ""
+        """Replace the draft, or start a new one for None; the first text that is not too long goes into the area."""
+        text, self._part = "", 0
         if draft is not None:
-            fitting = [at for at, one in enumerate(draft.parts) if one.kind is PartKind.TEXT and len(one.value) <= MOST]
-            if not fitting:
+            parts = enumerate(draft.parts)
+            fitting = [index for index, part in parts if part.kind is PartKind.TEXT and len(part.value) <= MOST]
+            if fitting:
+                self._part = fitting[0]
+            else:
                 draft = replace(draft, parts=(text_part(""), *draft.parts))
-            self._part = fitting[0] if fitting else 0
             text = draft.parts[self._part].value
             self.aim = self.aim.at(draft.task_id, draft.context_id)
-        else:
-            self._part = 0
         self._draft = draft
         self._area.text = text
         self._area.move_cursor(self._area.document.end)
         self._show_aim()
 
     def fill(self, text: str) -> None:
-        """Put a text in place of all that is written and go there; one that is too long becomes a part beside it."""
+        """Replace the message by a text and focus it; a text that is too long becomes another part."""
         self.take(text_draft(text, task_id=self.aim.task_id, context_id=self.aim.context_id) if text else None)
         self.focus_text()
 
     def focus_text(self) -> None:
-        """Give the keys to the text."""
+        """Focus the text."""
         self.screen.set_focus(self._area)
 
     def on_mount(self) -> None:
-        """Show the first aim."""
+        """Show the first destination."""
         self._show_aim()
         self._watch = self.set_interval(UPLOAD_PHASE, self._see_upload, pause=True)
 
     def watch_aim(self) -> None:
-        """Show where the message goes now."""
+        """Show the new destination."""
         self._show_aim()
         self.post_message(self.Changed())
 
     def watch_stream(self) -> None:
-        """Show how the answer will come."""
+        """Show whether the response is streamed."""
         self._show_aim()
         self.refresh_bindings()
 
-    def _watch_shown(self) -> None:
-        """Show what else the line about the message says."""
-        self._show_aim()
-
-    watch_push_on = watch_problem = watch_has_form = watch_note = _watch_shown
-
     def show_upload(self, turn: Call) -> None:
-        """Show how far a large message is on its way, until it is there or the call is over."""
+        """Show the progress of a large upload until the response or the end of the call."""
         if turn.length > LARGE:
             self._turn = turn
             self._watch.resume()
@@ -241,26 +229,29 @@ class Composer(Vertical):
         self._show_aim()
 
     def _show_aim(self) -> None:
+        """Show everything above the text."""
         if not self.is_mounted:
             return
         self._question_text.display = bool(self.aim.question)
         if self.aim.question:
-            words = plain(self.aim.question)
             form = "   alt+i opens its form" if self.has_form else ""
-            leave = Content.styled(f"{form}   ctrl+r leaves the task", "$text-soft")
-            self._question_text.update(Content.assemble(("the agent asks  ", "$state-warning"), words, leave))
+            keys = (f"{form}   ctrl+r leaves the task", "$text-soft")
+            label = ("the agent asks  ", "$state-warning")
+            self._question_text.update(Content.assemble(label, plain(self.aim.question), keys))
         self._aim_text.update(self._aim_line())
         line = self._others_line()
         self._others_text.display = line is not None
         if line is not None:
             self._others_text.update(line)
 
+    watch_push_on = watch_problem = watch_has_form = watch_note = _show_aim
+
     def _others_line(self) -> Content | None:
-        """Say what the message has besides the text, None where that is nothing."""
+        """Describe the other parts and the settings of the message, None if there are none."""
         if self._draft is None:
             return None
-        others = [one for at, one in enumerate(self._draft.parts) if at != self._part]
-        pieces = [plain(part_in_words(one), limit=40) for one in others]
+        others = [part for index, part in enumerate(self._draft.parts) if index != self._part]
+        pieces = [plain(part_in_words(part), limit=40) for part in others]
         settings = settings_in_words(self._draft)
         if settings:
             pieces.append(plain(", ".join(settings)).stylize("$text-soft"))
@@ -279,9 +270,7 @@ class Composer(Vertical):
         pieces = [
             where,
             Content.styled("streamed" if self.stream else "blocking", "$text-soft"),
-            Content.styled(
-                "push on" if self.push_on else "push off", "$wire-pushed" if self.push_on else "$wire-quiet"
-            ),
+            Content.styled("push on", "$wire-pushed") if self.push_on else Content.styled("push off", "$wire-quiet"),
         ]
         if self._turn is not None and self._turn.upload.total:
             pieces.append(upload_in_words(self._turn.upload))
@@ -296,31 +285,35 @@ class Composer(Vertical):
         self.action_send()
 
     def on_text_area_changed(self) -> None:
-        """Tell that something else is written; what was wrong with nothing is wrong no more."""
+        """Report the change, and remove the problem of an empty message."""
         if self.problem == _NOTHING:
             self.problem = ""
         self.post_message(self.Changed())
 
     def on_message_area_dragged(self, event: MessageArea.Dragged) -> None:
-        """Make a part of the file."""
-        draft = self.draft
-        kept = () if draft.is_blank else draft.parts
-        self.take(replace(draft, parts=(*kept, DraftPart(PartKind.FILE, event.path))))
+        """Add the file as a part."""
+        self.add_part(DraftPart(PartKind.FILE, event.path))
         self.post_message(self.Changed())
 
-    def on_verbatim_area_overflowed(self, event: VerbatimArea.Overflowed) -> None:
-        """Make of a text that would hold up every key a part that is not edited here."""
+    def add_part(self, part: DraftPart) -> None:
+        """Add a part to the message, or replace an empty message by the part."""
         draft = self.draft
-        others = tuple(one for one in draft.parts if one.value != self.text)
+        kept = () if draft.is_blank else draft.parts
+        self.take(replace(draft, parts=(*kept, part)))
+
+    def on_verbatim_area_overflowed(self, event: VerbatimArea.Overflowed) -> None:
+        """Make a text that is too long for the area a part that is not edited here."""
+        draft = self.draft
+        others = tuple(part for part in draft.parts if part.value != self.text)
         self.take(replace(draft, parts=(text_part(event.text), *others)))
         self.post_message(self.Changed())
 
     def action_send(self) -> None:
-        """Ask for the message to be sent; an empty one is said to be so."""
+        """Send the message, or report that it is empty."""
         self._send(stream=self.stream)
 
     def action_send_other(self) -> None:
-        """Send it blocking where it would be streamed, and the other way round."""
+        """Send the message without streaming if it would be streamed, and vice versa."""
         self._send(stream=not self.stream)
 
     def _send(self, *, stream: bool) -> None:
@@ -332,7 +325,7 @@ class Composer(Vertical):
         self.post_message(self.Sent(draft, stream=stream))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer a form only where the agent gave one."""
+        """Offer a form only if the agent sent a schema."""
         return self.has_form if action == "form" else super().check_action(action, parameters)
 
     def action_editor(self) -> None:
@@ -342,7 +335,7 @@ class Composer(Vertical):
             self._area.text = text
 
     def action_toggle_stream(self) -> None:
-        """Change between a streamed answer and one that is waited for."""
+        """Switch streaming on or off."""
         self.stream = not self.stream
 
     def action_new_task(self) -> None:

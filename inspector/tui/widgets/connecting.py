@@ -1,4 +1,4 @@
-"""What is tried to find an agent's card, and why there is none."""
+"""The attempts to fetch an agent's card, and the reason if they failed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNREAD_KEYS = "  r what came, and what is wrong with it   E a copy of that to m
 
 
 class Connecting(VerticalScroll):
-    """Shows the tries as they come."""
+    """Shows the attempts as they are made."""
 
     def __init__(self, journal: Journal, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id)
@@ -35,23 +35,23 @@ class Connecting(VerticalScroll):
         yield self._text
 
     def begin(self, reference: str) -> None:
-        """Show that the card of a reference is being looked for."""
+        """Show that the card of a reference is being fetched."""
         self._reference = reference
         self._show([_LOOKING])
 
     def show_recording(self) -> None:
-        """Show that nothing is looked for."""
+        """Show that this is a recording, without an agent."""
         self._show([_RECORDING, Content(""), Content.styled(_RECORDING_KEYS, "$wire-quiet")])
 
     def show_tries(self) -> None:
-        """Show what was tried by now."""
+        """Show the attempts up to now."""
         if self._journal.exchanges.open:
             self._show([*self._tries(), _LOOKING])
 
     def show_fault(self, fault: Fault, *, unread: bool) -> None:
-        """Show why there is no agent: whose fault it is, what was seen and what to do next.
+        """Show why there is no agent, who is responsible and what to do next.
 
-        `unread` says that what came in the place of a card can be looked at.
+        With `unread`, the response that could not be read as a card can be viewed.
         """
         lines = [
             *self._tries(),
@@ -72,10 +72,7 @@ class Connecting(VerticalScroll):
         for record in self._journal.capture.select(kinds=(Kind.REQUEST,)):
             summary = self._journal.exchanges.get(record.seq)
             if summary is not None and summary.operation == "GetAgentCard":
-                outcome = str(summary.status) if summary.status else summary.how or "waiting"
-                tries.append(
-                    Content.assemble(
-                        (f"{self._glyphs.sent} ", "$wire-sent"), plain(summary.url), (f"   {outcome}", "$text-soft")
-                    )
-                )
+                outcome = f"   {summary.status or summary.how or 'waiting'}"
+                sign = (f"{self._glyphs.sent} ", "$wire-sent")
+                tries.append(Content.assemble(sign, plain(summary.url), (outcome, "$text-soft")))
         return [*tries, Content("")] if tries else []

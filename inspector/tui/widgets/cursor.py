@@ -1,4 +1,4 @@
-"""A line view with a cursor: one line is the one that keys and clicks are about."""
+"""A line view with a cursor: the line that keys and clicks apply to."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from inspector.tui.render.text_lines import LineSource
 from inspector.tui.widgets.lines import LineView
 
 NOWHERE = -1
-"""Where the cursor is while there are no lines."""
+"""The cursor while there are no lines."""
 
 
 class CursorView(LineView):
-    """Draws lines of which one is under the cursor, marked with a bar at its left and a background.
+    """Draws lines; the line under the cursor has a bar at its left and a background.
 
-    While the view follows the tail, the cursor stays on the last line.
+    While the view follows the end, the cursor stays on the last line.
     """
-
-    BAR: ClassVar[str] = "▌"
-    """The mark in the first column of the line under the cursor."""
 
     DEFAULT_CSS = """
     CursorView {
@@ -34,29 +31,27 @@ class CursorView(LineView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"cursor--line", "cursor--bar"}
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", show=False, id="lines.open", tooltip="Open the line under the cursor"),
     ]
 
     enter_hint = ""
-    """What enter does to a line, in a word or two, for whoever shows the keys."""
+    """What enter does with a line, in one or two words for the footer."""
 
     cursor: var[int] = var(NOWHERE, init=False)
     """The line under the cursor, `NOWHERE` while there is none."""
 
     _tail_held = True
-    """Whether the cursor was put on the last line, wherever the last line may be now."""
+    """Whether the cursor was put on the line that was the last one then."""
 
     _opened_by_clicks = False
     """Whether this chain of clicks has opened the line already: a double click opens once."""
 
     def _highlighted(self) -> None:
-        """Tell whoever shows more about the line under the cursor that it is another one."""
+        """Report that another line is under the cursor."""
 
     def _opened(self) -> None:
-        """Do what enter or a second click on the line under the cursor asks for."""
+        """Handle enter or a second click on the line under the cursor."""
 
     def show(self, source: LineSource) -> None:
         """Draw another source, with the cursor on its first line or, with `follow`, on its last."""
@@ -65,13 +60,13 @@ class CursorView(LineView):
         super().show(source)
 
     def refresh_source(self) -> None:
-        """Draw again what is seen, because the source grew or changed; the cursor stays with its line number."""
+        """Draw the visible lines again, because the source grew or changed; the cursor keeps its line number."""
         super().refresh_source()
         if self.is_attached:
             self._place_cursor()
 
     def on_mount(self) -> None:
-        """Put the cursor somewhere if there are lines already."""
+        """Place the cursor if there are lines already."""
         self._place_cursor()
 
     def validate_cursor(self, cursor: int) -> int:
@@ -79,7 +74,7 @@ class CursorView(LineView):
         return max(NOWHERE, min(cursor, self.line_count - 1))
 
     def watch_cursor(self, before: int, cursor: int) -> None:
-        """Bring the line under the cursor into view and tell about it."""
+        """Scroll the line under the cursor into view and report it."""
         self._tail_held = cursor == self.line_count - 1
         if cursor != NOWHERE:
             self._bring_into_view(cursor)
@@ -99,7 +94,7 @@ class CursorView(LineView):
         if self.following and self.cursor != self.line_count - 1:
             self.cursor = self.line_count - 1
         elif self.cursor == NOWHERE and self.line_count:
-            self.cursor = 0  # lines that there were not before the width was known
+            self.cursor = 0  # there were no lines before the width was known
 
     def _bring_into_view(self, index: int) -> None:
         top, height = self.scroll_offset.y, self.size.height
@@ -117,27 +112,15 @@ class CursorView(LineView):
         bar = Segment(" ", style)
         if index == self.cursor:
             style += self.style_of("cursor--line")
-            bar = Segment(self.BAR, style + self.style_of("cursor--bar"))
+            bar = Segment("▌", style + self.style_of("cursor--bar"))
         width = self.size.width
         return Strip([bar, *self._segments(index, style, width - 1)], width)
 
     # Keys and clicks
 
-    def action_line_up(self) -> None:
-        """Move the cursor up by one line."""
-        self.cursor = max(0, self.cursor - 1)
-
-    def action_line_down(self) -> None:
-        """Move the cursor down by one line."""
-        self.cursor += 1
-
-    def action_page_up(self) -> None:
-        """Move the cursor up by one page."""
-        self.cursor = max(0, self.cursor - self._page)
-
-    def action_page_down(self) -> None:
-        """Move the cursor down by one page."""
-        self.cursor += self._page
+    def action_line_step(self, lines: int) -> None:
+        """Move the cursor down by some lines, up if they are negative."""
+        self.cursor = max(0, self.cursor + lines)
 
     def action_first(self) -> None:
         """Move the cursor to the first line."""
@@ -145,7 +128,7 @@ class CursorView(LineView):
         self._bring_into_view(self.cursor)
 
     def action_last(self) -> None:
-        """Move the cursor to the last line, where the tail is followed."""
+        """Move the cursor to the last line and follow the end."""
         self.cursor = self.line_count - 1
         self._tail_held = True
         super().action_last()
@@ -156,7 +139,7 @@ class CursorView(LineView):
             self._opened()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the line that is clicked, or open it if it is there already."""
+        """Move the cursor to the clicked line, or open the line if the cursor is there already."""
         offset = event.get_content_offset(self)
         if offset is None:
             return

@@ -1,8 +1,9 @@
-"""The detail of one record: where it stands, what is odd about it, its payload decoded or raw, its head, its effect."""
+"""The detail of one record: its position, notes about it, its payload decoded or raw, its head, what it changed."""
 
 from __future__ import annotations
 
 import asyncio
+from operator import attrgetter
 from typing import ClassVar, Literal
 
 from textual import events, work
@@ -28,20 +29,21 @@ from inspector.tui.render.text_lines import LineSource, Paragraph, Paragraphs
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.lines import LineView
+from inspector.tui.widgets.view_tabs import clickable, clicked
 
 Representation = Literal["decoded", "raw", "hex", "head", "diff"]
 REPRESENTATIONS: tuple[Representation, ...] = ("decoded", "raw", "hex", "head", "diff")
-"""The ways to look at a record, in the order in which the key goes through them."""
+"""The representations of a record, in the order of the key."""
 
 _GAP = 2
-"""Cells between the names in the title."""
+"""Cells before each name in the title."""
 
 _MOST_NOTES = 9
 """How many lines above the payload are shown at most."""
 
 
 class FactView(LineView):
-    """Lines that may say that something is good or bad, and in which one can search."""
+    """Lines in the styles of good and bad results, which can be searched."""
 
     DEFAULT_CSS = """
     FactView {
@@ -51,31 +53,26 @@ class FactView(LineView):
         & > .line--hit { color: $state-warning; text-style: bold underline; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"line--good", "line--warning", "line--bad", "line--hit"}
-
     _found_at = 0
-    """The line with the hit that was gone to last."""
+    """The line of the current hit."""
 
     def show(self, source: LineSource) -> None:
-        """Draw another source, in which nothing has been looked for."""
+        """Draw another source; the search starts again."""
         self._found_at = 0
         super().show(Marked(source))
 
     def find(self, words: str) -> str:
-        """Mark a text wherever it stands, go to the first place from the top line on, and say how many there are."""
+        """Highlight a text, go to its first hit from the top line on, and return how many hits there are, in words."""
         if not isinstance(self.source, Marked):
             return "nothing"
         count = self.source.find(words)
         self._found_at = self.top
-        number = self._go_to_hit(1, here=True)
+        number = self.next_hit(1, here=True)
         self.refresh_source()
         return f"{number:,} of {count:,}" if count else "nothing" if words else ""
 
-    def next_hit(self, step: int) -> bool:
-        """Go to the next place in a direction, and say whether there is any."""
-        return bool(self._go_to_hit(step))
-
-    def _go_to_hit(self, step: int, *, here: bool = False) -> int:
+    def next_hit(self, step: int, *, here: bool = False) -> int:
+        """Go to the next hit in a direction, from the current line itself if `here`; return its number or 0."""
         hit = self.source.next_hit(self._found_at, step, here=here) if isinstance(self.source, Marked) else None
         if hit is None:
             return 0
@@ -86,7 +83,7 @@ class FactView(LineView):
 
 
 class DetailPane(Vertical):
-    """Shows one record; the view that was chosen stays for the next one."""
+    """Shows one record, in the representation that was chosen last."""
 
     ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
 
@@ -112,7 +109,7 @@ class DetailPane(Vertical):
         self._glyphs = glyphs
         self._wish: Representation = "decoded"
         self._moments: Moments | None = None
-        self._noted: tuple[int, bool] = (0, False)
+        self._noted_over = False
         self.record: Record | None = None
         self._title = Static(id="detail-title", classes="pane-title")
         self._notes = FactView(id="detail-notes", classes="notes")
@@ -137,9 +134,9 @@ class DetailPane(Vertical):
         self._notes.display = False
 
     def show(self, record: Record | None) -> None:
-        """Show a record, or that none is selected."""
+        """Show a record, or nothing."""
         if record is not None and self.record is not None and record.seq == self.record.seq:
-            if self._noted != (record.seq, self._is_over(record)):
+            if self._noted_over != self._is_over(record):
                 self._show_notes()
             return
         self.record = record
@@ -148,14 +145,16 @@ class DetailPane(Vertical):
         self._show_view()
 
     def on_resize(self) -> None:
-        """Give the title and the notes what they need at the new width."""
+        """Fit the title and the notes to the new width."""
         self._show_title()
         self._show_notes()
 
     def _show_notes(self) -> None:
         record, notes = self.record, self._notes
-        self._noted = (record.seq, self._is_over(record)) if record else (0, False)
-        about = Paragraphs([*self._place(record), *detail.about(record, self._glyphs)] if record else [])
+        self._noted_over = record is not None and self._is_over(record)
+        found = position_of(record, self._session.journal) if record else None
+        place = [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
+        about = Paragraphs([*place, *detail.about(record, self._glyphs)] if record else [])
         about.layout(self.content_size.width - 1, 0)
         notes.display = bool(len(about))
         notes.styles.height = min(len(about), _MOST_NOTES)
@@ -165,28 +164,23 @@ class DetailPane(Vertical):
         summary = self._session.journal.exchanges.get(record.exchange)
         return summary is None or summary.seconds is not None
 
-    def _place(self, record: Record) -> list[Paragraph]:
-        """Say where a record stands in its exchange."""
-        found = position_of(record, self._session.journal)
-        return [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
-
     @property
     def _representations(self) -> tuple[Representation, ...]:
-        """Return the ways to look at this record; what told nothing of a task changed nothing of it."""
-        tells = self.record is not None and detail.tells_of_task(self.record)
-        return REPRESENTATIONS if tells else REPRESENTATIONS[:-1]
+        """Return the representations of this record; without information about a task there is no diff."""
+        has_diff = self.record is not None and detail.tells_of_task(self.record)
+        return REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
 
     @property
     def _current(self) -> Representation:
         return self._wish if self._wish in self._representations else "decoded"
 
     def action_next_view(self) -> None:
-        """Go to the next way to look."""
+        """Show the next representation."""
         views = self._representations
         self.choose(views[(views.index(self._current) + 1) % len(views)])
 
     def choose(self, view: Representation) -> None:
-        """Look at the record in another way."""
+        """Show the record in another representation."""
         had_focus = self.has_focus_within
         self._wish = view
         self._show_title()
@@ -195,16 +189,15 @@ class DetailPane(Vertical):
             self.focus_body()
 
     def focus_body(self) -> None:
-        """Give the keys to the view that is seen."""
+        """Focus the visible representation."""
         self.screen.set_focus(self._body)
 
     @property
     def _body(self) -> JsonView | FactView:
-        """Return the widget of the representation that is seen."""
         return self._texts.get(self._current, self._json)
 
     def selected_text(self) -> str:
-        """Return the value under the cursor, or the whole payload where another view than the decoded is seen."""
+        """Return the value under the cursor of the decoded payload, or the whole payload."""
         if self.record is None:
             return ""
         if self._current == "decoded" and self._json.has_focus:
@@ -212,11 +205,11 @@ class DetailPane(Vertical):
         return self._session.payload(self.record).decode("utf-8", "replace")
 
     def action_find(self) -> None:
-        """Ask what to find in the view that is seen."""
+        """Ask what to find in the visible representation."""
         self.app.push_screen(SearchScreen(self._body.find))
 
     def action_next_hit(self, step: int) -> None:
-        """Go to the next place in a direction where the text that was looked for stands."""
+        """Go to the next hit in a direction."""
         if isinstance(self._body, FactView) and not self._body.next_hit(step):
             notify(self, "Nothing was looked for, or it is not here; / finds.", "warning")
 
@@ -234,7 +227,7 @@ class DetailPane(Vertical):
             notify_fault(self, error.fault)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what nobody can do, and grey what cannot be done to this record."""
+        """Hide the curl command of records without a request, and disable what this record does not have."""
         if action == "copy_curl":
             record = self.record
             return record is not None and (bool(record.exchange) or record.kind is Kind.REQUEST)
@@ -257,17 +250,17 @@ class DetailPane(Vertical):
                 else:
                     self._json.show(Paragraphs(detail.facts(record)))
             case "raw":
-                self._texts["raw"].show(raw_text(record.raw))
+                self._body.show(raw_text(record.raw))
             case "hex":
-                self._texts["hex"].show(HexDump(record.raw))
+                self._body.show(HexDump(record.raw))
             case "head":
-                self._texts["head"].show(Paragraphs(detail.facts(record)))
+                self._body.show(Paragraphs(detail.facts(record)))
             case "diff":
                 self._compare(record)
 
     @work(exclusive=True, group="compare")
     async def _compare(self, record: Record) -> None:
-        """Show what the event changed: the task before it, and with it, folded again from what was recorded."""
+        """Show what the event changed: compare the tasks before and after it, folded again from the records."""
         moments = self._moments
         if moments is None or moments.task_id != record.task:
             moments = self._moments = Moments(self._session.journal, record.task)
@@ -280,17 +273,15 @@ class DetailPane(Vertical):
             lines = [Paragraph(("", "line--soft"), "It told nothing of the task.", "line--soft")]
         else:
             after, before = moments.at(index), moments.at(index - 1) if index else None
-            if record.kind is Kind.DELIVERY:
-                found = compare_tasks(before.pushed if before else None, after.pushed)
-            else:
-                found = compare_tasks(before.answered if before else None, after.answered)
+            account = attrgetter("pushed" if record.kind is Kind.DELIVERY else "answered")
+            found = compare_tasks(account(before) if before else None, account(after))
             lines = what_changed(found, self._glyphs)
         if self.record is record and self._current == "diff":
             self._texts["diff"].show(Paragraphs(lines))
 
     @property
     def _called(self) -> str:
-        """Return what the record is called, as far as there is room for it beside the views."""
+        """Return the title of the record, or its number if there is no room for the title."""
         if self.record is None:
             return ""
         whole = f"  {detail.title(self.record)}"
@@ -298,23 +289,14 @@ class DetailPane(Vertical):
         return whole if len("DETAIL" + whole) + views <= self.content_size.width else f"  #{self.record.seq}"
 
     def _show_title(self) -> None:
-        chosen, gap = self._current, " " * _GAP
-        views = [
-            (gap + view, "bold $foreground" if view == chosen else "$wire-quiet") for view in self._representations
-        ]
-        self._title.update(
-            Content.assemble(("DETAIL", "bold"), (self._called, "$text-soft"), *(views if self.record else ())),
-            layout=False,
-        )
+        views: list[Content] = []
+        for view in self._representations if self.record else ():
+            style = "bold $foreground" if view == self._current else "$wire-quiet"
+            views.append(clickable(Content.styled(" " * _GAP + view, style), view))
+        self._title.update(Content.assemble(("DETAIL", "bold"), (self._called, "$text-soft"), *views), layout=False)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the way to look whose name is clicked."""
-        title = self._title
-        at = event.get_content_offset(title)
-        if at is None or self.record is None:
-            return
-        end = len("DETAIL") + len(self._called)
+        """Show the representation whose name is clicked."""
         for view in self._representations:
-            start, end = end, end + len(view) + _GAP
-            if start <= at.x < end:
+            if view == clicked(event):
                 self.choose(view)

@@ -1,47 +1,41 @@
-"""A document: text that grows and is wrapped at the width of its pane."""
+"""Widgets for what an agent produced: text and Markdown that grow at their end, and images."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
-from inspector.tui.render.text_lines import LIMIT, WrappedText
+from textual.app import RenderResult
+from textual.content import Content
+from textual.widget import Widget
+
+from inspector.tui.render.images import drawn
+from inspector.tui.render.markdown import GrowingMarkdown
+from inspector.tui.render.text_lines import WrappedText
 from inspector.tui.widgets.lines import LineView
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
 
 
 class Document(LineView):
-    """Shows sanitised text in rows, wrapped between words or, as `code`, anywhere; appending costs what is appended.
+    """Shows sanitised text in rows that are wrapped between words. Appending costs only what is appended."""
 
-    Text beyond `limit` characters is not shown, and the last line says so.
-    """
-
-    DEFAULT_CSS = """
-    Document {
-        overflow-x: hidden;
-        & > .document--text { color: $foreground; }
-        & > .document--code { color: $text-soft; }
-    }
-    """
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"document--text", "document--code"}
+    DEFAULT_CSS = "Document { overflow-x: hidden; }"
 
     def __init__(
         self,
         text: str = "",
         *,
-        code: bool = False,
         follow: bool = True,
-        limit: int = LIMIT,
         empty: str = "",
         id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
     ) -> None:
-        self._code = code
-        self._limit = limit
-        self._wrapped = self._wrap(text)
+        self._wrapped = WrappedText(text, style="line--text")
         super().__init__(self._wrapped, follow=follow, empty=empty, id=id)
 
     @property
     def text(self) -> str:
-        """The text that is shown, clean."""
+        """The sanitised text that is shown."""
         return self._wrapped.text
 
     def append(self, text: str) -> None:
@@ -49,14 +43,13 @@ class Document(LineView):
         self._wrapped.append(text)
         self.refresh_source()
 
-    def set_text(self, text: str, *, code: bool | None = None) -> None:
-        """Show another text, as code or not; None leaves that as it is."""
-        self._code = self._code if code is None else code
-        self._wrapped = self._wrap(text)
+    def set_text(self, text: str) -> None:
+        """Show another text."""
+        self._wrapped = WrappedText(text, style="line--text")
         self.show(self._wrapped)
 
     def become(self, text: str, known: str) -> None:
-        """Show a text instead of what is `known`; where one begins with the other, only the rest is laid out."""
+        """Replace the text `known` by another; if one begins with the other, only the rest is laid out."""
         if text.startswith(known):
             self.append(text[len(known) :])
         elif known.startswith(text) and self._wrapped.take_back(known[len(text) :]):
@@ -64,13 +57,48 @@ class Document(LineView):
         else:
             self.set_text(text)
 
-    def clear(self) -> None:
-        """Show no text."""
-        self.set_text("")
-
-    def _wrap(self, text: str) -> WrappedText:
-        style = "document--code" if self._code else "document--text"
-        return WrappedText(text, words=not self._code, style=style, limit=self._limit)
-
     def _text(self, index: int) -> str:
         return self._wrapped.row(index)
+
+
+class MarkdownView(LineView):
+    """Shows Markdown that grows at its end; its links cannot be followed."""
+
+    DEFAULT_CSS = """
+    MarkdownView {
+        overflow-x: hidden;
+        & > .card--text { color: $foreground; }
+        & > .card--muted { color: $text-soft; }
+        & > .card--strong { color: $foreground; text-style: bold; }
+        & > .card--emphasis { color: $foreground; text-style: italic; }
+        & > .card--code { color: $json-string; }
+        & > .card--link { color: $foreground; text-style: underline; }
+    }
+    """
+
+    def set_text(self, text: str) -> None:
+        """Show another text."""
+        self.show(GrowingMarkdown(text))
+
+    def append(self, text: str) -> None:
+        """Add text at the end."""
+        if isinstance(self.source, GrowingMarkdown):
+            self.source.append(text)
+            self.refresh_source()
+
+
+class ImageView(Widget, can_focus=True):
+    """Shows an image as large as it fits, or a line while it is being read."""
+
+    _picture: Picture | None = None
+
+    def show(self, picture: Picture | None) -> None:
+        """Show an image, or, for None, that it is being read."""
+        self._picture = picture
+        self.refresh()
+
+    def render(self) -> RenderResult:
+        """Draw the image for the current size."""
+        if self._picture is None:
+            return Content.styled("The image is being read.", "$text-soft")
+        return drawn(self._picture, max(1, self.size.width), max(1, self.size.height))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
 from textual.message import Message
@@ -16,16 +17,16 @@ GAP = 2
 """Cells between two columns."""
 
 Cell: TypeAlias = tuple[str, str]
-"""A text, not yet sanitised, and one of `Feed.COMPONENT_CLASSES`."""
+"""A text, not yet sanitised, and the component class of its style."""
 
 Row: TypeAlias = Sequence[Cell]
 """A cell for each column, in their order."""
 
 
 class Column(NamedTuple):
-    """One column: its width in cells, or None for the one that takes what the others leave.
+    """A column: its width in cells, or None for the column that gets the remaining width.
 
-    It is hidden while the feed has fewer than `min_total_width` cells.
+    It is hidden if the feed has fewer than `min_total_width` cells.
     """
 
     name: str
@@ -55,7 +56,7 @@ class _Table:
         self._widths = [0] * len(columns)
 
     def layout(self, width: int, keep: int) -> int:
-        """Give every column its width, 0 to those that have no place, and return `keep`."""
+        """Set the width of every column, 0 for those that are hidden, and return `keep`."""
         shown = [column.min_total_width <= width for column in self._columns]
         fixed = [column.width or 0 for column, visible in zip(self._columns, shown, strict=True) if visible]
         rest = max(0, width - sum(fixed) - GAP * (len(fixed) - 1))
@@ -83,16 +84,8 @@ class _Table:
         return pieces
 
 
-class _NoRows:
-    def __len__(self) -> int:
-        return 0
-
-    def row(self, index: int) -> Row:
-        raise IndexError(index)
-
-
 class Feed(CursorView):
-    """Draws rows in columns, only those that are seen, however many there are."""
+    """Draws the visible rows of a source in columns."""
 
     ALLOW_SELECT = False
 
@@ -111,42 +104,28 @@ class Feed(CursorView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "feed--text",
-        "feed--muted",
-        "feed--quiet",
-        "feed--sent",
-        "feed--received",
-        "feed--pushed",
-        "feed--good",
-        "feed--warning",
-        "feed--bad",
-    }
-
+    @dataclass
     class Highlighted(Message):
         """The cursor is on another row."""
 
-        def __init__(self, feed: Feed, index: int) -> None:
-            super().__init__()
-            self.feed = feed
-            self.index = index
+        feed: Feed
+        index: int
 
         def can_replace(self, message: Message) -> bool:
-            """Let a later row stand for an earlier one, so that a burst is one message."""
+            """Let a later message replace an earlier one, so that a burst is one message."""
             return isinstance(message, Feed.Highlighted) and message.feed is self.feed
 
+    @dataclass
     class Opened(Message):
-        """The row under the cursor is to be opened."""
+        """The user opened the row under the cursor."""
 
-        def __init__(self, feed: Feed, index: int) -> None:
-            super().__init__()
-            self.feed = feed
-            self.index = index
+        feed: Feed
+        index: int
 
     def __init__(
         self,
         columns: Sequence[Column],
-        rows: RowSource | None = None,
+        rows: RowSource,
         *,
         follow: bool = True,
         empty: str = "",
@@ -155,15 +134,14 @@ class Feed(CursorView):
     ) -> None:
         self._columns = tuple(columns)
         self.enter_hint = enter_hint
-        table = _Table(self._columns, _NoRows() if rows is None else rows)
-        super().__init__(table, follow=follow, empty=empty, id=id)
+        super().__init__(_Table(self._columns, rows), follow=follow, empty=empty, id=id)
 
     def show_rows(self, rows: RowSource) -> None:
-        """Draw the rows of another source, from the last one if the feed follows, else from the first."""
+        """Draw the rows of another source: the last ones if the feed follows, else the first ones."""
         self.show(_Table(self._columns, rows))
 
     def refresh_rows(self) -> None:
-        """Draw again what is seen, because rows came or changed."""
+        """Draw the visible rows again, because rows were added or changed."""
         self.refresh_source()
 
     def _highlighted(self) -> None:

@@ -1,4 +1,4 @@
-"""Fields and lists of choices whose cursor is still and which say what enter does."""
+"""Input fields and lists of choices with a hint about enter for the footer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.widgets.option_list import Option
 
 
 class LineInput(Input):
-    """A line to be written, with a hint for the footer."""
+    """An input line with a still cursor and a hint for the footer."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class LineInput(Input):
 
 
 class ChoiceList(OptionList):
-    """Choices, one a row, with a hint for the footer."""
+    """A list of choices with a hint for the footer."""
 
     def __init__(self, *choices: Option, enter_hint: str, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(*choices, id=id, compact=True)

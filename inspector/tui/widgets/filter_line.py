@@ -1,4 +1,4 @@
-"""The line in which a filter is written: green when right, red with the reason when wrong, and what may come next."""
+"""The line in which a filter is written: green if it is valid, red with the reason if not, and completions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXAMPLE = 'kind:artifact  state:failed  gap>2s  size>10k  finding:error  "text"
 
 
 def values_of(session: Session) -> Mapping[str, Sequence[str]]:
-    """Return the values that a filter of a session may well be about, by their key."""
+    """Return the values that are offered for each key of a filter."""
     return {
         "op": (*(operation.value for operation in Operation), "GetAgentCard"),
         "state": tuple(map(short, State)),
@@ -41,11 +41,11 @@ def values_of(session: Session) -> Mapping[str, Sequence[str]]:
 
 
 class FilterLine(Vertical):
-    """Two lines, hidden while there is no filter: what is typed, and what is wrong with it or may follow.
+    """Two lines, hidden without a filter: the typed filter, and its error or its completions.
 
-    Its hits are found page by page while everything else goes on. `accepts` says which records can be hits, whose runs
-    of chunks are folded then; None stands for all of them, one by one. `hits` is None while there is no filter, and
-    another list for each filter.
+    The hits are found page by page in the background. `accepts` selects the records that can be hits, and their runs of
+    chunks are folded; None accepts all records, without folding. `hits` is None without a filter, and a new list for
+    each filter.
     """
 
     DEFAULT_CSS = """
@@ -66,13 +66,13 @@ class FilterLine(Vertical):
     ]
 
     class Changed(Message):
-        """There is another filter, or none any more; a line that is wrong changes nothing."""
+        """The filter was changed or removed; an invalid line changes nothing."""
 
     class Found(Message):
-        """There are more hits, or all that is recorded has been searched."""
+        """There are more hits, or all records have been searched."""
 
     class Left(Message):
-        """The keys are wanted where the hits are."""
+        """The user wants to go to the hits."""
 
     def __init__(self, session: Session, accepts: Callable[[Record], bool] | None = None) -> None:
         super().__init__()
@@ -90,13 +90,13 @@ class FilterLine(Vertical):
         yield Static(id="filter-said")
 
     def open(self) -> None:
-        """Take the keys."""
+        """Show the lines and focus the filter."""
         self.add_class("-open")
         self._judge(self.query_one(Input).value)
         self.screen.set_focus(self.query_one(Input))
 
     def action_clear(self) -> None:
-        """Filter no more."""
+        """Remove the filter."""
         self.remove_class("-open", "-good", "-bad")
         with self.prevent(Input.Changed):
             self.query_one(Input).value = ""
@@ -105,18 +105,18 @@ class FilterLine(Vertical):
         self.post_message(self.Left())
 
     def complain(self, sentence: str) -> None:
-        """Show why there are no hits."""
+        """Show why the filter is invalid or the search failed."""
         self.remove_class("-good")
         self.add_class("-bad")
         self.query_one("#filter-said", Static).update(plain(sentence))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Read what stands there now."""
+        """Read the filter."""
         event.stop()
         self._judge(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Give the keys to the hits."""
+        """Go to the hits."""
         event.stop()
         self.post_message(self.Left())
 
@@ -125,7 +125,7 @@ class FilterLine(Vertical):
         offered = complete(line, values_of(self._session))
         if isinstance(read, Mistake):
             self.complain(read.sentence)
-            if offered.choices and read.position >= offered.start:  # what is wrong is only that it is not finished
+            if offered.choices and read.position >= offered.start:  # the word is only incomplete
                 self._offer(offered.choices)
             return
         self.remove_class("-bad")
@@ -142,7 +142,7 @@ class FilterLine(Vertical):
         self.query_one("#filter-said", Static).update(Content.assemble((keys, "$wire-quiet"), offered))
 
     def action_complete(self) -> None:
-        """Take the first of what is offered for the last word."""
+        """Complete the last word with the first choice."""
         field = self.query_one(Input)
         offered = complete(field.value, values_of(self._session))
         if offered.choices:
@@ -152,7 +152,7 @@ class FilterLine(Vertical):
     # Hits
 
     def fold(self, *, folded: bool) -> None:
-        """Put runs of chunks in one row, or in a row each, for which the hits are looked for again."""
+        """Fold runs of chunks into one row or unfold them, and search again."""
         self._folded = folded
         self._begin(self._query)
 
@@ -164,7 +164,7 @@ class FilterLine(Vertical):
         self.look()
 
     def look(self) -> None:
-        """Go on looking where records came that were not looked at."""
+        """Search the records that have not been searched."""
         busy = self._search is not None and not self._search.is_finished
         hits, query = self.hits, self._query
         if hits is not None and query is not None and not busy and self.searched < len(self._session.journal.capture):

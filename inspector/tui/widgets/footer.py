@@ -1,4 +1,4 @@
-"""The last line of the screen: the few keys that do something now, the most likely first."""
+"""The last line of the screen: the most useful keys that are bound now."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from textual.widgets import Static
 MOST = 8
 """How many keys are shown at most."""
 
-
 _GAP = 3
 _PINNED = ("unzoom", "help")
 
 Key: TypeAlias = tuple[str, str, ActiveBinding | None]
-"""A key, what it does, and its binding; None for enter, which the focused widget explains."""
+"""A key, its action in words, and its binding; None for enter, which the focused widget describes."""
 
 
 class KeyFooter(Static):
-    """Shows the keys that are bound where the focus is, nearest first; those that can do nothing now are grey.
+    """Shows the keys that are bound at the focus, nearest first; keys that are disabled now are grey.
 
-    What enter does is said by the focused widget itself, in its `enter_hint`, because one binding serves many lists.
+    The focused widget describes enter in its `enter_hint`, because many lists share one binding.
     """
 
     def on_mount(self) -> None:
@@ -37,24 +36,24 @@ class KeyFooter(Static):
             self.refresh()
 
     def on_resize(self) -> None:
-        """Draw the keys that fit now."""
+        """Draw the keys that fit."""
         self.refresh()
 
     def _keys(self) -> tuple[list[Key], list[Key]]:
-        """Return what is shown where it fits, and the ways out and to the help, which are always shown."""
+        """Return the keys that are shown if they fit, and the pinned ones, which are always shown."""
         hint = getattr(self.screen.focused, "enter_hint", "")
         keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and not any(active.binding.action == other.binding.action for _, _, other in keys if other):
                 keys.append((self.app.get_key_display(binding), binding.description, active))
-        found = [[one for one in keys if one[2] and one[2].binding.action.endswith(what)] for what in _PINNED]
-        others = [one for one in keys if not any(one in some for some in found)]
-        pinned = [some[0] for some in found if some]
+        found = [[key for key in keys if key[2] and key[2].binding.action.endswith(action)] for action in _PINNED]
+        others = [key for key in keys if not any(key in group for group in found)]
+        pinned = [group[0] for group in found if group]
         return others[: MOST - len(pinned)], pinned
 
     def _shown(self) -> list[Key]:
-        """Return the keys that fit, in the order in which they stand."""
+        """Return the keys that fit, in their order."""
         others, pinned = self._keys()
         room = self.content_size.width - sum(map(_width, pinned))
         shown: list[Key] = []
@@ -75,7 +74,7 @@ class KeyFooter(Static):
         return Content("   ").join(pieces)
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what the key under the pointer does."""
+        """Run the action of the key under the pointer."""
         at = event.get_content_offset(self)
         end = 0
         for key in self._shown():
@@ -93,6 +92,6 @@ def _width(key: Key) -> int:
 
 
 def _why_not(active: ActiveBinding) -> str:
-    """Return why the agent cannot do what a key asks for, as far as the place of the key knows."""
+    """Return why the agent does not support the action of a key, `""` if that is not known."""
     ask = getattr(active.node, "why_not", None)
     return str(ask(active.binding.action)) if ask else ""

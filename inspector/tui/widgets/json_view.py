@@ -1,8 +1,9 @@
-"""JSON to read: in colours, folding, with the pointer and the value of the line under the cursor."""
+"""JSON in colours that can be folded, with the pointer and the value of the line under the cursor."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -17,7 +18,7 @@ from inspector.tui.widgets.cursor import CursorView
 
 
 class JsonView(CursorView):
-    """Shows one JSON value, or bytes that should have been one as the text that they are."""
+    """Shows a JSON value, or, as text, bytes that are not JSON."""
 
     DEFAULT_CSS = """
     JsonView {
@@ -34,19 +35,6 @@ class JsonView(CursorView):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "json--key",
-        "json--string",
-        "json--number",
-        "json--punct",
-        "json--fold",
-        "json--size",
-        "json--hit",
-        "json--error",
-        "json--warning",
-        "json--hint",
-    }
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to what it is part of"),
         Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to what is in it"),
@@ -56,16 +44,15 @@ class JsonView(CursorView):
         Binding("Y", "copy_pointer", "copy place", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
     ]
 
+    @dataclass
     class Highlighted(Message):
         """The cursor is on another line."""
 
-        def __init__(self, view: JsonView, pointer: str) -> None:
-            super().__init__()
-            self.view = view
-            self.pointer = pointer
+        view: JsonView
+        pointer: str
 
         def can_replace(self, message: Message) -> bool:
-            """Let a later line stand for an earlier one."""
+            """Let a later message replace an earlier one."""
             return isinstance(message, JsonView.Highlighted) and message.view is self.view
 
     def show_value(self, value: Value) -> None:
@@ -73,7 +60,7 @@ class JsonView(CursorView):
         self.show(JsonLines(value))
 
     def show_bytes(self, raw: bytes) -> None:
-        """Show the JSON value that bytes spell or, where they spell none, why not and the bytes as text."""
+        """Show bytes as JSON, or the reason why they are not JSON and the bytes as text."""
         try:
             self.show_value(read(raw))
         except NotJsonError as error:
@@ -88,53 +75,51 @@ class JsonView(CursorView):
 
     @property
     def value(self) -> str:
-        """What the line under the cursor stands for, to be copied: strings as they are, the rest as JSON."""
+        """The value of the line under the cursor: a string without quotes, anything else as JSON."""
         if isinstance(self.source, JsonLines):
             return self.source.value(self.cursor)
         return self.source.text if isinstance(self.source, WrappedText) else ""
 
     @property
     def json(self) -> str:
-        """What the line under the cursor stands for as JSON text, strings in quotes; `""` where there is no JSON."""
+        """The value of the line under the cursor as JSON, `""` if the bytes are not JSON."""
         return self.source.json(self.cursor) if isinstance(self.source, JsonLines) else ""
 
     def action_fold(self) -> None:
-        """Fold the container under the cursor, or go to the one around it."""
-        if not isinstance(self.source, JsonLines):
-            return
-        if self.source.can_fold(self.cursor):
-            self._toggle(self.source)
-        else:
-            self.cursor = self.source.parent(self.cursor)
+        """Fold the object or array under the cursor, or go to its parent."""
+        if isinstance(self.source, JsonLines):
+            if self.source.can_fold(self.cursor):
+                self._opened()
+            else:
+                self.cursor = self.source.parent(self.cursor)
 
     def action_unfold(self) -> None:
-        """Unfold the container under the cursor, or go into it."""
-        if not isinstance(self.source, JsonLines):
-            return
-        if self.source.can_unfold(self.cursor):
-            self._toggle(self.source)
-        elif self.source.can_fold(self.cursor):
-            self.cursor += 1
+        """Unfold the object or array under the cursor, or go to its first child."""
+        if isinstance(self.source, JsonLines):
+            if self.source.can_unfold(self.cursor):
+                self._opened()
+            elif self.source.can_fold(self.cursor):
+                self.cursor += 1
 
     def nearest(self, pointer: str) -> str:
-        """Return the pointer of the value that a pointer leads to, or of the nearest around it."""
+        """Return the pointer of an existing value: that of the pointer, or its nearest ancestor."""
         return self.source.nearest(pointer) if isinstance(self.source, JsonLines) else ""
 
     def go_to(self, pointer: str) -> None:
-        """Put the cursor on the value of a pointer, or on the nearest around it."""
+        """Move the cursor to the value of a pointer, or to its nearest ancestor."""
         if isinstance(self.source, JsonLines):
             line = self.source.line_at(pointer)
             self.refresh_source()
             self.cursor = line
 
     def note(self, notes: Mapping[str, Piece]) -> None:
-        """Write notes behind the lines of these pointers."""
+        """Show notes at the end of the lines of these pointers."""
         if isinstance(self.source, JsonLines):
             self.source.note(notes)
             self.refresh_source()
 
     def find(self, words: str) -> str:
-        """Mark a text wherever it stands, go to the first place from the cursor on, and say how many there are."""
+        """Highlight a text, go to its first hit from the cursor on, and return how many hits there are, in words."""
         if not isinstance(self.source, JsonLines):
             return "only JSON can be searched"
         count = self.source.find(words)
@@ -147,7 +132,7 @@ class JsonView(CursorView):
         self.app.push_screen(SearchScreen(self.find))
 
     def action_next_hit(self, step: int) -> None:
-        """Go to the next place in a direction where the text that was looked for stands."""
+        """Go to the next hit in a direction."""
         if not self._go_to_hit(step):
             notify(self, "Nothing was looked for, or it is not here; / finds.", "warning")
 
@@ -166,11 +151,8 @@ class JsonView(CursorView):
 
     def _opened(self) -> None:
         if isinstance(self.source, JsonLines):
-            self._toggle(self.source)
-
-    def _toggle(self, lines: JsonLines) -> None:
-        lines.toggle(self.cursor)
-        self.refresh_source()
+            self.source.toggle(self.cursor)
+            self.refresh_source()
 
     def _highlighted(self) -> None:
         self.post_message(self.Highlighted(self, self.pointer))
@@ -178,6 +160,6 @@ class JsonView(CursorView):
     def _text(self, index: int) -> str:
         if isinstance(self.source, WrappedText):
             return self.source.row(index)
-        # A fold mark is no part of the value.
+        # A fold mark is not part of the value.
         pieces = self.source.line(index)
         return "".join(" " * len(text) if style == "json--fold" else clean(text) for text, style in pieces) + "\n"

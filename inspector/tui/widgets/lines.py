@@ -1,7 +1,8 @@
-"""A view of many lines: it draws those that can be seen, and follows the tail until somebody looks elsewhere."""
+"""A view of many lines: it draws the visible ones, and follows the end until the user scrolls up."""
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -19,20 +20,27 @@ from inspector.text.sanitise import clean
 from inspector.tui.render.text_lines import LineSource, WrappedText
 
 _CACHED = 1024
-"""How many drawn lines are kept: some screens around the one that is seen."""
+"""How many drawn lines are cached: some screens around the visible one."""
 
 _LONGEST = 4096
 """How many characters of one piece of a line are drawn."""
 
 _COPIED = 100_000
-"""How many lines a selection copies at most."""
+"""How many lines of a selection are copied at most."""
+
+
+def _component_classes(css: str) -> set[str]:
+    return set(re.findall(r"\.(\w+--\w+)", css))
 
 
 class LineView(ScrollView, can_focus=True):
-    """Draws the lines of a source, each only when it is seen.
+    """Draws the visible lines of a source.
 
-    With `follow`, the view stays at the end while the source grows; it lets go when the user moves up and takes hold
-    again at the end, and meanwhile counts in `unseen` the lines that came below.
+    With `follow`, the view stays at the end while the source grows. It stops following when the user moves up, and
+    starts again at the end; meanwhile `unseen` counts the lines that were added below.
+
+    A subclass declares the styles of its lines in `DEFAULT_CSS` only: every class `name--part` in it becomes one of its
+    component classes.
     """
 
     ALLOW_SELECT = True
@@ -54,19 +62,13 @@ class LineView(ScrollView, can_focus=True):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "line--text",
-        "line--soft",
-        "line--quiet",
-        "line--note",
-        "line--empty",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = _component_classes(DEFAULT_CSS)
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "line_up", "Up", show=False, id="lines.up", tooltip="One line up"),
-        Binding("down,j", "line_down", "Down", show=False, id="lines.down", tooltip="One line down"),
-        Binding("pageup", "page_up", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
-        Binding("pagedown", "page_down", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
+        Binding("up,k", "line_step(-1)", "Up", show=False, id="lines.up", tooltip="One line up"),
+        Binding("down,j", "line_step(1)", "Down", show=False, id="lines.down", tooltip="One line down"),
+        Binding("pageup", "page_step(-1)", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
+        Binding("pagedown", "page_step(1)", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
         Binding("home,g", "first", "First", show=False, id="lines.first", tooltip="To the first line"),
         Binding("end,G", "last", "Last", show=False, id="lines.last", tooltip="To the last line, and follow it"),
         Binding("left,shift+left", "aside(-8)", "Left", show=False, id="lines.left", tooltip="Scroll to the left"),
@@ -74,16 +76,20 @@ class LineView(ScrollView, can_focus=True):
     ]
 
     virtual_size = Reactive(Size(0, 0))
-    """How much there is to scroll; unlike that of other widgets, it grows without a layout of the whole screen."""
+    """The size of the content. Unlike that of other widgets, it grows without a layout of the whole screen."""
 
     following: var[bool] = var(False, init=False)
     """Whether the view stays at the end while the source grows."""
 
     unseen: var[int] = var(0, init=False)
-    """How many lines came below what has been seen since the view let go of the tail."""
+    """How many lines were added below since the view stopped following."""
 
     empty: reactive[str] = reactive("")
     """The sentence that is shown while there are no lines."""
+
+    def __init_subclass__(cls, **options: bool) -> None:
+        cls.COMPONENT_CLASSES = _component_classes(cls.__dict__.get("DEFAULT_CSS", ""))
+        super().__init_subclass__(**options)
 
     def __init__(
         self,
@@ -95,7 +101,7 @@ class LineView(ScrollView, can_focus=True):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._source: LineSource = WrappedText(style="line--text") if source is None else source
+        self.source: LineSource = WrappedText(style="line--text") if source is None else source
         self._follow = follow
         self._seen = 0
         self._laid_out = 0
@@ -107,18 +113,13 @@ class LineView(ScrollView, can_focus=True):
         self.set_reactive(LineView.empty, empty)
 
     @property
-    def source(self) -> LineSource:
-        """What is drawn."""
-        return self._source
-
-    @property
     def line_count(self) -> int:
         """How many lines there are."""
-        return len(self._source)
+        return len(self.source)
 
     def show(self, source: LineSource) -> None:
-        """Draw another source from its beginning or, with `follow`, from its end."""
-        self._source = source
+        """Draw another source: its beginning or, with `follow`, its end."""
+        self.source = source
         self._laid_out = 0
         self._top = None
         if self.is_attached:
@@ -128,7 +129,7 @@ class LineView(ScrollView, can_focus=True):
         self.refresh_source()
 
     def refresh_source(self) -> None:
-        """Draw again what is seen, because the source grew or changed."""
+        """Draw the visible lines again, because the source grew or changed."""
         self._strips.clear()
         if not self.is_attached:
             return
@@ -139,7 +140,7 @@ class LineView(ScrollView, can_focus=True):
         self._settle()
         self.refresh()
 
-    # Where the view stands
+    # The position
 
     @property
     def top(self) -> int:
@@ -148,16 +149,16 @@ class LineView(ScrollView, can_focus=True):
 
     @property
     def _body_width(self) -> int:
-        """How many cells a line may take; one stays free, so that no text touches the scrollbar."""
+        """The width of a line; one cell stays free, so that no text touches the scrollbar."""
         return max(0, self.scrollable_size.width - 1)
 
     def _fit(self) -> None:
-        """Lay the source out for the width of the view, and remember where the line at the top went."""
+        """Lay the source out for the width of the view, and store the new number of the line at the top."""
         width = self._body_width
         if width > 0 and width != self._laid_out:
             self._laid_out = width
             self._strips.clear()
-            self._top = self._source.layout(width, self.scroll_offset.y)
+            self._top = self.source.layout(width, self.scroll_offset.y)
 
     def _resize_content(self) -> None:
         size = Size(self.virtual_size.width, self.line_count)
@@ -165,14 +166,14 @@ class LineView(ScrollView, can_focus=True):
             self.virtual_size = size
 
     def _holds_tail(self) -> bool:
-        """Say whether being at the end means following it."""
+        """Return whether a view at the end follows it."""
         return True
 
     def _to_end(self) -> None:
         self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
 
     def _settle(self) -> None:
-        """Find out anew whether the view follows the tail and how much has not been seen."""
+        """Determine whether the view follows the end, and how many lines have not been seen."""
         at_end = self.scroll_y >= self.max_scroll_y
         self.following = self._follow and at_end and self._holds_tail()
         bottom = self.virtual_size.height if at_end else self.scroll_offset.y + self.size.height
@@ -180,7 +181,7 @@ class LineView(ScrollView, can_focus=True):
         self.unseen = self.line_count - self._seen if self._follow else 0
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Fit the scrollbars; a layout is needed only if the view is as large as what it shows."""
+        """Update the scrollbars; a layout is needed only if the size of the view depends on its content."""
         styles = self.styles
         if styles.overflow_x == "auto":
             self.show_horizontal_scrollbar = size.width > self.scrollable_size.width
@@ -192,29 +193,29 @@ class LineView(ScrollView, can_focus=True):
             self.refresh(layout=True)
 
     def watch_empty(self) -> None:
-        """Wrap another sentence where it is drawn next."""
+        """Discard the wrapped sentence."""
         self._sentence = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Let go of the tail, or take hold of it again."""
+        """Stop following the end, or follow it again."""
         super().watch_scroll_y(old_value, new_value)
         self._settle()
 
     def on_mount(self) -> None:
-        """Say how much there is before the first layout asks."""
+        """Set the size of the content before the first layout."""
         self._resize_content()
 
     def on_show(self) -> None:
-        """Catch up with what happened while the view was hidden and had no size."""
+        """Apply what changed while the view was hidden and had no size."""
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width; what was at the top stays there, or what was at the end."""
+        """Fit the lines to the new width; the line at the top, or at the end, stays there."""
         following = self.following
         unseen = self.unseen
         self._fit()
         self._resize_content()
-        # Lines may have been wrapped anew; those that had not been seen are still about as many.
+        # The lines may be wrapped differently, so the number of unseen lines is an estimate.
         self._seen = max(0, self.line_count - unseen)
         if following:
             self._to_end()
@@ -225,34 +226,26 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Forget what was drawn in other colours."""
+        """Discard lines that were drawn in other colours."""
         super().notify_style_update()
         self._strips.clear()
 
     # Keys
 
-    def action_line_up(self) -> None:
-        """Move up by one line."""
-        self.scroll_to(y=self.scroll_offset.y - 1, animate=False)
+    def action_line_step(self, lines: int) -> None:
+        """Move down by some lines, up if they are negative."""
+        self.scroll_to(y=self.scroll_offset.y + lines, animate=False)
 
-    def action_line_down(self) -> None:
-        """Move down by one line."""
-        self.scroll_to(y=self.scroll_offset.y + 1, animate=False)
-
-    def action_page_up(self) -> None:
-        """Move up by one page."""
-        self.scroll_to(y=self.scroll_offset.y - self._page, animate=False)
-
-    def action_page_down(self) -> None:
-        """Move down by one page."""
-        self.scroll_to(y=self.scroll_offset.y + self._page, animate=False)
+    def action_page_step(self, pages: int) -> None:
+        """Move down by some pages, up if they are negative."""
+        self.action_line_step(pages * max(1, self.size.height - 1))
 
     def action_first(self) -> None:
         """Move to the first line."""
         self.scroll_to(y=0, animate=False)
 
     def action_last(self) -> None:
-        """Move to the last line, where the tail is followed."""
+        """Move to the last line and follow the end."""
         self._to_end()
         self._settle()
 
@@ -260,22 +253,18 @@ class LineView(ScrollView, can_focus=True):
         """Move sideways."""
         self.scroll_to(x=self.scroll_offset.x + cells, animate=False)
 
-    @property
-    def _page(self) -> int:
-        return max(1, self.size.height - 1)
-
     # Drawing
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw some lines of the screen, all at one place: to find out where that is takes as long as drawing one."""
+        """Draw lines of the screen. Their position is computed once, because that takes as long as drawing a line."""
         self._place = self._placed()
         strips = super().render_lines(crop)
         self._place = None
         return strips
 
     def _placed(self) -> tuple[int, int]:
-        """Return the line at the top of the view and the cells that a line may take."""
-        # A frame may be drawn before the view hears that it has another size.
+        """Return the line at the top of the view and the width of a line."""
+        # A frame may be drawn before the view receives its resize event.
         self._fit()
         return self.top, self._body_width
 
@@ -290,12 +279,11 @@ class LineView(ScrollView, can_focus=True):
         return self._draw(index)
 
     def _draw(self, index: int) -> Strip:
-        """Draw one line of the source as wide as the view."""
         style = self.visual_style.rich_style
         return Strip(self._segments(index, style, self.size.width), self.size.width)
 
     def _segments(self, index: int, style: Style, total: int) -> list[Segment]:
-        """Draw the part of one line that is scrolled into the view, and `style` on to `total` cells."""
+        """Draw the visible part of one line, padded in `style` to `total` cells."""
         strip = self._strip(index)
         left, width = self.scroll_offset.x, self._laid_out
         letters = 0
@@ -317,11 +305,11 @@ class LineView(ScrollView, can_focus=True):
         return segments
 
     def _strip(self, index: int) -> Strip:
-        """Return one line in full, in the colours of its pieces."""
+        """Return one whole line in the styles of its pieces."""
         strip = self._strips.get(index)
         if strip is None:
             segments = [
-                Segment(clean(text, limit=_LONGEST), self.style_of(style)) for text, style in self._source.line(index)
+                Segment(clean(text, limit=_LONGEST), self.style_of(style)) for text, style in self.source.line(index)
             ]
             strip = Strip([segment for segment in segments if segment.text])
             self._strips[index] = strip
@@ -330,17 +318,17 @@ class LineView(ScrollView, can_focus=True):
         return strip
 
     def _widen(self, cells: int) -> None:
-        """Make room to scroll sideways as far as the widest line that was drawn."""
+        """Allow scrolling to the end of the widest line that was drawn."""
         width = cells + self.scrollable_size.width - self._body_width
         if width > self.virtual_size.width:
             self.virtual_size = Size(width, self.virtual_size.height)
 
     def style_of(self, component: str) -> Style:
-        """Return what a component class says itself: its colour, and a background only if it names one."""
+        """Return the style of a component class, with a background only if the class has one itself."""
         return self.get_component_rich_style(component, partial=True)
 
     def _select(self, strip: Strip, start: int, end: int) -> Strip:
-        """Mark the letters from `start` to `end` (-1: all to the right) as selected."""
+        """Style the characters from `start` to `end` (-1: the end of the line) as selected."""
         text = strip.text
         left = cell_len(text[:start])
         right = strip.cell_length if end < 0 else cell_len(text[:end])
@@ -354,7 +342,7 @@ class LineView(ScrollView, can_focus=True):
         return Strip.join([strip.crop(0, left), selected, strip.crop(right)])
 
     def _draw_empty(self, y: int) -> Strip:
-        """Draw one line of the sentence that stands in the middle of an empty view."""
+        """Draw one line of the sentence in the middle of an empty view."""
         width, height = self.size
         text = self._sentence
         if text is None:
@@ -374,20 +362,18 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text and what stands between it and that of the next widget."""
+        """Return the selected text and the separator before that of the next widget."""
         start = 0 if selection.start is None else selection.start.y
         stop = self.line_count if selection.end is None else min(selection.end.y + 1, self.line_count)
         parts: list[str] = []
         for index in range(start, min(stop, start + _COPIED)):
             span = selection.get_span(index)
             if span is not None:
-                text = self._text(index)
-                whole = span[1] < 0
-                parts.append(text[span[0] :] if whole else text[span[0] : span[1]])
+                parts.append(self._text(index)[span[0] : span[1] if span[1] >= 0 else None])
         if stop > start + _COPIED:
             parts.append(f"… {stop - start - _COPIED:,} more lines are not copied")
         return "".join(parts).removesuffix("\n"), "\n"
 
     def _text(self, index: int) -> str:
-        """Return one line as it is copied, with its line break."""
+        """Return one line as copied text, with its line break."""
         return self._strip(index).text + "\n"

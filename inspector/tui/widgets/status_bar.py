@@ -1,4 +1,4 @@
-"""The first line of the screen: which agent, how we talk to it, and what the session is doing."""
+"""The first line of the screen: the agent, its interface, and the state of the session."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:  # the bar is painted before the session is loaded
 
 _LONGEST_NAME = 40
 _ROOMY = 110
-"""From how many cells on the line says where the receiver listens."""
+"""How many cells are needed to show the address of the receiver."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the line says; texts may come from the agent."""
+    """The content of the line; texts may come from the agent."""
 
     agent: str = ""
     interface: str = ""
     light: str = "off"
     doing: str = "not connected"
     push: str = ""
-    """Where the receiver listens, while push is on."""
+    """The address of the receiver, while push is on."""
     records: int = 0
     findings: int = 0
     failure: str = ""
 
     @classmethod
     def of(cls, session: Session, light: str, doing: str, reference: str, glyphs: Glyphs) -> Status:
-        """Return the status of a session that is doing something; `reference` is its name while it has no agent."""
+        """Return the status of a session; `reference` is shown while there is no agent."""
         journal, push, connection = session.journal, session.push, session.connection
         choice = connection.choice if connection else None
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
@@ -55,7 +55,7 @@ class Status:
 
 
 class StatusBar(Static):
-    """Draws a `Status`; what does not fit is left out from the middle, the agent and the state never."""
+    """Draws a `Status`; parts in the middle that do not fit are left out, the agent and the state never."""
 
     def __init__(self, glyphs: Glyphs, status: Status) -> None:
         super().__init__("")
@@ -63,16 +63,16 @@ class StatusBar(Static):
         self._status = status
 
     def show(self, status: Status) -> None:
-        """Draw another status, if it is another."""
+        """Draw a status, if it has changed."""
         if status != self._status:
             self._status = status
             self.update(self._content(), layout=False)
 
     class InterfaceClicked(Message):
-        """Somebody clicked on the left half, where the interface stands."""
+        """The left half, with the interface, was clicked."""
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the menu of interfaces."""
+        """Request the menu of interfaces."""
         if event.x < self.size.width // 2 and self._status.interface:
             self.post_message(self.InterfaceClicked())
 
@@ -87,19 +87,14 @@ class StatusBar(Static):
         left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (interface, "$text-soft")]
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         right = [(f"{self._glyphs.light} {status.doing}", light)]
-        roomy = width > _ROOMY
-        spare = [
-            (
-                (status.push if roomy else "push on") if status.push else "push off",
-                "$wire-pushed" if status.push else "$wire-quiet",
-            ),
-            (
-                f"{status.findings:,} finding{'' if status.findings == 1 else 's'}",
-                "$state-warning" if status.findings else "$wire-quiet",
-            ),
+        push = status.push if width > _ROOMY or not status.push else "push on"
+        findings = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
+        optional = [
+            (push or "push off", "$wire-pushed" if push else "$wire-quiet"),
+            (findings, "$state-warning" if status.findings else "$wire-quiet"),
             (f"rec {status.records:,}", "$state-bad" if status.failure else "$wire-quiet"),
         ]
-        for extra in spare:
+        for extra in optional:
             if _width([*left, *right, extra]) <= width:
                 right.append(extra)
         if _width([*left, *right]) > width:

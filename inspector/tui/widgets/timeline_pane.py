@@ -1,4 +1,4 @@
-"""The timeline: every event in a row, under its title, the lane of the task, the state of the stream and the filter."""
+"""The timeline: the events in rows, below a title, the states of the task and its stream, and the filter."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.times import lasting
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.filter_line import FilterLine
-from inspector.tui.widgets.state_line import StateLine
-from inspector.tui.widgets.stream_line import StreamLine
+from inspector.tui.widgets.task_lines import StateLine, StreamLine
 
 COLUMNS = (
     Column("time", 8, "right"),
@@ -40,18 +39,18 @@ _ASIDE = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"})
 """Events of notes that are not part of a conversation."""
 
 PHASE = 0.25
-"""How long each phase of the moving sign is shown, in seconds."""
+"""How long each phase of the animated sign is shown, in seconds."""
 
 _NOTHING_YET = "Nothing yet. Write a message below; enter sends it."
 _NO_HIT = "No row is a hit. Escape shows all of them."
 _SIDE_BY_SIDE = 64
-"""So many rows back from the nearest one is looked for the run that a chunk is in."""
+"""How many rows before the nearest one are searched for the run of a chunk."""
 
 
 def belongs(record: Record) -> bool:
-    """Say whether a record is part of the conversation, which card fetches, the doctor and good heads are not.
+    """Return whether a record is part of the conversation: not a card fetch, a doctor's check or a successful head.
 
-    Bookmarks and remarks stand on the rows that they are about.
+    Bookmarks and remarks are shown on the rows of their records.
     """
     if record.operation == "GetAgentCard" or record.event in _ASIDE:
         return False
@@ -76,7 +75,7 @@ class TimelinePane(Vertical):
         self._session = session
         self._glyphs = glyphs
         self._annotations = Annotations(session)
-        # Both are kept, because a million records take longer to read again than anybody waits for a key.
+        # Both lists are kept, because reading a million records again takes too long for a key press.
         self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
         for whole in self._wholes.values():
             session.journal.subscribe(whole.offer, replay=True)
@@ -87,7 +86,7 @@ class TimelinePane(Vertical):
         self._title = Static("TIMELINE", id="timeline-title", classes="pane-title")
         self._states = StateLine(session.journal, glyphs)
         self.stream = StreamLine(session, glyphs)
-        self._filter = FilterLine(session, belongs)
+        self.filter = FilterLine(session, belongs)
         self.feed = Feed(COLUMNS, self._rows, enter_hint="detail", id="timeline", empty=_NOTHING_YET)
 
     def compose(self) -> ComposeResult:
@@ -95,50 +94,44 @@ class TimelinePane(Vertical):
         yield self._title
         yield self._states
         yield self.stream
-        yield self._filter
+        yield self.filter
         yield self.feed
 
     @property
     def filtering(self) -> bool:
-        """Say whether a filter leaves rows out."""
+        """Whether a filter is active."""
         return self._list is not self._whole
 
     @property
     def _whole(self) -> RecordList:
-        """Return all rows, folded or not."""
+        """The rows without a filter."""
         return self._wholes[self._folded]
 
     def _rows_of(self, records: RecordList) -> TimelineRows:
         return TimelineRows(self._session.journal, records, self._glyphs, self._annotations)
 
     def refresh_rows(self) -> None:
-        """Draw the rows that came or changed."""
+        """Draw the rows that were added or changed."""
         self.feed.refresh_rows()
-        self._filter.look()
+        self.filter.look()
 
     # Rows
 
     def record(self, index: int) -> Record | None:
-        """Return the last record of a row, None where there is no such row."""
+        """Return the last record of a row, None if there is no such row."""
         return self._rows.record(index) if 0 <= index < len(self._rows) else None
 
     def holds(self, index: int, seq: int) -> bool:
-        """Say whether a record is in a row, or may be: between the first and the last of its run."""
+        """Return whether a record may be in a row: it is between the first and the last one of its run."""
         return self._list[index].first <= seq <= self._list[index].last
 
     def show_seq(self, seq: int) -> None:
-        """Put the cursor on the row of a record, or the nearest before it."""
-        row = self._row_of(seq)
-        if row is not None:
-            self.feed.cursor = row
-
-    def _row_of(self, seq: int) -> int | None:
-        """Return the row that a record is in; runs that grow side by side make it an earlier one than the nearest."""
+        """Move the cursor to the row of a record, or the nearest before it."""
         nearest = self._list.index_of(seq)
-        if nearest is None:
-            return None
-        earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
-        return next((row for row in earlier if self.holds(row, seq)), nearest)
+        if nearest is not None:
+            # If runs grow side by side, the row of the record is before the nearest one.
+            earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
+            self.feed.cursor = next((row for row in earlier if self.holds(row, seq)), nearest)
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
         self._list, self._rows = rows, self._rows_of(rows)
@@ -149,46 +142,40 @@ class TimelinePane(Vertical):
 
     def fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
-        record = None if self.feed.following else self.record(self.feed.cursor)
+        keep = self._seq_to_keep()
         self._folded = not self._folded
-        self._filter.fold(folded=self._folded)
-        rows = self._whole if self._filter.hits is None else self._filter.hits
-        self._show_list(rows, record.seq if record is not None else 0)
+        self.filter.fold(folded=self._folded)
+        self._show_list(self._whole if self.filter.hits is None else self.filter.hits, keep)
+
+    def _seq_to_keep(self) -> int:
+        """Return the record under the cursor, 0 if the feed follows its end."""
+        record = None if self.feed.following else self.record(self.feed.cursor)
+        return record.seq if record is not None else 0
 
     # The filter
 
-    def filter(self) -> None:
-        """Write a filter."""
-        self._filter.open()
-
-    def clear_filter(self) -> None:
-        """Filter no more."""
-        self._filter.action_clear()
-
     def on_filter_line_changed(self) -> None:
-        """Show the hits of another filter, or all rows where there is none any more."""
-        record = self.record(self.feed.cursor)
-        hits = self._filter.hits
-        keep = record.seq if record is not None and not self.feed.following else 0
+        """Show the hits of the new filter, or all rows if it was removed."""
+        hits, keep = self.filter.hits, self._seq_to_keep()
         self._show_list(*((self._whole, keep) if hits is None else (hits, 0)))
         self.show_title(*self._titled)
         self.refresh_bindings()
 
     def on_filter_line_found(self) -> None:
-        """Show the hits that were found meanwhile."""
+        """Show the new hits."""
         self.feed.refresh_rows()
         self.show_title(*self._titled)
 
     def on_filter_line_left(self) -> None:
-        """Go to what the filter leaves."""
+        """Focus the hits."""
         self.screen.set_focus(self.feed)
 
     # The lines above the rows
 
     def show_title(self, task: TrackedTask | None, past: TrackedTask | None, record: Record | None) -> None:
-        """Show a task, its state and how long it has been going on, as it is or as it was in the `past`.
+        """Show a task, its state and its duration, as it is now or as it was in the `past`.
 
-        The stream is that of the task as it is, or of the selected `record`.
+        The stream is that of the present task, or of the selected `record`.
         """
         session, self._titled = self._session, (task, past, record)
         shown = past or task
@@ -208,7 +195,7 @@ class TimelinePane(Vertical):
     def _state(self, account: AssembledTask, *, running: bool) -> list[Content | tuple[str, str]]:
         style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
         style = "$state-warning" if account.state in INTERRUPTED else style
-        last = account.moves[-1].at  # a task that is over is asked for again and again
+        last = account.moves[-1].at  # GetTask updates a task that has ended, too
         if not is_terminal(account.state):
             last = time.time() if running else account.updated
         return [
@@ -219,7 +206,7 @@ class TimelinePane(Vertical):
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:
-        """Return the glyph of a state; a task at work has the only one on the screen that moves."""
+        """Return the glyph of a state; that of a running task is the only animated one on the screen."""
         phases = self._glyphs.moving
         if state == State.WORKING and moving and self.app.animation_level != "none":
             return phases[int(time.monotonic() / PHASE) % len(phases)]

@@ -1,8 +1,8 @@
-"""The tour on the screen: two lines above the footer, which have keys while they are focused."""
+"""The tour on the screen: two lines above the footer, with keys of their own while they have the focus."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -14,17 +14,8 @@ from inspector.session.journal import Journal
 from inspector.tui.tour import STOPS, Send, Step
 
 
-class Move(StrEnum):
-    """Where the user wants to go on the tour."""
-
-    ON = "on"
-    NEXT = "next"
-    BACK = "back"
-    LEAVE = "leave"
-
-
 class Tour(Static, can_focus=True):
-    """Leads through the stops; it asks to have steps shown and messages sent, and looks for what came of them."""
+    """Leads through the stops: it requests that steps are shown and messages sent, and waits for their results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,right", "move('on')", "go on", id="tour.on", tooltip="Do what the tour offers", show=False),
@@ -34,7 +25,7 @@ class Tour(Static, can_focus=True):
     ]
 
     class Shown(Message):
-        """A step is to be seen, with the record that was found for it (0 for none); the tour may keep the focus."""
+        """Show a step, with the record that was found for it (0 for none); `focused` keeps the focus on the tour."""
 
         def __init__(self, step: Step, found: int, *, focused: bool) -> None:
             super().__init__()
@@ -42,13 +33,12 @@ class Tour(Static, can_focus=True):
             self.found = found
             self.focused = focused
 
+    @dataclass
     class SendWanted(Message):
-        """What the step offers is to be sent."""
+        """Send the message that the step offers."""
 
-        def __init__(self, tour: Tour, send: Send) -> None:
-            super().__init__()
-            self.tour = tour
-            self.send = send
+        tour: Tour
+        send: Send
 
     class Left(Message):
         """The user leaves the tour."""
@@ -60,18 +50,18 @@ class Tour(Static, can_focus=True):
         self._looked = self._found = 0
 
     def on_mount(self) -> None:
-        """Begin."""
+        """Show the first step."""
         self.focus()
         self._show(focused=True)
 
     @property
     def step(self) -> Step:
-        """What is shown."""
+        """The step that is shown."""
         return STOPS[self._stop].steps[self._step]
 
     @property
     def _over(self) -> bool:
-        """Whether nothing comes behind what is shown."""
+        """Whether this is the last step."""
         return self._stop == len(STOPS) - 1 and self._step == len(STOPS[-1].steps) - 1
 
     @property
@@ -80,20 +70,20 @@ class Tour(Static, can_focus=True):
         return self.step.does or ("leave the tour" if self._over else "go on")
 
     def _show(self, *, focused: bool) -> None:
-        """Have the step shown; from here on, what happens counts."""
+        """Request the step to be shown; records from now on count as its result."""
         self.post_message(self.Shown(self.step, self._found, focused=focused))
         self._looked, self._found = len(self._journal.capture), 0
         self.refresh()
         self.refresh_bindings()
 
     def render(self) -> Content:
-        """Draw the text, behind where the tour is or, while others have the keys, which one brings them back."""
+        """Draw the position in the tour and the text, with the key that focuses the tour if it has no focus."""
         head = [("TOUR", "bold $bar")] if self.has_focus else [("f2", "$bar"), (" TOUR", "bold $text-soft")]
         number = (f" {self._stop + 1}/{len(STOPS)}  ", "$text-soft")
         return Content.assemble(*head, number, (f"{STOPS[self._stop].title}  ", "bold"), self.step.say)
 
     def look(self) -> None:
-        """Go on when what the step waits for was seen and every call is over, whoever made it."""
+        """Continue once the record that the step waits for is there and every call has ended."""
         if self.step.send is None:
             return
         looked, self._looked = self._looked, len(self._journal.capture)
@@ -115,21 +105,21 @@ class Tour(Static, can_focus=True):
         self._show(focused=self.has_focus)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Have no next stop at the last one."""
-        if parameters == (Move.NEXT,):
+        """Offer no next stop at the last one."""
+        if parameters == ("next",):
             return self._stop < len(STOPS) - 1
         return super().check_action(action, parameters)
 
     def action_move(self, move: str) -> None:
-        """Go where the user wants to."""
-        match Move(move):
-            case Move.ON if self.step.send is not None:
+        """Go to another step: "on", "next" or "back", or leave the tour."""
+        match move:
+            case "on" if self.step.send is not None:
                 self.post_message(self.SendWanted(self, self.step.send))
-            case Move.ON if not self._over:
+            case "on" if not self._over:
                 self._advance()
-            case Move.NEXT:
+            case "next":
                 self._go(self._stop + 1)
-            case Move.BACK:
+            case "back":
                 self._go(max(0, self._stop - (self._step == 0)))
             case _:
                 self.post_message(self.Left())

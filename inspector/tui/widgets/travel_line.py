@@ -1,8 +1,9 @@
-"""The line of time travel: which moment of a task is shown, where it lies among all, and the keys to go to others."""
+"""The line of time travel: the moment of a task that is shown, its position, and the keys to go to others."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -29,13 +30,13 @@ from inspector.tui.render.times import lasting
 from inspector.tui.screens.text_dialog import TextDialog
 
 _LEAPS = 20
-"""How many leaps there are from the first moment to the last."""
+"""The number of leaps from the first moment to the last."""
 _NARROWEST = 8
-"""A bar of fewer cells would say nothing."""
+"""The minimum width of the bar in cells."""
 
 
 class TravelLine(Widget, can_focus=True):
-    """Says which moment is shown and goes to others; hidden while the task is shown as it is now.
+    """Shows a moment of a task and goes to others; hidden while the present task is shown.
 
     The moments are read in the background: the first step into a long stream takes a second, the others a few
     milliseconds.
@@ -63,16 +64,15 @@ class TravelLine(Widget, can_focus=True):
         Binding("escape,t", "leave", "now", id="travel.leave", tooltip="Back to the task as it is now"),
     ]
 
+    @dataclass
     class Moved(Message):
-        """Another moment is to be seen: the task as it was, and the record that made it so."""
+        """Another moment is shown: the task at that time, and the record that changed it."""
 
-        def __init__(self, task: TrackedTask, seq: int) -> None:
-            super().__init__()
-            self.task = task
-            self.seq = seq
+        task: TrackedTask
+        seq: int
 
     class Left(Message):
-        """The task is to be seen as it is now."""
+        """The present task is to be shown."""
 
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__()
@@ -88,16 +88,16 @@ class TravelLine(Widget, can_focus=True):
 
     @property
     def seq(self) -> int:
-        """Return the record of the moment that is shown, 0 where none is."""
+        """The record of the moment that is shown, 0 for none."""
         return self._moments.seq(self._index) if self._moments is not None and self._index >= 0 else 0
 
     @property
     def travelling(self) -> bool:
-        """Say whether a moment is shown, or about to be."""
+        """Whether a moment is shown or being read."""
         return self._moments is not None
 
     def enter(self, task_id: str, seq: int) -> None:
-        """Show a task as it was at a record, and take the keys."""
+        """Show a task at the time of a record, and focus the line."""
         if self._moments is None or self._moments.task_id != task_id:
             self._forget()
             self._moments = Moments(self._session.journal, task_id)
@@ -106,7 +106,7 @@ class TravelLine(Widget, can_focus=True):
         self.go_to(seq)
 
     def go_to(self, seq: int) -> None:
-        """Show the moment of a record, or the last one before it, as soon as it has been read."""
+        """Show the moment of a record, or the last one before it, once it has been read."""
         self._wanted = seq
         self._land()
         self.read_on()
@@ -118,7 +118,7 @@ class TravelLine(Widget, can_focus=True):
         self._index, self._wanted = -1, 0
 
     def read_on(self) -> None:
-        """Read the moments that came since, in the background."""
+        """Read new moments in the background."""
         busy = self._reading is not None and not self._reading.is_finished
         if self._moments is not None and not self._moments.complete and not busy:
             self._reading = self._read(self._moments)
@@ -136,7 +136,7 @@ class TravelLine(Widget, can_focus=True):
             self._give_up(str(error))
 
     def _land(self) -> None:
-        """Go to the moment that is wanted, once everything up to it has been read."""
+        """Go to the wanted moment, if everything up to it has been read."""
         moments = self._moments
         if moments is None or not self._wanted or not (moments.complete or moments.through >= self._wanted):
             return
@@ -144,7 +144,7 @@ class TravelLine(Widget, can_focus=True):
         self._go(moments.index_of(wanted))
 
     def _give_up(self, why: str) -> None:
-        """Say why the past cannot be shown, and go back to now."""
+        """Report why the moment cannot be shown, and return to the present task."""
         notify(self, why, "error")
         self.action_leave()
 
@@ -157,17 +157,17 @@ class TravelLine(Widget, can_focus=True):
             return
         try:
             task = moments.at(index)
-        except (CaptureError, LookupError) as error:  # it was lost: the disk was full, the file is damaged
+        except (CaptureError, LookupError) as error:  # the disk was full, or the file is damaged
             self._give_up(str(error))
             return
         self._index, self.past = index, task
         self.refresh()
         self.post_message(self.Moved(task, moments.seq(index)))
 
-    # What is to be seen
+    # Drawing
 
     def _time(self, index: int) -> str:
-        """Return a moment as the timeline names it: its record and its time since the message before it."""
+        """Return the name of a moment: its record, and its time since the message before it."""
         if self._moments is None:
             return ""
         seq, journal = self._moments.seq(index), self._session.journal
@@ -186,8 +186,8 @@ class TravelLine(Widget, can_focus=True):
             if moments.complete:
                 return Content.styled("AS OF ?   nothing was recorded that tells of this task", "bold")
             return Content.styled(f"AS OF ...   reading {moments.through / max(1, known):.0%}", "bold")
-        what = title(session.journal.capture.get(self.seq)).partition(" ")[2]
-        head = Content.assemble((f"AS OF {self._time(self._index)}", "bold reverse"), ("  ", ""), plain(what))
+        event = title(session.journal.capture.get(self.seq)).partition(" ")[2]
+        head = Content.assemble((f"AS OF {self._time(self._index)}", "bold reverse"), ("  ", ""), plain(event))
         place = f"  {self._index + 1:,} of {len(moments):,}"
         mark = f"  mark {self._time(self._mark)}" if self._mark is not None else ""
         room = self.size.width - cell_len(head.plain) - len(place) - 2
@@ -197,30 +197,29 @@ class TravelLine(Widget, can_focus=True):
             self._bar = (0, 0)
             return Content.assemble(head, (tail, "$text-soft"))
         self._bar = (cell_len(head.plain) + 2, width)
-        return Content.assemble(head, ("  ", ""), self._drawn(width, len(moments)), (tail, "$text-soft"))
+        return Content.assemble(head, ("  ", ""), *self._drawn(width, len(moments)), (tail, "$text-soft"))
 
-    def _drawn(self, width: int, count: int) -> Content:
+    def _drawn(self, width: int, count: int) -> list[tuple[str, str]]:
         """Draw the bar, the moment in it and the mark."""
-        signs = [(self._glyphs.horizontal, "$state-warning")] * width
-        here = self._cell(self._index, width, count)
-        signs[here + 1 :] = [(self._glyphs.horizontal, "$rule")] * (width - here - 1)
+
+        def cell(index: int) -> int:
+            return round(index * (width - 1) / max(1, count - 1))
+
+        here, rule = cell(self._index), self._glyphs.horizontal
+        signs = [(rule, "$state-warning")] * here + [(rule, "$rule")] * (width - here)
         if self._mark is not None:
-            signs[self._cell(self._mark, width, count)] = (self._glyphs.vertical, "bold $wire-pushed")
+            signs[cell(self._mark)] = (self._glyphs.vertical, "bold $wire-pushed")
         signs[here] = (self._glyphs.light, "bold $state-warning")
-        return Content.assemble(*signs)
+        return signs
 
-    @staticmethod
-    def _cell(index: int, width: int, count: int) -> int:
-        return round(index * (width - 1) / max(1, count - 1))
-
-    # What the user wants
+    # Keys and clicks
 
     def action_step(self, by: int) -> None:
-        """Go on or back by some events."""
+        """Go forward or back by some events."""
         self._go(self._index + by)
 
     def action_leap(self, direction: int) -> None:
-        """Go on or back by a good way."""
+        """Go forward or back by a part of all events."""
         count = len(self._moments) if self._moments is not None else 0
         self._go(self._index + direction * max(2, count // _LEAPS))
 
@@ -233,7 +232,7 @@ class TravelLine(Widget, can_focus=True):
         self._go(len(self._moments) - 1 if self._moments is not None else 0)
 
     def action_mark(self) -> None:
-        """Mark the moment, or take the mark away where it stands."""
+        """Mark the moment, or remove its mark."""
         self._mark = None if self._mark == self._index or self._index < 0 else self._index
         self.refresh()
         self.refresh_bindings()
@@ -242,29 +241,28 @@ class TravelLine(Widget, can_focus=True):
         """Show what changed between the mark and this moment, or between this moment and now."""
         if self._moments is None or self._index < 0:
             return
-        index, mark, moments = self._index, self._mark, self._moments
-        if mark is None or mark == index:
-            name = f"WHAT CHANGED   {self._time(index)} {self._glyphs.sent} now"
-            self.app.push_screen(TextDialog(name, lambda: self._changes(moments, index, None)))
-            return
-        first, last = sorted((mark, index))
-        name = f"WHAT CHANGED   {self._time(first)} {self._glyphs.sent} {self._time(last)}"
+        moments, first = self._moments, self._index
+        last: int | None = None
+        if self._mark is not None and self._mark != self._index:
+            first, last = sorted((self._mark, self._index))
+        until = "now" if last is None else self._time(last)
+        name = f"WHAT CHANGED   {self._time(first)} {self._glyphs.sent} {until}"
         self.app.push_screen(TextDialog(name, lambda: self._changes(moments, first, last)))
 
     async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
-        while last is None and moments.read():  # noqa: ASYNC110 - nothing is waited for: others get their turn
+        while last is None and moments.read():  # noqa: ASYNC110 - let other coroutines run
             await asyncio.sleep(0)
         later = moments.at(len(moments) - 1 if last is None else last)
         return what_changed(compare_tasks(moments.at(first).now, later.now), self._glyphs)
 
     def action_leave(self) -> None:
-        """Go back to now."""
+        """Return to the present task."""
         self._forget()
         self.remove_class("-open")
         self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the moment that was clicked in the bar."""
+        """Go to the clicked moment of the bar."""
         start, width = self._bar
         at = event.get_content_offset(self)
         if at is not None and self._moments is not None and start <= at.x < start + width:

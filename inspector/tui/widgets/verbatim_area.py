@@ -1,6 +1,8 @@
-"""A text area that keeps every character as it was written, and leaves the keys of the screen alone."""
+"""A text area that keeps every character, and does not handle keys of the screen."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from rich.text import Text
 from textual import events
@@ -11,11 +13,11 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 _SHOWN = {"\r": "␍", "\u2028": "↵", "\u2029": "¶"}
-"""What stands on the screen for characters that break lines elsewhere, and here do not."""
+"""The signs for characters that break lines elsewhere, but not here."""
 
 
 class VerbatimDocument(Document):
-    """A document in which only a newline ends a line: Textual's own makes newlines of eight other characters."""
+    """A document in which only a newline ends a line; Textual's own turns eight other characters into newlines."""
 
     def __init__(self, text: str) -> None:
         super().__init__("")
@@ -23,7 +25,7 @@ class VerbatimDocument(Document):
         self._lines = text.split("\n")
 
     def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
-        """Replace a range and return where the new text ends, and what it replaced."""
+        """Replace a range and return the end of the new text and the replaced text."""
         top, bottom = sorted((start, end))
         replaced = self.get_text_range(top, bottom)
         before = self._lines[top[0]][: top[1]] if top[0] < len(self._lines) else ""
@@ -37,23 +39,22 @@ class VerbatimDocument(Document):
 
 
 class VerbatimArea(TextArea):
-    """A text area over an `VerbatimDocument`; more than `most` characters are not taken, but told of.
+    """A text area with a `VerbatimDocument`; a paste that exceeds `most` characters is reported instead of inserted.
 
-    Escape and keys with alt are for the screen: some terminals name a letter with alt, and Textual's area would write
-    it, or move the focus on.
+    Escape and keys with alt are left to the screen: Textual's own area moves the focus, or inserts the letter that some
+    terminals send with alt.
     """
 
     most: int | None = None
 
+    @dataclass
     class Overflowed(Message):
-        """So much was pasted that it was not taken; `text` is what it would have come to."""
+        """A paste was too long; `text` is the whole text with it."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        text: str
 
     def on_mount(self) -> None:
-        """Nothing here blinks."""
+        """Stop the cursor from blinking."""
         self.cursor_blink = False
 
     def _set_document(self, text: str, language: str | None) -> None:
@@ -64,10 +65,10 @@ class VerbatimArea(TextArea):
         self._rewrap_and_refresh_virtual_size()
 
     def get_line(self, line_index: int) -> Text:
-        """Return a line as it is drawn: a character that a terminal would obey or hide has a sign in its place."""
+        """Return a line as it is drawn, with signs for control characters and invisible ones."""
         line = self.document.get_line(line_index)
         if not line.isprintable():
-            line = "".join(one if one.isprintable() or one == "\t" else _SHOWN.get(one, "·") for one in line)
+            line = "".join(char if char.isprintable() or char == "\t" else _SHOWN.get(char, "·") for char in line)
         return Text(line, end="", no_wrap=True)
 
     async def _on_key(self, event: events.Key) -> None:
@@ -77,7 +78,7 @@ class VerbatimArea(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         text = event.text
         if "\n" not in text:
-            text = text.replace("\r", "\n")  # terminals write the ends of pasted lines so
+            text = text.replace("\r", "\n")  # terminals send a carriage return for each line end
         if self.most is not None and len(self.text) + len(text) > self.most:
             event.stop()
             event.prevent_default()

@@ -1,29 +1,42 @@
-"""The tabs of the views, and those of a view that shows several sections."""
+"""Lines of words that can be clicked: the tabs of the views, the tabs of the sections of a view, and chips."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 from textual.widgets import Static
 
 from inspector.tui.render.content import plain
-from inspector.tui.views.registry import VIEWS, ViewEntry
+from inspector.tui.views.registry import VIEWS
+
+_TARGET = "target"
+
+
+def clickable(content: Content, target: str) -> Content:
+    """Return the content as a text for which `clicked` returns the target."""
+    return content.stylize(Style.from_meta({_TARGET: target}))
+
+
+def clicked(event: events.Click) -> str:
+    """Return the target of the text under the pointer, `""` if it has none."""
+    return str(event.style.meta.get(_TARGET, ""))
 
 
 class ViewTabs(Static):
-    """Shows the views with their numbers and asks for the one that is clicked."""
+    """Shows the views with their numbers and asks for the view that is clicked."""
 
+    @dataclass
     class Chosen(Message):
         """A view was clicked."""
 
-        def __init__(self, view: str) -> None:
-            super().__init__()
-            self.view = view
+        view: str
 
     current: reactive[str] = reactive("")
 
@@ -33,31 +46,21 @@ class ViewTabs(Static):
 
     def render(self) -> Content:
         """Draw the names, the current one marked."""
-        return Content("   ").join([self._tab(number, view) for number, view in enumerate(VIEWS, 1)])
-
-    def _tab(self, number: int, view: ViewEntry) -> Content:
-        if view.id == self.current:
-            return Content.assemble((f"{number} ", "$bar"), (view.title, "bold $bar"))
-        return Content.assemble((f"{number} ", "$wire-quiet"), (view.title, "$text-soft"))
+        tabs: list[Content] = []
+        for number, view in enumerate(VIEWS, 1):
+            styles = ("$bar", "bold $bar") if view.id == self.current else ("$wire-quiet", "$text-soft")
+            tab = Content.assemble((f"{number} ", styles[0]), (view.title, styles[1]), "   ")
+            tabs.append(clickable(tab, view.id))
+        return Content.assemble(*tabs).rstrip()
 
     def on_click(self, event: events.Click) -> None:
         """Ask for the view under the pointer."""
-        at = event.get_content_offset(self)
-        if at is None:
-            return
-        end = 0
-        for view in VIEWS:
-            end += len(view.title) + 5
-            if at.x < end:
-                self.post_message(self.Chosen(view.id))
-                return
-
-
-_GAP = "   "
+        if view := clicked(event):
+            self.post_message(self.Chosen(view))
 
 
 class SectionTab(NamedTuple):
-    """A way to look at something: its id, and its name and key as they are shown."""
+    """A section of a view: its id, and its name and key as they are shown."""
 
     id: str
     name: str
@@ -65,37 +68,60 @@ class SectionTab(NamedTuple):
 
 
 class SectionTabs(Static):
-    """Shows the faces and a note behind them; a click on one asks for it."""
+    """Shows the sections and a note behind them, and asks for the section that is clicked."""
 
+    @dataclass
     class Chosen(Message):
-        """A face was clicked."""
+        """A section was clicked."""
 
-        def __init__(self, face: str) -> None:
-            super().__init__()
-            self.face = face
+        face: str
 
     def __init__(self, title: str, *, id: str, classes: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id, classes=classes)
         self._title = title
-        self._faces: Sequence[SectionTab] = ()
 
-    def show(self, faces: Sequence[SectionTab], current: str, note: str = "") -> None:
-        """Show these faces, one of which is seen, and what is to be said of it."""
-        self._faces = faces
+    def show(self, sections: Sequence[SectionTab], current: str, note: str = "") -> None:
+        """Show these sections, one of which is visible, and a note about it."""
         pieces: list[Content | tuple[str, str]] = [(self._title, "bold")]
-        for face in faces:
-            pieces.append((_GAP + face.name, "bold $foreground" if face.id == current else "$text-soft"))
-            pieces.append((f" {face.key}" if face.key else "", "$bar"))
-        self.update(Content.assemble(*pieces, _GAP, plain(note)))
+        for section in sections:
+            style = "bold $foreground" if section.id == current else "$text-soft"
+            tab = Content.assemble((section.name, style), (f" {section.key}" if section.key else "", "$bar"))
+            pieces += [("   ", ""), clickable(tab, section.id)]
+        self.update(Content.assemble(*pieces, "   ", plain(note)))
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the face whose name is clicked."""
-        at = event.get_content_offset(self)
-        if at is None:
-            return
-        end = len(self._title)
-        for face in self._faces:
-            start = end + len(_GAP)
-            end = start + len(face.name) + (len(face.key) + 1 if face.key else 0)
-            if start <= at.x < end:
-                self.post_message(self.Chosen(face.id))
+        """Ask for the section under the pointer."""
+        if section := clicked(event):
+            self.post_message(self.Chosen(section))
+
+
+class Chip(NamedTuple):
+    """A word, which may come from an agent, its style, and what a click on it asks for, `""` for nothing."""
+
+    text: str
+    style: str = "$text-soft"
+    does: str = ""
+
+
+class Chips(Static):
+    """Shows chips beside each other, and reports which one is clicked."""
+
+    @dataclass
+    class Chosen(Message):
+        """A chip was clicked."""
+
+        does: str
+
+    _chips: Sequence[Chip] = ()
+
+    def show(self, chips: Sequence[Chip]) -> None:
+        """Show these chips."""
+        if chips != self._chips:
+            self._chips = chips
+            contents = [clickable(plain(chip.text, limit=40).stylize(chip.style), chip.does) for chip in chips]
+            self.update(Content("  ").join(contents), layout=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for what the chip under the pointer does."""
+        if does := clicked(event):
+            self.post_message(self.Chosen(does))

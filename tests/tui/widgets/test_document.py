@@ -70,26 +70,10 @@ async def test_another_text_begins_at_its_top_or_its_end() -> None:
         document.set_text("first\n" + "y\n" * 50)
         await settle(pilot)
         assert drawn(document)[0] == "first"
-        document.clear()
+        document.set_text("")
         document.empty = "No text."
         await settle(pilot)
         assert [line.strip() for line in drawn(document) if line] == ["No text."]
-
-
-async def test_code_keeps_its_columns() -> None:
-    document = Document(follow=False)
-    async with Stage(document).run_test(size=(20, 5)) as pilot:
-        document.set_text("if x:\n\treturn some_value + 1", code=True)
-        await settle(pilot)
-        assert drawn(document)[:3] == ["if x:", "    return some_va", "lue + 1"]
-
-
-async def test_more_text_than_can_be_shown_ends_in_a_line_that_says_so() -> None:
-    document = Document(limit=1_000)
-    async with Stage(document).run_test(size=(80, 24)) as pilot:
-        document.append("line\n" * 500)
-        await settle(pilot)
-        assert drawn(document)[-1] == "… 1,500 more characters are not shown"
 
 
 @pytest.mark.parametrize("text", ["\u200b" * 5_000, "e" + "\u0301" * 20_000, "\x1b[2J" * 1_000, "👍🏽你 " * 1_000])

@@ -214,7 +214,7 @@ async def test_a_click_means_the_row_that_is_scrolled_there() -> None:
 
 
 async def test_a_burst_of_rows_is_one_message() -> None:
-    first, second = Feed.Highlighted(Feed(COLUMNS), 1), Feed.Highlighted(Feed(COLUMNS), 2)
+    first, second = Feed.Highlighted(Feed(COLUMNS, Events(0)), 1), Feed.Highlighted(Feed(COLUMNS, Events(0)), 2)
     assert first.can_replace(Feed.Highlighted(first.feed, 3))
     assert not first.can_replace(second)
     assert not first.can_replace(Feed.Opened(first.feed, 1))

@@ -1,4 +1,4 @@
-"""The line about the stream: how it flows, and when it was lost, how to listen again and what was missed."""
+"""The lines under the title of the timeline: the states of the task, and the state of its stream."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from inspector.capture.records import Record
+from inspector.capture.records import Kind, Record
+from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session import reconnect
 from inspector.session.exchanges import ExchangeSummary
+from inspector.session.journal import Journal
 from inspector.session.reconnect import LostStream, NextStep
 from inspector.session.replay.task_diff import TaskDiff
 from inspector.session.session import Session
@@ -23,15 +25,74 @@ from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_line
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.state_line import lane, next_word
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
-from inspector.tui.widgets.state_line import LOW
+
+LOW = 16
+"""On a screen with fewer rows, the timeline needs the rows of these lines."""
+
+_SENDS = ("SendMessage", "SendStreamingMessage")
+
+
+class StateLine(Static):
+    """The states of a task, with the next step in a second line if there is one; hidden without a task."""
+
+    DEFAULT_CSS = """
+    StateLine {
+        height: auto;
+        max-height: 2;
+        display: none;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
+    """
+
+    def __init__(self, journal: Journal, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._journal = journal
+        self._glyphs = glyphs
+        self._account: AssembledTask | None = None
+        self._past = False
+        self._answers: list[tuple[float, str]] = []
+        self._asked: tuple[str, int] = ("", -1)
+        self._drawn: tuple[Piece, ...] = ()
+
+    def show(self, account: AssembledTask | None, *, past: bool = False) -> None:
+        """Show the states of a task as it is, or as it was in the `past`."""
+        self._account, self._past = account, past
+        asked = (account.id if account is not None else "", len(self._journal.sends))
+        if account is not None and asked != self._asked:
+            self._asked = asked
+            sent = self._journal.capture.select(kinds=(Kind.REQUEST,), task=account.id)
+            self._answers = [(record.at, record.label) for record in sent if record.operation in _SENDS]
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Fit the states to the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        account = self._account
+        moves = account.moves if account is not None else []
+        self.display = bool(moves)
+        if not moves:
+            return
+        width = self.size.width or self.container_size.width
+        states = lane(moves, self._glyphs, width)
+        low = self.app.size.height < LOW
+        next_step = [] if low else next_word(moves, self._answers, self._glyphs, past=self._past)
+        drawn = (*states, *([("\n", ""), *next_step] if next_step else []))
+        if drawn != self._drawn:
+            taller = ("\n", "") in drawn, ("\n", "") in self._drawn
+            self._drawn = drawn
+            self.update(Content.assemble(*drawn), layout=taller[0] != taller[1])
 
 
 class StreamLine(Static):
-    """Shows how one stream flows, and watches over the stream of the task that is shown; hidden where there is none.
+    """Shows the state of a stream, and watches the stream of the task that is shown; hidden without a stream.
 
-    With `automatic`, it asks by itself to listen again to a task whose stream was lost.
+    With `automatic`, it requests a new subscription to a task whose stream was lost.
     """
 
     DEFAULT_CSS = """
@@ -44,7 +105,7 @@ class StreamLine(Static):
     """
 
     class Clicked(Message):
-        """The line was clicked, to see more of it."""
+        """The line was clicked, to see more about the stream."""
 
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__()
@@ -55,7 +116,7 @@ class StreamLine(Static):
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
         self._drop: LostStream | None = None
-        self._heard = False
+        self._resumed = False
         self._missed: TaskDiff | None = None
         self._tries = 0
         self._waiting: Timer | None = None
@@ -63,24 +124,23 @@ class StreamLine(Static):
 
     @property
     def lost(self) -> bool:
-        """Say whether the task goes on without a stream that tells of it."""
-        return self._drop is not None and not self._heard and not self._over
-
-    @property
-    def _over(self) -> bool:
-        return self._watched is None or is_terminal(self._watched.now.state)
+        """Whether the task continues without a stream that reports on it."""
+        over = self._watched is None or is_terminal(self._watched.now.state)
+        return self._drop is not None and not self._resumed and not over
 
     def show(self, task: TrackedTask | None, record: Record | None) -> None:
-        """Show the stream that a record belongs to, or the last one of a task, and watch over that task."""
+        """Show the stream of a record, or the last one of a task, and watch that task."""
         exchanges = self._session.journal.exchanges
         if task is not self._watched:
-            self._forget_drop()
+            if self._waiting is not None:
+                self._waiting.stop()
+            self._drop, self._resumed, self._missed, self._tries, self._waiting = None, False, None, 0, None
             self._watched = task
-        told = exchanges.stream_of(task.id) if task is not None else None
-        if task is not None and told is not None:
-            self._watch(task, told)
+        stream = exchanges.stream_of(task.id) if task is not None else None
+        if task is not None and stream is not None:
+            self._watch(task, stream)
         selected = exchanges.get(record.exchange) if record is not None else None
-        self._stream = selected if selected is not None and selected.pulse is not None else told
+        self._stream = selected if selected is not None and selected.pulse is not None else stream
         self._draw()
 
     # Watching
@@ -91,30 +151,25 @@ class StreamLine(Static):
             found = reconnect.lost_stream(task, stream)
             if found is not None:
                 went_on = drop is None or stream.events > 1
-                self._drop, self._heard, self._missed = found, False, None
+                self._drop, self._resumed, self._missed = found, False, None
                 self._tries = 0 if went_on else self._tries
-        if self._drop is not None and not self._heard:
-            self._heard = reconnect.has_news(self._session.journal.capture, self._drop)
-            self._missed = reconnect.missed_changes(self._session.journal.capture, self._drop) if self._heard else None
-        if self.lost and self.automatic and self._waiting is None and not self._asking(task.id):
-            self._listen_again(self._drop)
+        if self._drop is not None and not self._resumed:
+            self._resumed = reconnect.has_news(self._session.journal.capture, self._drop)
+            self._missed = (
+                reconnect.missed_changes(self._session.journal.capture, self._drop) if self._resumed else None
+            )
+        if self._drop is not None and self.lost and self.automatic and self._waiting is None:
+            journal = self._session.journal
+            running = (journal.exchanges.get(number) for number in journal.running)
+            if not any(exchange is not None and exchange.task == task.id for exchange in running):
+                self._reconnect(self._drop)
 
-    def _asking(self, task_id: str) -> bool:
-        """Say whether the agent is being asked about the task at this moment."""
-        journal = self._session.journal
-        running = (journal.exchanges.get(number) for number in journal.running)
-        return any(one is not None and one.task == task_id for one in running)
-
-    def _listen_again(self, drop: LostStream | None) -> None:
-        if drop is None:
-            return
+    def _reconnect(self, drop: LostStream) -> None:
         match reconnect.next_step(self._session.journal.capture, drop, self._tries):
             case NextStep.SUBSCRIBE:
                 self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask("SubscribeToTask"))
             case NextStep.ASK:
                 self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask("GetTask"))
-            case NextStep.NOTHING:
-                pass
 
     def _ask(self, operation: str) -> None:
         self._waiting = None
@@ -122,15 +177,10 @@ class StreamLine(Static):
         if self.lost and self._watched is not None:
             self.post_message(CallWanted(operation, self._watched.id))
 
-    def _forget_drop(self) -> None:
-        if self._waiting is not None:
-            self._waiting.stop()
-        self._drop, self._heard, self._missed, self._tries, self._waiting = None, False, None, 0, None
-
     # What is to be seen
 
     def health(self) -> StreamHealth | None:
-        """Return how the stream that is shown stands, None where there is none."""
+        """Return the health of the stream that is shown, None without one."""
         stream, session = self._stream, self._session
         if stream is None:
             return None
@@ -159,26 +209,26 @@ class StreamLine(Static):
             self.update(Content.assemble(*drawn), layout=False)
 
     def _whose(self) -> list[Piece]:
-        """Say of which task a stream tells, where that is not the one that is shown."""
+        """Name the task of the stream, if another task is shown."""
         task = self._stream.task if self._stream is not None else ""
         other = bool(task) and self._watched is not None and task != self._watched.id
         return [(f"of {clean_line(task[:SHORT_ID], SHORT_ID)}   ", "bold $state-warning")] if other else []
 
     def _notice(self, found: StreamHealth) -> list[Piece]:
-        """Return what is to be said of the stream before its numbers: that it was lost, or what was missed."""
+        """Return the text before the numbers: that the stream was lost, or what was missed."""
         drop, task = self._drop, self._watched
         if drop is None or task is None or found.number < drop.exchange:
             return []
         if self.lost:
             state = short(task.now.state)
-            said = "s listens again" if self._waiting is None else "listening again in a moment"
+            hint = "s listens again" if self._waiting is None else "listening again in a moment"
             if self.automatic and self._tries and self._waiting is None:
-                said = f"tried {self._tries} times, s tries again"
-            told = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
-            return [(told, "bold $state-bad"), (f"{said}   ", "bold $state-warning")]
+                hint = f"tried {self._tries} times, s tries again"
+            problem = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
+            return [(problem, "bold $state-bad"), (f"{hint}   ", "bold $state-warning")]
         if self._missed is not None:
             return [(f"while away: {self._missed.words}   ", "$wire-pushed")]
-        if self._heard:
+        if self._resumed:
             return [("what came while away is not known: the agent told no snapshot   ", "$state-warning")]
         return []
 
