@@ -237,7 +237,7 @@ class CardEditor(Vertical):
 
     def _go_to_finding(self) -> None:
         listed = self._findings
-        finding = listed.source.finding(listed.cursor) if isinstance(listed.source, FindingLines) else None
+        finding = listed.source.item(listed.cursor) if isinstance(listed.source, FindingLines) else None
         if finding is not None:
             self._area.move_cursor(place_of(self.text, finding.pointer), center=True)
             self.focus_text()
