@@ -93,13 +93,8 @@ def next_word(
     began = moves[0].at
     if past and moves[-1].state in INTERRUPTED:
         return [("the agent waited for you here", "$state-warning")]
-    if moves[-1].state == State.INPUT_REQUIRED:
-        return [("the agent waits for you: ", "bold $state-warning"), ("i answers, ctrl+k cancels the task", "")]
-    if moves[-1].state == State.AUTH_REQUIRED:
-        return [
-            ("the agent waits for credentials: ", "bold $state-warning"),
-            ("give them where it says, then s listens on", ""),
-        ]
+    if waiting := _WAITING.get(moves[-1].state):
+        return [(f"the agent waits for {waiting[0]}: ", "bold $state-warning"), (waiting[1], "")]
     if wrong := illegal(moves):
         before, after = (short(moves[place].state) for place in (wrong[-1] - 1, wrong[-1]))
         told = f"{clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)} is no legal move"
