@@ -131,7 +131,7 @@ def _part(spec: PartSpec) -> DraftPart:
     if kind is PartKind.FILE and value.startswith(("http://", "https://")):
         kind = PartKind.LINK
     if kind is PartKind.DATA:
-        raw = _read(Path(value), "file")
+        raw = _read(value, "file")
         parsed = parse(raw)
         if isinstance(parsed, Unreadable):
             raise usage(f"--data: {'stdin' if value == _STDIN else value} holds no JSON: {parsed.why}.")
@@ -139,12 +139,12 @@ def _part(spec: PartSpec) -> DraftPart:
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
 
 
-def _read(path: Path, what: str, most: int = -1) -> bytes:
+def _read(place: Path | str, what: str, most: int = -1) -> bytes:
     """Read a file or stdin (`-`), at most so many bytes; raises `FaultError`."""
     try:
-        if str(path) == _STDIN:
+        if str(place) == _STDIN:
             return sys.stdin.buffer.read(most)
-        with path.open("rb") as file:
+        with Path(place).open("rb") as file:
             return file.read(most)
     except OSError as error:
-        raise usage(f"The {what} {path} could not be read: {error.strerror or error}.") from error
+        raise usage(f"The {what} {Path(place)} could not be read: {error.strerror or error}.") from error
