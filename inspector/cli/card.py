@@ -49,8 +49,9 @@ async def get(current: Run) -> None:
     if validate:
         _list_findings(out, connection.findings)
     verdicts = await _verify(current, connection, keys) if verify else ()
-    if validate:
-        _judge(connection)
+    errors = tuple(one for one in connection.findings if one.severity is Severity.ERROR) if validate else ()
+    if errors:
+        raise _invalid(f"The card is not valid: {count(errors)}, the first {errors[0].rule} ({errors[0].seen}).")
     if verify:
         _judge_signatures(verdicts, asked=bool(given.keys or given.fetch_keys))
 
@@ -76,13 +77,6 @@ def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
             out.field("Finding", in_words(one))
     if not findings and not out.json:
         out.field("Findings", "none")
-
-
-def _judge(connection: Connection) -> None:
-    """Raise `FaultError` if the card has an error."""
-    errors = tuple(one for one in connection.findings if one.severity is Severity.ERROR)
-    if errors:
-        raise _invalid(f"The card is not valid: {count(errors)}, the first {errors[0].rule} ({errors[0].seen}).")
 
 
 def _invalid(seen: str, hint: str = "") -> FaultError:

@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from inspector.cli.run_command import Run
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import Fault, FaultError, ProtocolError
+from inspector.protocol.errors import FaultError, ProtocolError
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
@@ -51,7 +51,8 @@ class Follower:
         now = tracked.answered
         task = Task(id=tracked.id, context_id=now.context_id or None, status=now.status)
         if not is_settled(now.state):
-            self._warn_of_break(fault, now.state)
+            why = fault.seen if fault else f"The stream ended while the task was {short(now.state) or 'in no state'}."
+            self._out.warn(f"{why} The task is asked for from time to time instead.")
             return await wait_for(self._run, task, self._show)
         if fault is not None:
             self._out.warn(f"the task had ended, but not the stream in order: {fault.seen}")
@@ -78,10 +79,6 @@ class Follower:
         if tracked is not None and is_terminal(tracked.answered.state):
             return PATIENCE
         return LINGER if self._waits else None
-
-    def _warn_of_break(self, fault: Fault | None, state: str) -> None:
-        why = fault.seen if fault else f"The stream ended while the task was {short(state) or 'in no state'}."
-        self._out.warn(f"{why} The task is asked for from time to time instead.")
 
     def _take(self, answer: Answer) -> None:
         """Show an event, or warn of anything else once something follows it: as the last it is the failure."""

@@ -8,7 +8,6 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Json, Unreadable
 from inspector.session.card.signing import given_keys
+from inspector.session.exporters.json_lines import iso_time
 from inspector.session.push.attempts import Chain, chains
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
@@ -41,7 +41,12 @@ from inspector.wire.receiver.tunnels import tunnels
 def listen(invocation: Invocation, out: Output) -> int:
     """Receive push notifications until a signal, `--count` deliveries or `--timeout`."""
     out.lines = out.json
-    overrides = [_override(text) for text in invocation.given.fail or ()]
+    overrides: list[ResponseOverride] = []
+    for text in invocation.given.fail or ():
+        override = read_override(text)
+        if override is None:
+            raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
+        overrides.append(override)
     _check(invocation)
     options = invocation.options
     with _capture(options.capture) as path:
@@ -93,13 +98,6 @@ async def _demand(current: Run) -> Demand:
     return Demand(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
 
 
-def _override(text: str) -> ResponseOverride:
-    override = read_override(text)
-    if override is None:
-        raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
-    return override
-
-
 async def _listen(current: Run, overrides: list[ResponseOverride], seconds: float | None) -> None:
     given, push = current.invocation.given, current.session.push
     demand = await _demand(current)
@@ -108,8 +106,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
     for override in overrides:
         push.overrides.add(override)
     push.relay.forward_to(given.forward or "")
-    stops = [on_signal(partial(deliveries.stop, number), number) for number in (signal.SIGINT, signal.SIGTERM)]
-    with stops[0], stops[1]:
+    with on_signal(deliveries.stop, signal.SIGINT), on_signal(deliveries.stop, signal.SIGTERM):
         hook = push.register(demand=demand, token=given.token or "")
         _announce(current.out, push, hook, current.session.journal.capture.path)
         try:
@@ -228,7 +225,7 @@ class _Deliveries(JournalPrinter):
 
 
 def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso_time(at).replace("+00:00", "Z")
 
 
 def _body(record: Record) -> Any:

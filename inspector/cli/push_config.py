@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from inspector.capture.redaction import MASK
@@ -27,15 +26,10 @@ def set_config(invocation: Invocation, out: Output) -> int:
     given = invocation.given
     if not given.url:
         raise usage("Where is the agent to push to? No url was given.", "Name it with --url.")
-    members: dict[str, Any] = {"task_id": given.id, "url": given.url}
-    if given.config_id:
-        members["id"] = given.config_id
-    if given.token:
-        members["token"] = given.token
+    members: dict[str, Any] = {"task_id": given.id, "url": given.url, "id": given.config_id, "token": given.token}
     if given.auth:
-        scheme, credentials = given.auth
-        members["authentication"] = AuthenticationInfo(scheme=scheme, credentials=credentials)
-    config = PushConfig(**members)
+        members["authentication"] = AuthenticationInfo(scheme=given.auth[0], credentials=given.auth[1])
+    config = PushConfig(**{name: value for name, value in members.items() if value})
 
     async def work(current: Run) -> None:
         answer = await _ask(current, Operation.SET_PUSH, PushConfig, lambda session: session.set_push(config))
@@ -76,8 +70,9 @@ def delete_config(invocation: Invocation, out: Output) -> int:
     task_id, config_id = invocation.given.id, _named(invocation)
 
     async def work(current: Run) -> None:
-        prepare = partial(Session.delete_push, task_id=task_id, config_id=config_id)
-        answer = await _ask(current, Operation.DELETE_PUSH, Deleted, prepare)
+        answer = await _ask(
+            current, Operation.DELETE_PUSH, Deleted, lambda session: session.delete_push(task_id, config_id)
+        )
         if out.json:
             out.document(answer.to_json())
         else:

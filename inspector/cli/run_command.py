@@ -194,8 +194,8 @@ def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Out
 
 async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> None:
     # SIGTERM cancels the command like SIGINT, which asyncio handles.
-    end = cast("asyncio.Task[None]", asyncio.current_task()).cancel
-    with on_signal(end, signal.SIGTERM), _capture_file(invocation.options.capture) as path:
+    task = cast("asyncio.Task[None]", asyncio.current_task())
+    with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
         async with _session(path, invocation, out) as session:
             current = Run(invocation, out, session)
             with _printers(current):
@@ -262,13 +262,12 @@ def _capture_file(chosen: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def on_signal(reaction: Callable[[], object], *numbers: signal.Signals) -> Iterator[None]:
-    """Call `reaction` at these signals; without effect outside the main thread and where asyncio has no signals."""
+def on_signal(reaction: Callable[[signal.Signals], object], number: signal.Signals) -> Iterator[None]:
+    """Call `reaction` at a signal; without effect outside the main thread and where asyncio has no signals."""
     loop = asyncio.get_running_loop()
     with ExitStack() as handlers:
         if threading.current_thread() is threading.main_thread():
             with suppress(NotImplementedError):
-                for number in numbers:
-                    loop.add_signal_handler(number, reaction)
-                    handlers.callback(loop.remove_signal_handler, number)
+                loop.add_signal_handler(number, reaction, number)
+                handlers.callback(loop.remove_signal_handler, number)
         yield

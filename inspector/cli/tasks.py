@@ -15,6 +15,8 @@ from inspector.protocol.operations import Operation
 
 _MOST_PAGES = 10_000
 """The limit for an agent whose pages never end."""
+_ENDLESS = "The pages have no end: after {:,} the agent names one that was there, or still another."
+_ONE_PAGE = "Without --all a page is shown by itself; --page-token asks for the next one."
 
 _FILTERS = {
     "context_id": "context_id",
@@ -95,7 +97,7 @@ async def list_tasks(current: Run) -> None:
         if not given.all or not token:
             break
         if token in seen or len(pages) >= _MOST_PAGES:
-            raise FaultError(_endless(len(pages)))
+            raise FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", _ENDLESS.format(len(pages)), _ONE_PAGE))
         seen.add(token)
         request = request.model_copy(update={"page_token": token})
     if not out.json:
@@ -128,9 +130,3 @@ def _again(invocation: Invocation, token: str) -> list[str]:
     options = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
     words = [word for option in options for word in option]
     return [*words, *(("--include-artifacts",) if typed["include_artifacts"] else ())]
-
-
-def _endless(pages: int) -> Fault:
-    seen = f"The pages have no end: after {pages:,} the agent names one that was there, or still another."
-    hint = "Without --all a page is shown by itself; --page-token asks for the next one."
-    return Fault(Whose.AGENT, "InvalidAgentResponseError", seen, hint)

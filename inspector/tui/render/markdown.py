@@ -196,10 +196,9 @@ class _Layout:
             case "blockquote_open":
                 self._break()
                 self._marks.append(("| ", _MUTED))
-            case "bullet_list_open":
-                self._numbers.append(None)
-            case "ordered_list_open":
-                self._numbers.append(int(token.attrs.get("start", 1)))
+            case "bullet_list_open" | "ordered_list_open":
+                ordered = token.type == "ordered_list_open"
+                self._numbers.append(int(token.attrs.get("start", 1)) if ordered else None)
             case "list_item_open":
                 number = self._numbers[-1]
                 self._item = "- " if number is None else f"{number}. "
@@ -214,8 +213,6 @@ class _Layout:
             case "bullet_list_close" | "ordered_list_close":
                 self._numbers.pop()
                 self._gap = True
-            case _:
-                pass
 
     def _add(self, pieces: list[Piece]) -> None:
         self._break()

@@ -34,6 +34,8 @@ _VERBS = {
 """Short names of operations; the others are shown as `request`."""
 
 _NOTHING: Cell = ("", "feed--text")
+_SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
+"""The severities, from the worst on."""
 
 NOTE_WIDTH = 13
 """The width of a note on a timeline."""
@@ -69,18 +71,10 @@ def state_cell(state: str, glyphs: Glyphs) -> Cell:
     return (f"{glyphs.state_glyph(state)} {short(state)}", state_style(state)) if state else _NOTHING
 
 
-def worst(record: Record) -> Severity | None:
-    """Return the severity of the worst finding of a record."""
-    severities = {finding.severity for finding in record.findings}
-    return next((severity for severity in Severity if severity in severities), None)
-
-
-def finding_cell(severity: Severity | None, glyphs: Glyphs) -> Cell:
-    """Return the mark of a finding."""
-    if severity is None:
-        return _NOTHING
-    style = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
-    return glyphs.severities[severity], style[severity]
+def finding_cell(record: Record, glyphs: Glyphs) -> Cell:
+    """Return the mark of the worst finding of a record."""
+    worst = min((finding.severity for finding in record.findings), key=list(_SEVERITY_STYLES).index, default=None)
+    return _NOTHING if worst is None else (glyphs.severities[worst], _SEVERITY_STYLES[worst])
 
 
 def direction(record: Record, glyphs: Glyphs) -> Cell:
@@ -122,7 +116,7 @@ def timeline_row(
         (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
         _marked((f"{record.task[:_TASK_PREFIX]}  {what[0]}", what[1]) if other else what, aside, glyphs),
         _note(record, row, glyphs, aside),
-        finding_cell(worst(record), glyphs),
+        finding_cell(record, glyphs),
     )
 
 
@@ -244,7 +238,7 @@ def delivery_row(record: Record, glyphs: Glyphs, aside: Annotation = NO_ANNOTATI
         _marked(_what(record, glyphs), aside, glyphs),
         _marks(meta.get("checks", []), glyphs),
         (str(meta.get("status") or "none"), answer),
-        finding_cell(worst(record), glyphs),
+        finding_cell(record, glyphs),
     )
 
 
@@ -256,16 +250,12 @@ def _marks(checks: list[tuple[str, bool | None, str]], glyphs: Glyphs) -> Cell:
     found: dict[str, bool | None] = {name: good for name, good, _ in checks}
     odd = found.get("order", True) is None
     signs = {False: glyphs.cross, True: glyphs.check, None: glyphs.quiet}
-    marks = [_worst_of([found[name] for name in group if name in found]) for group in _MARKS]
-    text = "".join(
-        glyphs.severities[Severity.WARNING] if odd and group == _ORDER_MARK else signs[good]
-        for group, good in zip(_MARKS, marks, strict=True)
-    )
+    text = ""
+    for group in _MARKS:
+        results = [found[name] for name in group if name in found]
+        worst = False if False in results else True if True in results else None
+        text += glyphs.severities[Severity.WARNING] if odd and group == _ORDER_MARK else signs[worst]
     return text, "feed--bad" if False in found.values() else "feed--warning" if odd else "feed--good"
-
-
-def _worst_of(good: list[bool | None]) -> bool | None:
-    return False if False in good else True if True in good else None
 
 
 def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
@@ -295,7 +285,7 @@ def record_row(record: Record, began: float, glyphs: Glyphs, aside: Annotation =
         (_kind(record), "feed--text"),
         _marked(_what(record, glyphs), aside, glyphs),
         (size(record.size), "feed--muted") if record.size else _NOTHING,
-        finding_cell(worst(record), glyphs),
+        finding_cell(record, glyphs),
     )
 
 

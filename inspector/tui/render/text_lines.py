@@ -66,11 +66,6 @@ class WrappedText:
         """The text that is shown, clean."""
         return "".join(self._rows)
 
-    @property
-    def missing(self) -> int:
-        """How many characters are not shown."""
-        return self._missing
-
     def append(self, text: str) -> None:
         """Add text at the end; only the last row is wrapped again."""
         at = 0
