@@ -190,10 +190,10 @@ class Console:
         if not colon:
             subject, _, said = line.partition(" ")
         clock = f"{datetime.now().astimezone():%H:%M:%S}"
-        self._out.write(f"{clock}  {self._load()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
+        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
         self._out.flush()
 
-    def _load(self) -> str:
+    def _counts(self) -> str:
         agent = self._agent
         counts = (len(agent.store), agent.running, agent.readers) if agent is not None else (0, 0, 0)
         return "  ".join(f"{count:>{len(name)}}" for name, count in zip(_COUNTS, counts, strict=True))

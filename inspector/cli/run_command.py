@@ -71,22 +71,18 @@ class Run:
 
     def check_interface(self) -> None:
         """Warn of a generation that is outdated, a draft or not declared, and of credentials that are not sent."""
-        choice, credentials = self.session.choice, self.session.credentials
-        generation = choice.dialect.generation
-        if choice.dialect.traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
-            self.out.warn(
-                f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant"
-            )
-        if choice.dialect.traits.experimental:
-            self.out.warn(f"A2A {generation} is a draft, spoken because --a2a-version asks for it")
+        choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
+        generation, traits, url = choice.dialect.generation, choice.dialect.traits, choice.interface.url
+        if traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
+            warn(f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant")
+        if traits.experimental:
+            warn(f"A2A {generation} is a draft, spoken because --a2a-version asks for it")
         declared = for_version(choice.interface.protocol_version)
-        if declared is not None and declared.generation not in (generation, choice.dialect.traits.extends):
-            self.out.warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
-        if credentials and not credentials.are_for(choice.interface.url):
-            self.out.warn(
-                f"the credentials are not sent to {choice.interface.url}, which is not at the origin that you typed; "
-                f"--trust {choice.interface.url} allows it"
-            )
+        if declared is not None and declared.generation not in (generation, traits.extends):
+            warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
+        if credentials and not credentials.are_for(url):
+            why = f"the credentials are not sent to {url}, which is not at the origin that you typed"
+            warn(f"{why}; --trust {url} allows it")
 
     def allow(self, operation: Operation) -> None:
         """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""

@@ -43,7 +43,7 @@ COMMANDS = [
     Command("mock", "run the built-in mock agent", "mock"),
     Command("card get", "show an agent's card", "card:GET"),
     Command("lint", "say what is wrong with a card", "card:LINT"),
-    Command("rules", "list the rules that findings come from", "rules"),
+    Command("rules", "list the rules that findings come from", "card:RULES"),
     Command("send", "send a message and wait for what comes of it", "send"),
     Command("task get", "show a task", "task:GET"),
     Command("task cancel", "cancel a task", "task:CANCEL"),

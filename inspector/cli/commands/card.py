@@ -1,4 +1,4 @@
-"""`card get` and `lint`: print and check an agent card."""
+"""`card get`, `lint` and `rules`: print and check an agent card, list the rules."""
 
 from __future__ import annotations
 
@@ -38,5 +38,11 @@ def _add_lint(parser: Parser) -> None:
     parser.add_connection()
 
 
+def _add_rules(parser: Parser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="RULE", help="a rule (CARD-004) or a family of them (CARD)")
+    parser.add_format("text", "json", "markdown")
+
+
 GET = Handler(_add_get, Deferred("inspector.cli.card:get"))
 LINT = Handler(_add_lint, Deferred("inspector.cli.lint:lint"))
+RULES = Handler(_add_rules, Deferred("inspector.cli.rules:rules"))

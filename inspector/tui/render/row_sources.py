@@ -96,11 +96,12 @@ class ExchangeRecordRows(TimelineRows):
 
 
 class TaskRows:
-    """One row for each task; the list of tasks is read anew at each refresh."""
+    """One row for each task, with `polls` also its polling interval; the tasks are read anew at each refresh."""
 
-    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs) -> None:
+    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs, polls: Polls | None = None) -> None:
         self._ask = tasks
         self._glyphs = glyphs
+        self._polls = polls
         self.tasks = tasks()
 
     def refresh(self) -> None:
@@ -112,19 +113,9 @@ class TaskRows:
 
     def row(self, index: int) -> Cells:
         """Return the cells of one task."""
-        return rows.task_row(self.tasks[index], time.time(), self._glyphs)
-
-
-class PolledTaskRows(TaskRows):
-    """One row for each task, with the polling interval of a polled task."""
-
-    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs, polls: Polls) -> None:
-        super().__init__(tasks, glyphs)
-        self._polls = polls
-
-    def row(self, index: int) -> Cells:
-        """Return the cells of one task."""
-        cells = super().row(index)
+        cells = rows.task_row(self.tasks[index], time.time(), self._glyphs)
+        if self._polls is None:
+            return cells
         poll = self._polls.get(self.tasks[index].id)
         said = f"{self._glyphs.poll} {poll.every:g}s" if poll else ""
         return (*cells[:POLL_COLUMN], (said, "feed--received"), *cells[POLL_COLUMN:])
