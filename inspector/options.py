@@ -1,4 +1,4 @@
-"""What a user may ask of either face on its command line, as plain values that load nothing."""
+"""The options of the command line that the TUI and the commands share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which agent, with which credentials, how, and where the capture goes; the repr shows no secret.
+    """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
-    `reference` is the agent as typed (None: not said), `demo` the built-in mock agent instead, and `tour` whether that
-    begins with the tour; `headers` and `svc_params` are name and value, in order; `trust` lists origins that may have
-    the credentials too; `timeout` is in seconds, None without an end; `resubscribe` is whether a task whose stream is
-    lost is listened to again without being asked; `recording` is the capture to open in place of any agent; `capture`
-    is None for the usual place; `ascii` and `theme` are the screen's.
+    `reference` is the agent as typed; with `demo` it is the built-in mock agent, with `tour` after a guided tour.
+    `trust` lists further origins that get the credentials, `timeout` is in seconds, `resubscribe` reconnects a lost
+    stream automatically, `recording` is a capture to open instead of an agent, `capture` the file to record to.
     """
 
     reference: str | None = None

@@ -1,4 +1,4 @@
-"""The command line, read: every option once, with its environment variable (section 7.2) and its default."""
+"""Parse the command line: options with their environment variables (section 7.2) and defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPELLING = re.compile(r"(-\S+(?: -\S+)*)(?: (.+))?")
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A command as typed: what both faces share in `options`, what is the command's own in `given`."""
+    """A parsed command line: `options` are those of the TUI and of commands, `given` is everything that was typed."""
 
     options: Options
     given: argparse.Namespace
@@ -32,7 +32,7 @@ class Invocation:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reads the options of one command, and those that may stand in the environment."""
+    """Parses the options of one command, from the command line and from the environment."""
 
     def __init__(self, words: str, purpose: str, **more: Any) -> None:
         super().__init__(
@@ -42,8 +42,8 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             **more,
         )
-        self.color = False  # since 3.14 help is coloured; ours has no control sequences
-        self._lists: dict[str, Callable[[str], list[str]]] = {}
+        self.color = False  # Python 3.14 colours the help by default
+        self._lists: dict[str, Callable[[str], Sequence[str]]] = {}
         self._variables: dict[str, argparse.Action] = {}
         self._defaults: dict[str, Any] = {}
 
@@ -54,14 +54,14 @@ class Parser(argparse.ArgumentParser):
         read: Callable[[str], Any] | None = None,
         *,
         group: argparse._ActionsContainer | None = None,
-        split: Callable[[str], list[str]] | None = None,
+        split: Callable[[str], Sequence[str]] | None = None,
         default: Any = None,
         **more: Any,
     ) -> None:
-        """Add an option with a value, which the environment may give too.
+        """Add an option with a value, which can be set in the environment too.
 
-        `spelling` is `-n --name METAVAR`, `words` are its help, `read` reads the text that is typed. With `split` the
-        option may be repeated, and a variable of the environment is split into several values.
+        `spelling` is `-n --name METAVAR`, `words` is the help text, `read` parses the value. With `split` the option
+        can be repeated, and `split` splits the environment variable into values.
         """
         found = _SPELLING.fullmatch(spelling)
         if found is None:
@@ -82,7 +82,7 @@ class Parser(argparse.ArgumentParser):
         (group or self).add_argument(*flags.split(), action="store_true", help=words, **more)
 
     def read(self, words: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
-        """Read a command line, and from the environment what is not on it; raises `FaultError` where it is no good."""
+        """Parse a command line, and take other values from the environment; raises `FaultError`."""
         given, left = self.parse_known_args(words)
         if left:
             self.error(f"unrecognized: {' '.join(_names(left))}")
@@ -107,101 +107,86 @@ class Parser(argparse.ArgumentParser):
         return value
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line."""
+        """Raise the error for an invalid command line."""
         raise usage(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help lists the options.")
 
     def add_agent(self, group: argparse._ActionsContainer | None = None) -> None:
-        """Add the option that says which agent."""
+        """Add the option that selects the agent."""
         words = "the agent: its url, the url of its card, or the path of a card file"
         self.value("-a --agent-card REF", words, group=group)
 
     def add_connection(self) -> None:
-        """Add what both faces ask about connecting."""
+        """Add the options of the connection and of the capture."""
         group = self.add_argument_group(
             "connection",
             "Credentials go to the origin that you typed, and to no other. As options they show in the list of "
             "processes\nand in the shell's history; in the environment (A2ACLI_BEARER, A2ACLI_API_KEY) they do not.",
         )
         add = partial(self.value, group=group)
+        pairs = partial(add, read=values.header, split=split_lines)
         add("--bearer TOKEN", "send Authorization: Bearer TOKEN", values.secret)
         add("--api-key KEY", "send an API key where the card wants it", values.secret)
-        add("--header 'NAME: VALUE'", "send a header; repeatable", values.header, dest="headers", split=split_lines)
-        add(
-            "--svc-param K:V",
-            "send a service parameter; repeatable",
-            values.header,
-            dest="svc_params",
-            split=split_lines,
-        )
-        add("--trust ORIGIN", "let credentials go to this origin too; repeatable", split=split_words)
-        add(
-            "--transport BINDING",
-            "prefer this binding; repeatable, best first (default: the first on the card that we speak)",
-            values.binding,
-            dest="transports",
-            split=split_words,
-        )
+        pairs("--header 'NAME: VALUE'", "send a header; repeatable", dest="headers")
+        pairs("--svc-param K:V", "send a service parameter; repeatable", dest="svc_params")
+        add("--trust ORIGIN", "let credentials go to this origin too; repeatable", split=values.words)
+        words = "prefer this binding; repeatable, best first (default: the first on the card that we speak)"
+        add("--transport BINDING", words, values.binding, dest="transports", split=values.words)
         add("--a2a-version VERSION", "speak this generation (default: that of the interface in use)")
         add("--timeout DURATION", "give up after 30s, 5m ... (default: never)", values.duration)
         add("--capture FILE", "record what crosses the wire in this new file", values.file)
         self.switch("--insecure", "do not check TLS certificates; for development only", group=group)
 
     def add_receiver(self, prefix: str = "receiver-") -> None:
-        """Add where the webhook receiver listens."""
-
-        def add(name: str, words: str, read: Callable[[str], Any] | None = None, default: Any = None) -> None:
-            dest = f"receiver_{name.partition(' ')[0]}"
-            self.value(f"--{prefix}{name}", words, read, default=default, dest=dest)
-
-        add("host ADDRESS", "where to listen (default: 127.0.0.1)", default="127.0.0.1")
-        add("port PORT", "at which port (default: 0, a free one)", values.port, default=0)
+        """Add the options of the webhook receiver."""
+        where = "where to listen (default: 127.0.0.1)"
+        self.value(f"--{prefix}host ADDRESS", where, default="127.0.0.1", dest="receiver_host")
+        which = "at which port (default: 0, a free one)"
+        self.value(f"--{prefix}port PORT", which, values.port, default=0, dest="receiver_port")
         self.value("--public-url URL", "what agents are told instead, for a tunnel or a container")
-        add("cert FILE", "speak https there, with this certificate (PEM)", values.file)
-        add("key FILE", "the certificate's key, in a file of its own", values.file)
+        https = "speak https there, with this certificate (PEM)"
+        self.value(f"--{prefix}cert FILE", https, values.file, dest="receiver_cert")
+        key = "the certificate's key, in a file of its own"
+        self.value(f"--{prefix}key FILE", key, values.file, dest="receiver_key")
 
     def add_format(self, *formats: str) -> None:
-        """Add the choice of a format, the first of which is the usual one."""
+        """Add the option that selects the output format; the first format is the default."""
         *others, last = formats
         words = f"the format: {', '.join(others)} or {last} (default: {formats[0]})"
         self.value("-o --output", words, choices=formats, default=formats[0])
 
     def add_request(self) -> None:
-        """Add how an agent is asked and its answer is printed."""
+        """Add the options of a command that sends a request."""
         self.add_findings()
         self.add_output()
         self.add_connection()
 
     def add_output(self) -> None:
-        """Add how a headless command prints."""
+        """Add the options of the output."""
         self.add_format("text", "json")
         self.switch("--verbose", "show every part and member of what was sent and received")
         self.switch("--debug", "show on stderr what crosses the wire, without secrets")
 
     def add_findings(self) -> None:
-        """Add that what is wrong with the answers is printed too."""
+        """Add the option that prints findings."""
         self.switch("--findings", "print what is wrong with the answer, event by event (with -o json: JSON Lines)")
 
     def add_save(self) -> None:
-        """Add where artifacts are saved."""
+        """Add the option that saves artifacts."""
         self.value("--save DIR", "save the artifacts in this folder, under clean names", values.file)
 
     def add_waiting(self) -> None:
-        """Add how to wait for a task."""
-        self.value(
-            "--poll-interval DURATION",
-            "ask for the task this often, and less often when nothing changes (default: 2s)",
-            values.duration,
-            default=2.0,
-        )
+        """Add the options of waiting for a task."""
+        words = "ask for the task this often, and less often when nothing changes (default: 2s)"
+        self.value("--poll-interval DURATION", words, values.duration, default=2.0)
         self.add_history()
 
     def add_history(self) -> None:
-        """Add how much of a task's history is asked for."""
+        """Add the option that limits the history of a task."""
         self.value("--history N", "ask for so many messages of history", values.natural)
 
 
 class Handler(NamedTuple):
-    """What the module of a command declares: its options, and what runs it and returns the exit code."""
+    """A command: the function that declares its options, and the function that runs it and returns the exit code."""
 
     add_arguments: Callable[[Parser], None]
     run: Callable[[Invocation, Output], int]
@@ -209,7 +194,7 @@ class Handler(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """A function at `module:name` that is imported when it is called, so that `--help` does not load the session."""
+    """A function `module:name` that is imported when it is called, so that `--help` does not load the session."""
 
     place: str
 
@@ -225,33 +210,22 @@ class Deferred:
 
 
 def _names(left: Sequence[str]) -> list[str]:
-    """Return what was not understood without the values of options, which may be secrets."""
+    """Return the unknown words, without the values of options, which may be secrets."""
     if not left[0].startswith("-"):
         return [left[0]]
     return [one.partition("=")[0] for one in left if one.startswith("-")]
 
 
 def split_lines(text: str) -> list[str]:
-    """Split a variable of the environment into lines."""
+    """Split the value of an environment variable into lines."""
     return [line for line in text.splitlines() if line.strip()]
 
 
-def split_words(text: str) -> list[str]:
-    """Split a variable of the environment into words."""
-    return text.replace(",", " ").split()
-
-
 def invocation(given: argparse.Namespace) -> Invocation:
-    """Sort what was typed into what both faces share and what is the command's own."""
+    """Return the parsed command line with its shared options."""
     typed = vars(given)
     shared = {field.name: typed[field.name] for field in fields(Options) if typed.get(field.name)}
     shared |= {name: tuple(value) for name, value in shared.items() if isinstance(value, list)}
     shared |= {"reference": typed.get("reference") or typed.get("agent_card"), "tour": typed.get("tour", True)}
-    options = Options(**shared)
-    return Invocation(
-        options,
-        given,
-        json=typed.get("output") == "json",
-        verbose=bool(typed.get("verbose")),
-        debug=bool(typed.get("debug")),
-    )
+    verbose, debug = bool(typed.get("verbose")), bool(typed.get("debug"))
+    return Invocation(Options(**shared), given, json=typed.get("output") == "json", verbose=verbose, debug=debug)

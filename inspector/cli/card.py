@@ -1,14 +1,14 @@
-"""`card get`: an agent's card, and what is wrong with it."""
+"""`card get`: print an agent card, its findings and its signatures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from inspector.cli.arguments import Invocation
+from inspector.cli.errors import usage
 from inspector.cli.findings import count, in_words
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run_command import Run, command
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
 from inspector.findings.signatures.keyset import KeySet
@@ -24,13 +24,14 @@ from inspector.session.connection import Connection
 from inspector.session.exporters.json_lines import finding_json
 from inspector.wire.signing_keys import read_file
 
+_MOST_UNSIGNED = 3
+"""The most unsigned places that are printed without --verbose."""
+_GIVE = "--keys FILE gives them, --fetch-keys fetches those that the signatures name, from the card's own origin."
 
-def get(invocation: Invocation, out: Output) -> int:
-    """Show the card of an agent."""
-    return run(invocation, out, _get)
 
-
-async def _get(current: Run) -> None:
+@command
+async def get(current: Run) -> None:
+    """Print the card of an agent."""
     given, out = current.invocation.given, current.out
     keys = read_file(given.keys) if given.keys else None
     connection = await current.connect()
@@ -48,14 +49,15 @@ async def _get(current: Run) -> None:
     if validate:
         _list_findings(out, connection.findings)
     verdicts = await _verify(current, connection, keys) if verify else ()
-    if validate:
-        _judge(connection)
+    errors = tuple(one for one in connection.findings if one.severity is Severity.ERROR) if validate else ()
+    if errors:
+        raise _invalid(f"The card is not valid: {count(errors)}, the first {errors[0].rule} ({errors[0].seen}).")
     if verify:
         _judge_signatures(verdicts, asked=bool(given.keys or given.fetch_keys))
 
 
 async def _extended(current: Run, public: Connection) -> Connection:
-    """Return the connection with the extended card in the place of the public one (A2A 1.0 section 3.1.11)."""
+    """Return the connection with the extended card instead of the public one (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
     undone = "Without --extended the public card is shown."
@@ -77,12 +79,8 @@ def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
         out.field("Findings", "none")
 
 
-def _judge(connection: Connection) -> None:
-    """Raise `FaultError` where the card breaks a MUST: that it is valid is what was asked for."""
-    errors = [one for one in connection.findings if one.severity is Severity.ERROR]
-    if errors:
-        seen = f"The card is not valid: {count(tuple(errors))}, the first {errors[0].rule} ({errors[0].seen})."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen))
+def _invalid(seen: str, hint: str = "") -> FaultError:
+    return FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, hint))
 
 
 class _CardPrinter:
@@ -93,7 +91,7 @@ class _CardPrinter:
         self._verbose = verbose
 
     def print(self, connection: Connection) -> None:
-        """Print who the agent is, how it is reached, what it can do and what it asks for."""
+        """Print the agent's identity, interfaces, capabilities, security and skills."""
         card = connection.card
         self._say("Name", card.name)
         self._say("Description", card.description)
@@ -146,13 +144,8 @@ def _capabilities(card: AgentCard) -> str:
     return ", ".join(name for name, given in declared if given) or "none declared"
 
 
-_SHOWN = 3
-"""How many unsigned places are shown without --verbose."""
-_GIVE = "--keys FILE gives them, --fetch-keys fetches those that the signatures name, from the card's own origin."
-
-
 async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
-    """Verify the signatures of a card, with more keys fetched where that was asked for, and print the verdicts."""
+    """Verify the signatures of a card, with `--fetch-keys` with fetched keys too, and print the verdicts."""
     if current.invocation.given.fetch_keys:
         keys = (keys or KeySet()) | await fetch_keys(current.session, connection)
     for note in keys.notes if keys else ():
@@ -169,23 +162,17 @@ async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> 
 
 
 def _judge_signatures(verdicts: Sequence[Verdict], *, asked: bool) -> None:
-    """Raise `FaultError` where no signature is valid: one is enough, the others may be for other readers.
-
-    `asked` says that keys were given or fetched.
-    """
+    """Raise `FaultError` unless a signature is valid; `asked` is whether keys were given or fetched."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if not outcomes:
-        seen = "The card is not signed."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Whose it is, only its address tells."))
+        raise _invalid("The card is not signed.", "Whose it is, only its address tells.")
     if Outcome.VALID in outcomes:
         return
     if outcomes == {Outcome.NO_KEY} and not asked:
-        seen = "There are no keys to verify the card's signatures with."
-        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _GIVE))
+        raise usage("There are no keys to verify the card's signatures with.", _GIVE)
     first = verdicts[0]
     seen = f"No signature of the card is valid, the first is {first.outcome.value}: {first.reason}"
-    hint = _GIVE if outcomes == {Outcome.NO_KEY} else ""
-    raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, hint))
+    raise _invalid(seen, _GIVE if outcomes == {Outcome.NO_KEY} else "")
 
 
 def _print_verdict(out: Output, verdict: Verdict, *, verbose: bool) -> None:
@@ -194,8 +181,8 @@ def _print_verdict(out: Output, verdict: Verdict, *, verbose: bool) -> None:
     if places and verbose:
         out.block("Not signed", "\n".join(places))
     elif places:
-        more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
-        out.field("Not signed", f"{', '.join(places[:_SHOWN])}{more}")
+        more = f" and {len(places) - _MOST_UNSIGNED:,} more" if len(places) > _MOST_UNSIGNED else ""
+        out.field("Not signed", f"{', '.join(places[:_MOST_UNSIGNED])}{more}")
 
 
 def _verdict_json(verdict: Verdict) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Print records while they come: with `--debug` every record as a line on stderr, secrets already masked."""
+"""Print records when they are recorded: with `--debug` every record on stderr, with its secrets masked."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 
 _MOST = 4000
-"""How many characters of a payload a line shows."""
+"""The most characters of a payload that a line shows."""
 
 
 class JournalPrinter:
-    """Prints something about every new record of a journal as long as the context lasts."""
+    """Prints every new record of a journal; as a context manager, until the end of the context."""
+
+    kinds: frozenset[Kind] | None = None
+    """The kinds of records that are printed, None for all."""
 
     def __init__(self, journal: Journal, out: Output) -> None:
         self._journal = journal
@@ -28,16 +31,16 @@ class JournalPrinter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Print what is left and stop."""
+        """Print the remaining records and stop."""
         self._unsubscribe()
         self._show()
 
     def _news(self, records: Sequence[Record]) -> None:
-        if not records:  # what was recorded has been printed, then
+        if not records:  # the batch has been recorded
             self._show()
 
     def _show(self) -> None:
-        for record in self._journal.capture.select(after=self._last):
+        for record in self._journal.capture.select(kinds=self.kinds, after=self._last):
             self._last = record.seq
             self._print(record)
 
@@ -50,12 +53,13 @@ class Trace(JournalPrinter):
 
     def _print(self, record: Record) -> None:
         request = self._journal.capture.get(record.exchange) if record.exchange else record
-        for line in [*lines_of(record, payload_json(record, request)), *_found(record)]:
+        findings = [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
+        for line in [*lines_of(record, payload_json(record, request)), *findings]:
             self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
 
 
 def lines_of(record: Record, payload: bytes) -> list[str]:
-    """Say what a record holds, line by line: what it is, and then its headers and its payload."""
+    """Return the content of a record: a summary in the first line, then its headers and its payload."""
     meta = record.meta
     match record.kind:
         case Kind.REQUEST:
@@ -74,10 +78,6 @@ def lines_of(record: Record, payload: bytes) -> list[str]:
             lines = [f"{' '.join(filter(None, said))}, {record.size:,} bytes"]
             lines += [f"< {_text(payload)}"] if payload else []
     return lines
-
-
-def _found(record: Record) -> list[str]:
-    return [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
 
 
 def _text(payload: bytes) -> str:

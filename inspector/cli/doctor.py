@@ -1,4 +1,4 @@
-"""`doctor`: whether an agent can be reached and is what its card says, step by step, with what to do about it."""
+"""`doctor`: check step by step whether an agent works as its card declares, with a remedy for each problem."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.capture.paths import recent_captures
 from inspector.cli.arguments import Invocation
-from inspector.cli.output import Output
+from inspector.cli.output import MARKS, Output
 from inspector.cli.run_command import Run, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.doctor import Doctor
@@ -15,18 +15,16 @@ from inspector.session.doctor.steps import Proposal, Report, Step
 from inspector.session.push.diagnose import Likely, examine
 
 _MOST_CAPTURES = 20
-"""In how many of the newest captures what came to the webhooks of other runs is looked up."""
-_MARKS = {True: "+", False: "-", None: "?"}
-"""How a step came out: good, bad, nothing to judge."""
+"""The number of the newest captures that are searched for deliveries to the webhooks of other runs."""
 
 
 def doctor(invocation: Invocation, out: Output) -> int:
-    """Examine an agent, or with `--push` the pushes of a task; raises `FaultError` where something is wrong."""
+    """Examine an agent, or with `--push` the pushes of a task; raises `FaultError` if something is wrong."""
     return run(invocation, out, _examine_push if invocation.given.push else _examine)
 
 
 async def _examine_push(current: Run) -> None:
-    """Say why the pushes of a task do not come; it takes a cause that is likely to make the command fail."""
+    """Print why the pushes of a task are missing; raises `FaultError` for a likely cause."""
     out, task_id = current.out, current.invocation.given.push
     await current.connect()
     current.check_interface()
@@ -61,18 +59,15 @@ async def _examine(current: Run) -> None:
     if report.fault is not None:
         raise FaultError(report.fault)
     if not report.passed:
-        raise FaultError(_unsound(report))
-
-
-def _unsound(report: Report) -> Fault:
-    bad = [step for step in report.steps if step.good is False]
-    seen = f"{len(bad)} of {len(report.steps)} steps went wrong, the first: {bad[0].name}: {bad[0].seen.rstrip('.')}."
-    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, bad[0].remedy)
+        bad = [step for step in report.steps if step.good is False]
+        first = f"{bad[0].name}: {bad[0].seen.rstrip('.')}"
+        seen = f"{len(bad)} of {len(report.steps)} steps went wrong, the first: {first}."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, bad[0].remedy))
 
 
 def _print_step(out: Output, step: Step) -> None:
     took = f", {step.seconds:.3f} s" if step.seconds else ""
-    out.field("Step", f"{_MARKS[step.good]} {step.name}{took}: {step.seen}")
+    out.field("Step", f"{MARKS[step.good]} {step.name}{took}: {step.seen}")
     if step.remedy:
         out.field("  Remedy", step.remedy)
     out.flush()
@@ -85,20 +80,18 @@ def _print_findings(current: Run, report: Report) -> None:
         command = _command(current, proposal)
         out.field("Proposal", f"{proposal.why}: {command or f'{spoken} at {_url(current, proposal)}'}")
     for row in report.table:
-        out.field("Observed", f"{_MARKS[row.agree]} {row.thing}: declared {row.declared}; seen {row.observed}")
+        out.field("Observed", f"{MARKS[row.agree]} {row.thing}: declared {row.declared}; seen {row.observed}")
     out.field("Sound", "yes" if report.passed else "no")
 
 
 def _command(current: Run, proposal: Proposal) -> str:
-    """Return the command that talks as proposed; `""` where none does, because the address itself is another."""
-    connection, choice = current.session.connection, proposal.choice
+    """Return the command for a proposal; `""` if its interface is not on the card."""
+    connection, choice, invocation = current.session.connection, proposal.choice, current.invocation
     if connection is None or choice.interface not in connection.card.supported_interfaces:
         return ""
-    pinned = replace(
-        current.invocation.options, a2a_version=choice.dialect.generation, transports=(choice.binding.name,)
-    )
-    spelled = replace(current, invocation=replace(current.invocation, options=pinned))
-    return current.out.redact(spelled.again("send", "--text", "hello"))
+    pinned = replace(invocation.options, a2a_version=choice.dialect.generation, transports=(choice.binding.name,))
+    proposed = replace(current, invocation=replace(invocation, options=pinned))
+    return current.out.redact(proposed.again("send", "--text", "hello"))
 
 
 def _url(current: Run, proposal: Proposal) -> str:

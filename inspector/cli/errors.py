@@ -1,4 +1,4 @@
-"""Failures as the a2a-cli specification 0.2 wants them: the envelope (appendix B) and the exit codes (section 11.6)."""
+"""Failures according to the a2a-cli specification 0.2: the envelope (appendix B) and the exit codes (section 11.6)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, Who
 OK = 0
 FAILURE = 1
 USAGE = 2
+# 128 and the number of the signal, as in shells
 INTERRUPTED = 130
-"""What shells call a program that SIGINT ended."""
 TERMINATED = 143
 BROKEN_PIPE = 141
 
@@ -25,25 +25,21 @@ _EXITS: dict[str, int] = {
 
 
 def usage(seen: str, hint: str = "") -> FaultError:
-    """Make the error for a command line that cannot be carried out."""
+    """Return the error for an invalid command line."""
     return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
 
 
-def code_of(fault: Fault) -> str:
-    """Return a fault's code; an error of the agent's that no specification names has none better than INTERNAL."""
-    return fault.code if fault.code in BY_NAME or fault.code in list(FaultCode) else FaultCode.INTERNAL.value
-
-
 def exit_code(fault: Fault) -> int:
-    """Return the exit code that agrees with a fault."""
+    """Return the exit code of a fault."""
     return _EXITS.get(fault.code, FAILURE)
 
 
 def envelope(fault: Fault) -> dict[str, Any]:
-    """Return the one shape of error that the specification defines."""
+    """Return a fault as a JSON object; an error of the agent that is in no specification has the code INTERNAL."""
+    is_known = fault.code in BY_NAME or fault.code in list(FaultCode)
     return {
         "error": {
-            "code": str(code_of(fault)),
+            "code": str(fault.code if is_known else FaultCode.INTERNAL.value),
             "message": fault.seen,
             "hint": fault.hint or None,
             "a2aCode": fault.error.code if fault.error else None,

@@ -1,10 +1,11 @@
-"""Tasks, messages and events as fields and blocks (section 11.2), the labels always the same."""
+"""Tasks, messages and events as fields and blocks (section 11.2)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Self
 
@@ -32,7 +33,7 @@ _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
 
 
 class Presenter:
-    """Prints what an agent said, a task's history where it was asked for; with `verbose` every member of it."""
+    """Prints tasks, messages and events, on request with the history of tasks; with `verbose` all their members."""
 
     def __init__(self, out: Output, *, verbose: bool, history: bool = False) -> None:
         self._out = out
@@ -41,12 +42,12 @@ class Presenter:
 
     @classmethod
     def of(cls, run: Run) -> Self:
-        """Make the presenter of a command."""
+        """Return the presenter of a command."""
         history = getattr(run.invocation.given, "history", None) is not None
         return cls(run.out, verbose=run.invocation.verbose, history=history)
 
     def show(self, task: Task) -> None:
-        """Print a task, with `-o json` as it is."""
+        """Print a task, with `-o json` unchanged."""
         if self._out.json:
             self._out.document(task.to_json())
         else:
@@ -60,22 +61,22 @@ class Presenter:
             self.event(event)
 
     def event(self, event: Event) -> None:
-        """Print whatever a stream or an answer carries."""
+        """Print an event of a stream or a response as fields."""
         match event:
             case Task():
-                self.task(event)
+                self._task(event)
             case Message():
                 self.message(event)
             case TaskStatusUpdateEvent():
                 self._status(event.status)
                 self._rest(event.metadata, event.model_extra)
             case TaskArtifactUpdateEvent():
-                self._artifact(event.artifact, self._chunk(event))
+                flags = ("appended" if event.append else "", "last chunk" if event.last_chunk else "")
+                self._artifact(event.artifact, ", ".join(filter(None, flags)))
                 self._rest(event.metadata, event.model_extra)
         self._out.flush()
 
-    def task(self, task: Task) -> None:
-        """Print a task: who it is and how it stands, then its outputs and its history."""
+    def _task(self, task: Task) -> None:
         self.standing(task.id, task.context_id or "", task.status.state)
         self._status(task.status, known=True)
         for artifact in task.artifacts or ():
@@ -85,13 +86,13 @@ class Presenter:
         self._rest(task.metadata, task.model_extra)
 
     def standing(self, task_id: str, context_id: str, state: str) -> None:
-        """Print what every command that touches a task reports (section 8.2)."""
+        """Print the fields that every command about a task reports (section 8.2)."""
         self._out.field("Task", task_id)
         self._out.field("Context", context_id)
         self._out.field("State", short(state))
 
     def message(self, message: Message, *, past: bool = False) -> None:
-        """Print a message; one of the `past` stands within its task, whose ids need no repeating."""
+        """Print a message, for one of a task's `past` without the ids of the task."""
         role = _ROLES.get(message.role, message.role)
         self._out.field("Message", f"{message.message_id} ({role})" if role else message.message_id)
         if message.context_id and not past:
@@ -114,10 +115,6 @@ class Presenter:
                 self._out.field("Status message", status.message.message_id)
             self._parts([part for part in status.message.parts if self._verbose or part.text is None])
 
-    def _chunk(self, event: TaskArtifactUpdateEvent) -> str:
-        said = ("appended" if event.append else "", "last chunk" if event.last_chunk else "")
-        return ", ".join(filter(None, said))
-
     def _artifact(self, artifact: Artifact, chunk: str = "") -> None:
         name = artifact.name or artifact.artifact_id
         self._out.field("Artifact", f"{name} ({chunk})" if chunk else name)
@@ -129,25 +126,22 @@ class Presenter:
         self._rest(artifact.metadata, artifact.model_extra)
 
     def _parts(self, parts: Iterable[Part]) -> None:
-        """Print parts, neighbouring texts as one, because agents cut a text where they like."""
-        texts: list[str] = []
-        for number, part in enumerate(parts, 1):
-            if not self._verbose and part.text is not None and _is_text_alone(part):
-                texts.append(part.text)
+        """Print parts; without `verbose` adjacent texts are joined, because agents split texts anywhere."""
+        for is_text, run in groupby(enumerate(parts, 1), lambda numbered: self._joins(numbered[1])):
+            if is_text:
+                self._out.block("Text", "".join(part.text or "" for _, part in run))
                 continue
-            self._flush_texts(texts)
-            if self._verbose:
-                self._out.field("Part", " ".join(filter(None, (str(number), part.media_type, part.filename))))
-            self._part(part)
-        self._flush_texts(texts)
+            for number, part in run:
+                if self._verbose:
+                    self._out.field("Part", " ".join(filter(None, (str(number), part.media_type, part.filename))))
+                self._part(part)
 
-    def _flush_texts(self, texts: list[str]) -> None:
-        if texts:
-            self._out.block("Text", "".join(texts))
-            texts.clear()
+    def _joins(self, part: Part) -> bool:
+        others = (part.raw, part.url) != (None, None) or "data" in part.model_fields_set
+        return part.text is not None and not others and not self._verbose
 
     def _part(self, part: Part) -> None:
-        """Print all the content of a part, of which there should be one kind, and may be several or none."""
+        """Print all contents of a part, also of an invalid part with several or none."""
         if part.text is not None:
             self._out.block("Text", part.text)
         if part.raw is not None:
@@ -168,10 +162,6 @@ class Presenter:
             self._out.block("Unknown members", dump(unknown, 2))
 
 
-def _is_text_alone(part: Part) -> bool:
-    return part.raw is None and part.url is None and "data" not in part.model_fields_set
-
-
 def _named(part: Part) -> tuple[str, str]:
     return part.filename or "without a name", part.media_type or "without a media type"
 
@@ -184,10 +174,7 @@ def _size(content: str) -> str:
 
 
 def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:
-    """Save every artifact of an answer in a folder, beside what is there, and say where: on stderr with `-o json`.
-
-    Raises `FaultError` where a file cannot be written.
-    """
+    """Save every artifact in a folder and print the paths, with `-o json` on stderr; raises `FaultError`."""
     try:
         saved = save_answer(answer, folder)
     except SaveError as error:

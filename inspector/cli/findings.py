@@ -1,4 +1,4 @@
-"""Findings as the headless commands print them."""
+"""Findings in the output of headless commands."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ from inspector.session.journal import Journal
 from inspector.text.safe_json import dump
 
 WHOLE = "(whole)"
-"""How the empty pointer is printed for people."""
+"""The empty pointer in text output."""
 
 
 def in_words(finding: Finding) -> str:
-    """Return a finding on one line, for people; its rule may be one of a newer version, in a capture."""
+    """Return a finding as a line of text; its rule may be unknown, in the capture of a newer version."""
     if finding.rule not in RULES:
         return f"{finding.severity.value} {finding.rule} {finding.pointer}: {finding.seen}"
     return f"{finding.severity.value} {finding.rule} {finding.pointer or WHOLE}: {message(finding)}"
 
 
 def count(findings: tuple[Finding, ...]) -> str:
-    """Say how many findings there are of each severity; `none` where there are none."""
+    """Return the number of findings of each severity in words, `none` without findings."""
     counted = Counter(one.severity.value for one in findings)
     said = [f"{number} {name}{'s' if number > 1 else ''}" for name, number in counted.items()]
     return ", ".join(said) or "none"
 
 
 class FindingsPrinter(JournalPrinter):
-    """Prints the findings of every exchange as they are recorded, except those of operations to `skip`.
+    """Prints the findings of every exchange when they are recorded, except those of operations to `skip`.
 
-    In JSON each is a line `{"finding": {...}}` with the operation and `index`, the event of its stream that it is
-    about, counted from 0; one about a keep-alive or the end of the stream has that of the event before, one about an
-    answer 0.
+    In JSON each is a line `{"finding": {...}}` with the operation and `index`, the number of the event from 0 (for a
+    keep-alive and for the end of a stream, that of the event before).
     """
 
     def __init__(self, journal: Journal, out: Output, *, skip: frozenset[str]) -> None:

@@ -1,4 +1,4 @@
-"""Follow a task until it ends or waits for us: by its stream of events, or by polling (section 9.3)."""
+"""Follow a task until it ends or is interrupted: by its stream of events, or by polling (section 9.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from inspector.cli.run_command import Run
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import Fault, FaultError, ProtocolError
+from inspector.protocol.errors import FaultError, ProtocolError
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
@@ -19,11 +19,14 @@ from inspector.wire.client.observations import Ending
 PATIENCE = 5.0
 """Seconds that a stream may stay open after its task has ended."""
 LINGER = 1.0
-"""The same where the task waits for us: some agents keep the stream open until somebody answers."""
+"""The same for an interrupted task: some agents keep the stream open until the task is continued."""
+_SLOWER = 1.5
+_SLOWEST = 15.0
+"""Seconds; the longest pause between two polls, unless the user asks for a longer one."""
 
 
 class Follower:
-    """Follows one call that is answered with a stream; `show` gets every event as it comes."""
+    """Follows a call with a streamed response; `show` gets every event when it is received."""
 
     def __init__(self, run: Run, show: Callable[[Event], None]) -> None:
         self._run = run
@@ -33,9 +36,9 @@ class Follower:
         self._old = self._waits = False
 
     async def follow(self, call: Call) -> Task | None:
-        """Return how the task of the stream stands at its end, None where there is no task; raises `FaultError`."""
+        """Return the task at the end of the stream, None without a task; raises `FaultError`."""
         exchange = call.exchange
-        # A task as it was before our answer to it comes first then, and still seems to wait.
+        # The first event may be the task before our message, still interrupted.
         self._old = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
@@ -48,7 +51,8 @@ class Follower:
         now = tracked.answered
         task = Task(id=tracked.id, context_id=now.context_id or None, status=now.status)
         if not is_settled(now.state):
-            self._warn_of_break(fault, now.state)
+            why = fault.seen if fault else f"The stream ended while the task was {short(now.state) or 'in no state'}."
+            self._out.warn(f"{why} The task is asked for from time to time instead.")
             return await wait_for(self._run, task, self._show)
         if fault is not None:
             self._out.warn(f"the task had ended, but not the stream in order: {fault.seen}")
@@ -57,7 +61,7 @@ class Follower:
         return task
 
     async def _read(self, call: Call) -> None:
-        """Read a stream to its end; TimeoutError where it stays open when nothing more is due."""
+        """Read a stream to its end; raises `TimeoutError` if it stays open although no event is expected."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
             async for said in answers:
@@ -70,24 +74,20 @@ class Follower:
                     limit.reschedule(loop.time() + patience)
 
     def _patience(self, call: Call) -> float | None:
-        """Return how long the stream may stay open from now on, None where more is due (section 10.2)."""
+        """Return the seconds that the stream may stay open, None if more events are expected (section 10.2)."""
         tracked = self._run.session.tasks.get(call.exchange.task_id)
         if tracked is not None and is_terminal(tracked.answered.state):
             return PATIENCE
         return LINGER if self._waits else None
 
-    def _warn_of_break(self, fault: Fault | None, state: str) -> None:
-        why = fault.seen if fault else f"The stream ended while the task was {short(state) or 'in no state'}."
-        self._out.warn(f"{why} The task is asked for from time to time instead.")
-
     def _take(self, answer: Answer) -> None:
-        """Show an event; what is none is told when something follows it, because the last one is the failure."""
+        """Show an event, or warn of anything else once something follows it: as the last it is the failure."""
         if self._odd:
             self._out.warn(self._odd)
         self._odd = ""
         if isinstance(answer, Task | TaskStatusUpdateEvent):
-            told_before = isinstance(answer, Task) and self._old
-            self._waits = is_interrupted(answer.status.state) and not told_before
+            is_old = isinstance(answer, Task) and self._old
+            self._waits = is_interrupted(answer.status.state) and not is_old
         match answer:
             case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
                 self._show(answer)
@@ -99,13 +99,8 @@ class Follower:
                 self._odd = f"the stream carried a {type(answer).__name__}"
 
 
-_SLOWER = 1.5
-_SLOWEST = 15.0
-"""Seconds; the longest pause that comes about by itself."""
-
-
 def is_settled(state: str) -> bool:
-    """Say whether nothing more happens to a task unless we act; an unknown state is not settled."""
+    """Return whether a task is terminal or interrupted; an unknown state is neither."""
     return is_terminal(state) or is_interrupted(state)
 
 
@@ -115,10 +110,7 @@ async def get_task(run: Run, task_id: str) -> Task:
 
 
 async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> Task:
-    """Ask for a task until it ends or waits for us, and return it; `on_change` gets it whenever it has changed.
-
-    The pauses grow while nothing changes and start again when something does.
-    """
+    """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change."""
     first = pause = run.invocation.given.poll_interval
     while not is_settled(task.status.state):
         if not task.id:
@@ -135,7 +127,7 @@ async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> T
 
 
 def conclude(run: Run, state: str) -> None:
-    """Name an outcome that is no success, because the exit code does not tell (section 11.6), and how to go on."""
+    """Print the next command, and warn of an unsuccessful state, which has no exit code (section 11.6)."""
     interrupted = is_interrupted(state)
     label, command = run.follow_up()
     if command and not run.out.json:

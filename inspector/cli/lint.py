@@ -1,4 +1,4 @@
-"""`lint`: what is wrong with a card, from a file, a url or stdin, also with one that no client could read."""
+"""`lint`: check a card from a file, a url or stdin, also one that clients cannot read."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _STDIN = "-"
 
 
 def lint(invocation: Invocation, out: Output) -> int:
-    """Lint a card; an error makes the command fail, with --strict a warning does so too."""
-    found: list[Lint] = []
+    """Check a card; an error makes the command fail, with --strict also a warning."""
+    findings: list[Finding] = []
 
     async def work(current: Run) -> None:
         generation = invocation.given.generation or ""
         reference = current.reference()
         if reference == _STDIN:
-            found.append(lint_bytes(sys.stdin.buffer.read(), generation=generation))
+            found = lint_bytes(sys.stdin.buffer.read(), generation=generation)
         else:
-            found.append(await lint_reference(current.session, reference, generation))
-        _print(out, found[0], invocation.given.output, reference)
+            found = await lint_reference(current.session, reference, generation)
+        findings.extend(found.findings)
+        _print(out, found, invocation.given.output, reference)
 
     code = run(invocation, out, work)
     blocking = [Severity.ERROR, Severity.WARNING] if invocation.given.strict else [Severity.ERROR]
-    failed = any(one.severity in blocking for one in found[0].findings) if found else False
-    return code or (FAILURE if failed else OK)
+    return code or (FAILURE if any(one.severity in blocking for one in findings) else OK)
 
 
 def _print(out: Output, found: Lint, form: str, reference: str) -> None:
@@ -64,38 +64,23 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: 
 
 
 def sarif(findings: tuple[Finding, ...], uri: str) -> Json:
-    """Return a SARIF log with one run about the card at a uri; a finding's place is a JSON pointer."""
+    """Return a SARIF log with one run about the card at a uri; the location of a finding is a JSON pointer."""
     used = list(dict.fromkeys(one.rule for one in findings))
-    return {
-        "$schema": _SCHEMA,
-        "version": "2.1.0",
-        "runs": [
+    driver = {"name": PROGRAM, "semanticVersion": __version__, "rules": [_sarif_rule(one) for one in used]}
+    file = {"artifactLocation": {"uri": uri}}
+    results: list[Json] = []
+    for one in findings:
+        members = [{"fullyQualifiedName": one.pointer or WHOLE, "kind": "member"}]
+        results.append(
             {
-                "tool": {
-                    "driver": {
-                        "name": PROGRAM,
-                        "semanticVersion": __version__,
-                        "rules": [_sarif_rule(one) for one in used],
-                    }
-                },
-                "results": [
-                    {
-                        "ruleId": one.rule,
-                        "ruleIndex": used.index(one.rule),
-                        "level": _LEVELS[one.severity],
-                        "message": {"text": message(one)},
-                        "locations": [
-                            {
-                                "physicalLocation": {"artifactLocation": {"uri": uri}},
-                                "logicalLocations": [{"fullyQualifiedName": one.pointer or WHOLE, "kind": "member"}],
-                            }
-                        ],
-                    }
-                    for one in findings
-                ],
+                "ruleId": one.rule,
+                "ruleIndex": used.index(one.rule),
+                "level": _LEVELS[one.severity],
+                "message": {"text": message(one)},
+                "locations": [{"physicalLocation": file, "logicalLocations": members}],
             }
-        ],
-    }
+        )
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
 def _sarif_rule(name: str) -> Json:
@@ -110,20 +95,18 @@ def _sarif_rule(name: str) -> Json:
 
 
 def junit(findings: tuple[Finding, ...], name: str) -> str:
-    """Return a JUnit report: one test case a rule that was broken, failed by errors alone, or one that passed."""
-    rules = list(dict.fromkeys(one.rule for one in findings))
-    failed = sum(RULES[rule].severity is Severity.ERROR for rule in rules)
-    suite = ElementTree.Element(
-        "testsuite", name=clean(name), tests=str(len(rules) or 1), failures=str(failed), errors="0"
-    )
+    """Return a JUnit report: a test case for each broken rule, failed for an error, or a single one that passed."""
+    rules = [RULES[rule] for rule in dict.fromkeys(one.rule for one in findings)]
+    failed, name = sum(rule.severity is Severity.ERROR for rule in rules), clean(name)
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(rules) or 1), failures=str(failed), errors="0")
     for rule in rules:
-        case = ElementTree.SubElement(suite, "testcase", classname=clean(name), name=f"{rule} {RULES[rule].title}")
-        lines = "\n".join(f"{one.pointer or WHOLE}: {clean(one.seen)}" for one in findings if one.rule == rule)
-        text = f"{lines}\n{RULES[rule].section}: {RULES[rule].demand}\n{RULES[rule].remedy}"
-        if RULES[rule].severity is Severity.ERROR:
-            ElementTree.SubElement(case, "failure", message=RULES[rule].title, type=rule).text = text
+        case = ElementTree.SubElement(suite, "testcase", classname=name, name=f"{rule.id} {rule.title}")
+        lines = "\n".join(f"{one.pointer or WHOLE}: {clean(one.seen)}" for one in findings if one.rule == rule.id)
+        text = f"{lines}\n{rule.section}: {rule.demand}\n{rule.remedy}"
+        if rule.severity is Severity.ERROR:
+            ElementTree.SubElement(case, "failure", message=rule.title, type=rule.id).text = text
         else:
             ElementTree.SubElement(case, "system-out").text = text
     if not rules:
-        ElementTree.SubElement(suite, "testcase", classname=clean(name), name="the card is sound")
+        ElementTree.SubElement(suite, "testcase", classname=name, name="the card is sound")
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,14 +1,13 @@
-"""`listen`: the webhook receiver by itself; prints where it listens, then every delivery."""
+"""`listen`: run the webhook receiver; print its address, then every delivery."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,18 @@ from inspector.capture.private_files import CaptureError, remove
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
+from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
 from inspector.cli.findings import in_words
-from inspector.cli.output import Output
+from inspector.cli.output import MARKS, Output
 from inspector.cli.run_command import Run, on_signal, run
 from inspector.findings.lenient_json import Lenient, oddities
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
-from inspector.protocol.model import Unreadable
+from inspector.protocol.model import Json, Unreadable
 from inspector.session.card.signing import given_keys
+from inspector.session.exporters.json_lines import iso_time
 from inspector.session.push.attempts import Chain, chains
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
@@ -36,14 +37,16 @@ from inspector.wire.receiver.registration import Demand, Proof
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 from inspector.wire.receiver.tunnels import tunnels
 
-_MARKS = {True: "+", False: "-", None: "?"}
-"""How a check came out: good, bad, nothing to compare."""
-
 
 def listen(invocation: Invocation, out: Output) -> int:
     """Receive push notifications until a signal, `--count` deliveries or `--timeout`."""
     out.lines = out.json
-    overrides = [_override(text) for text in invocation.given.fail or ()]
+    overrides: list[ResponseOverride] = []
+    for text in invocation.given.fail or ():
+        override = read_override(text)
+        if override is None:
+            raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
+        overrides.append(override)
     _check(invocation)
     options = invocation.options
     with _capture(options.capture) as path:
@@ -53,10 +56,7 @@ def listen(invocation: Invocation, out: Output) -> int:
 
 @contextmanager
 def _capture(chosen: Path | None) -> Iterator[Path]:
-    """Give the place of the capture: the one chosen, or one where `doctor --push` looks, kept if anything came.
-
-    Raises `FaultError` where there is none.
-    """
+    """Yield the path of the capture: the chosen one, or one that `doctor --push` finds, deleted without deliveries."""
     if chosen is not None:
         yield chosen
         return
@@ -81,7 +81,7 @@ def _holds_deliveries(path: Path) -> bool:
 
 
 def _check(invocation: Invocation) -> None:
-    """Refuse options that contradict each other; raises `FaultError`."""
+    """Raise `FaultError` for options that contradict each other."""
     given = invocation.given
     if given.jwks is None and (given.issuer or given.audience):
         raise usage("--issuer and --audience are about a JWT.", "Give the keys that verify it with --jwks.")
@@ -90,19 +90,12 @@ def _check(invocation: Invocation) -> None:
 
 
 async def _demand(current: Run) -> Demand:
-    """Return what deliveries have to carry; raises `FaultError` for keys that cannot be read."""
+    """Return the credentials that deliveries must have; raises `FaultError` for keys that cannot be read."""
     given = current.invocation.given
     if given.jwks is None:
         return Demand.of(*given.auth) if given.auth else Demand()
     keys = await given_keys(current.session, given.jwks)
     return Demand(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
-
-
-def _override(text: str) -> ResponseOverride:
-    override = read_override(text)
-    if override is None:
-        raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
-    return override
 
 
 async def _listen(current: Run, overrides: list[ResponseOverride], seconds: float | None) -> None:
@@ -113,8 +106,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
     for override in overrides:
         push.overrides.add(override)
     push.relay.forward_to(given.forward or "")
-    stops = [on_signal(partial(deliveries.stop, number), number) for number in (signal.SIGINT, signal.SIGTERM)]
-    with stops[0], stops[1]:
+    with on_signal(deliveries.stop, signal.SIGINT), on_signal(deliveries.stop, signal.SIGTERM):
         hook = push.register(demand=demand, token=given.token or "")
         _announce(current.out, push, hook, current.session.journal.capture.path)
         try:
@@ -126,20 +118,19 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
                 hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
         else:
-            if not deliveries.stopped:  # the sender of the last one gets its answer
+            if not deliveries.stopped:  # let the sender of the last delivery get its response
                 await _first_of(push.receiver.answered(), deliveries.hurry.wait())
         finally:
-            await push.receiver.stop()  # else what comes meanwhile keeps it going
+            await push.receiver.stop()  # first, because new deliveries would prolong the draining
             await _drain(current.out, push, deliveries.hurry)
             deliveries.end()
     if deliveries.stopped and given.count is not None and deliveries.came < given.count:
-        # The signal is not how this was to end.
         said = f"{deliveries.came} of {given.count} deliveries came"
         raise (KeyboardInterrupt if deliveries.stopped == signal.SIGINT else asyncio.CancelledError)(said)
 
 
 async def _drain(out: Output, push: PushService, hurry: asyncio.Event) -> None:
-    """Forward what came, until somebody is in a hurry, and say what was not forwarded."""
+    """Forward the remaining deliveries, until a second signal, and warn about those that were not forwarded."""
     await _first_of(push.relay.drain(), hurry.wait())
     missed = push.relay.dropped + push.relay.waiting
     if missed:
@@ -147,7 +138,7 @@ async def _drain(out: Output, push: PushService, hurry: asyncio.Event) -> None:
 
 
 async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
-    """Wait until one of them is over, and give the others up."""
+    """Wait for the first coroutine to end, and cancel the others."""
     left = [asyncio.ensure_future(one) for one in waits]
     await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
     for one in left:
@@ -156,20 +147,22 @@ async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
 
 
 def _announce(out: Output, push: PushService, hook: WebhookRegistration, capture: Path) -> None:
-    """Print what an agent has to be told, and what it will meet."""
+    """Print the url and the token to register, and how the receiver is configured."""
     registration, receiver = hook.registration, push.receiver
     host, port = receiver.address
     ways = [] if receiver.advertised else tunnels(receiver.base_url)
+    facts: Json = {
+        "url": registration.url,
+        "token": registration.token,
+        "bound": f"{host}:{port}",
+        "asked": registration.demand.words,
+    }
     if out.json:
-        listening: dict[str, Any] = {"url": registration.url, "token": registration.token, "bound": f"{host}:{port}"}
-        listening |= {"asked": registration.demand.words, "dialled": receiver.overrides.words, "tunnels": ways}
-        listening["capture"] = str(capture)
-        out.document({"listening": listening})
+        facts |= {"dialled": receiver.overrides.words, "tunnels": ways, "capture": str(capture)}
+        out.document({"listening": facts})
         return
-    out.field("Url", registration.url)
-    out.field("Token", registration.token)
-    out.field("Bound", f"{host}:{port}")
-    out.field("Asked", registration.demand.words)
+    for label, value in facts.items():
+        out.field(label.capitalize(), value)
     if receiver.overrides:
         out.field("Answers", receiver.overrides.words)
     if push.relay.url:
@@ -180,107 +173,86 @@ def _announce(out: Output, push: PushService, hook: WebhookRegistration, capture
     out.flush()
 
 
-class _Deliveries:
-    """Prints deliveries as they are recorded, and what became of forwarded ones; says when there were enough."""
+class _Deliveries(JournalPrinter):
+    """Prints deliveries and forwarded deliveries when they are recorded; `enough` is set to end the command."""
+
+    kinds = frozenset({Kind.DELIVERY, Kind.NOTE})
 
     def __init__(self, current: Run) -> None:
-        self._out = current.out
+        super().__init__(current.session.journal, current.out)
         self._verbose = current.invocation.verbose
         self._count: int | None = current.invocation.given.count
-        self._journal = current.session.journal
-        self._last = 0
         self.came = 0
         self.stopped: signal.Signals | None = None
         self.enough, self.hurry = asyncio.Event(), asyncio.Event()
-        self._journal.subscribe(self._news)
 
     def stop(self, number: signal.Signals) -> None:
-        """End the listening, for a signal; at the next, do not wait for what is being forwarded either."""
+        """Stop listening, for a signal; at a second signal, stop forwarding too."""
         self.stopped = self.stopped or number
         if self.enough.is_set():
             self.hurry.set()
         self.enough.set()
 
     def end(self) -> None:
-        """Print how the agent went about what was not accepted at first."""
+        """Print the retries of deliveries that were not accepted at first."""
         now = datetime.now(UTC).timestamp()
         for chain in chains(self._journal.capture.select(kinds={Kind.DELIVERY})):
             if len(chain.tries) == 1 and not chain.tries[0].dialled:
-                continue  # it was refused, and nobody waits for a retry
+                continue  # it was refused, so a retry is not expected
             if self._out.json:
                 self._out.document(_chain_as_json(chain))
             else:
                 self._out.field("Retries", f"#{chain.tries[0].seq} {chain.words(now)}")
         self._out.flush()
 
-    def _news(self, records: Sequence[Record]) -> None:
-        if not records:
-            self._take()
-
-    def _take(self) -> None:
-        for record in self._journal.capture.select(kinds={Kind.DELIVERY, Kind.NOTE}, after=self._last):
-            self._last = record.seq
-            if record.kind is Kind.DELIVERY:
-                self.came += record.meta["method"] != NO_TLS
-                self._delivery(record)
-            elif record.event == "forward":
-                self._forwarded(record)
+    def _show(self) -> None:
+        super()._show()
         if self._count is not None and self.came >= self._count:
             self.enough.set()
 
-    def _delivery(self, record: Record) -> None:
-        if self._out.json:
-            self._out.document(_as_json(record))
-        else:
-            _print(self._out, record, verbose=self._verbose)
-
-    def _forwarded(self, record: Record) -> None:
-        if self._out.json:
+    def _print(self, record: Record) -> None:
+        if record.kind is Kind.DELIVERY:
+            self.came += record.meta["method"] != NO_TLS
+            if self._out.json:
+                self._out.document({"delivery": _as_json(record)})
+            else:
+                _print(self._out, record, verbose=self._verbose)
+        elif record.event == "forward" and self._out.json:
             self._out.document({"forwarded": dict(record.meta)})
-        else:
+        elif record.event == "forward":
             self._out.field("Forwarded", record.label)
             self._out.flush()
 
 
 def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso_time(at).replace("+00:00", "Z")
 
 
 def _body(record: Record) -> Any:
-    """Return a body as JSON, as text where JSON would not say all that is in it."""
+    """Return a body as JSON, or as text if parsing it would lose information."""
     value = parse(record.raw)
     if isinstance(value, Unreadable) or any(oddities(Lenient().read(record.raw.decode("utf-8")))):
         return record.raw.decode("utf-8", "replace")
     return value
 
 
-def _as_json(record: Record) -> dict[str, Any]:
+def _as_json(record: Record) -> Json:
     meta = record.meta
     return {
-        "delivery": {
-            "number": record.seq,
-            "at": _time(record.at),
-            "peer": meta["peer"],
-            "method": meta["method"],
-            "target": meta["target"],
-            "headers": [list(pair) for pair in meta["headers"]],
-            "status": meta["status"],
-            "refused": meta["refused"],
-            "dialled": meta["dialled"],
-            "accepted": meta["taken"],
-            "challenge": meta["challenge"],
-            "asked": meta["asked"],
-            "attempt": meta["attempt"],
-            "retryOf": meta["first"] or None,
-            "sinceLastAttempt": meta["gap"] if meta["first"] else None,
-            "latency": meta["latency"],
-            "checks": [{"name": name, "good": good, "said": said} for name, good, said in meta["checks"]],
-            "findings": [{"rule": one.rule, "severity": one.severity, "seen": one.seen} for one in record.findings],
-            "event": record.event,
-            "taskId": record.task,
-            "state": record.state,
-            "body": _body(record),
-        }
+        "number": record.seq,
+        "at": _time(record.at),
+        **{name: meta[name] for name in ("peer", "method", "target", "headers", "status", "refused", "dialled")},
+        "accepted": meta["taken"],
+        **{name: meta[name] for name in ("challenge", "asked", "attempt")},
+        "retryOf": meta["first"] or None,
+        "sinceLastAttempt": meta["gap"] if meta["first"] else None,
+        "latency": meta["latency"],
+        "checks": [{"name": name, "good": good, "said": said} for name, good, said in meta["checks"]],
+        "findings": [{"rule": one.rule, "severity": one.severity, "seen": one.seen} for one in record.findings],
+        "event": record.event,
+        "taskId": record.task,
+        "state": record.state,
+        "body": _body(record),
     }
 
 
@@ -297,7 +269,7 @@ def _chain_as_json(chain: Chain) -> dict[str, Any]:
 
 
 def _answer(meta: Any) -> str:
-    """Say what a delivery was answered with."""
+    """Return the response to a delivery in words."""
     if meta["refused"]:
         return f"refused with {meta['status']}" if meta["status"] else "refused"
     if meta["challenge"]:
@@ -312,9 +284,9 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
     if meta["first"]:
         out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the one before")
     if meta["checks"]:
-        out.field("Checks", " ".join(f"{_MARKS[good]}{name}" for name, good, _ in meta["checks"]))
+        out.field("Checks", " ".join(f"{MARKS[good]}{name}" for name, good, _ in meta["checks"]))
     else:
-        out.field("Wrong", record.label)  # what was no HTTP has none
+        out.field("Wrong", record.label)  # data that is not HTTP has no checks
     for name, good, said in meta["checks"]:
         if good is False:
             out.field("Wrong", f"{name}: {said}")

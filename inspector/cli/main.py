@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         out.flush()
         return code
     except OutputLostError as lost:
-        # Nobody reads there any more, and the interpreter's own last flush must not complain about it.
+        # Otherwise the interpreter reports an error when it flushes the stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), lost.stream.fileno())
         if isinstance(lost.error, BrokenPipeError):
             return BROKEN_PIPE
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _guarded(words: list[str], out: Output) -> int:
-    """Run a command line and turn whatever ends it early into words and an exit code."""
+    """Run a command line, report any error, and return the exit code."""
     try:
         return _dispatch(words, out)
     except FaultError as error:
@@ -53,25 +53,24 @@ def _guarded(words: list[str], out: Output) -> int:
         return ended.code if isinstance(ended.code, int) else OK
     except OutputLostError:
         raise
-    except Exception as error:  # noqa: BLE001 - the last one to know: a program that ends in a trace helps nobody
-        return _report_bug(error, words, out)
-
-
-def _report_bug(error: Exception, words: Sequence[str], out: Output) -> int:
-    debug = "--debug" in words
-    if debug:
-        for line in "".join(traceback.format_exception(error)).splitlines():
+    except Exception as error:  # noqa: BLE001 - reported without a traceback unless --debug asks for it
+        debug = "--debug" in words
+        for line in "".join(traceback.format_exception(error)).splitlines() if debug else ():
             out.tell("debug", line)
-    hint = "Please report this." if debug else "--debug shows where; please report this."
-    out.fail(Fault(Whose.OURS, FaultCode.INTERNAL, f"The inspector failed: {type(error).__name__}: {error}.", hint))
-    return FAILURE
+        hint = "Please report this." if debug else "--debug shows where; please report this."
+        out.fail(Fault(Whose.OURS, FaultCode.INTERNAL, f"The inspector failed: {type(error).__name__}: {error}.", hint))
+        return FAILURE
 
 
 def _dispatch(words: list[str], out: Output) -> int:
     if words[:1] == ["help"]:
         return _help(words[1:], out)
     if not words or not beginning_with(words[:1]):
-        return _open_agent(words, out)
+        given = main_parser().read(words, os.environ)
+        if not given.version:
+            return open_screen(invocation(given), out)
+        out.write(f"{PROGRAM} {__version__}\n")
+        return OK
     command = find(words)
     if command is None and words[1:] and words[1] in ("--help", "-h"):
         return _help(words[:1], out)
@@ -80,14 +79,6 @@ def _dispatch(words: list[str], out: Output) -> int:
         raise usage(f"{' '.join(words[:2])} is no command.", f"There is {known}; {PROGRAM} --help lists them all.")
     given = command.parser().read(words[len(command.words) :], os.environ)
     return command.handler().run(invocation(given), out)
-
-
-def _open_agent(words: list[str], out: Output) -> int:
-    given = main_parser().read(words, os.environ)
-    if given.version:
-        out.write(f"{PROGRAM} {__version__}\n")
-        return OK
-    return open_screen(invocation(given), out)
 
 
 def _help(words: list[str], out: Output) -> int:
@@ -99,7 +90,7 @@ def _help(words: list[str], out: Output) -> int:
 
 
 def _wants_json(words: Sequence[str]) -> bool:
-    """Say whether errors are due in JSON, also of a command line that cannot be read."""
+    """Return whether JSON is requested, also by an invalid command line."""
     wanted = os.environ.get("A2ACLI_OUTPUT", "")
     for word, after in pairwise([*words, ""]):
         if word in ("-o", "--output"):
@@ -112,10 +103,10 @@ def _wants_json(words: Sequence[str]) -> bool:
 
 
 def _prepare_streams() -> None:
-    """Make both streams take any character, whatever the locale says, and be there at all."""
+    """Open missing streams, and make them accept any character in any locale."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by who started us
+        if stream is None:  # closed by the parent process
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole run
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""The message that was typed: a draft from options or from a snippet, and what it would look like on the wire."""
+"""The message of `send`: a draft from options or from a snippet, and its preview."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from inspector.session.session import Session
 
 _STDIN = "-"
 _LARGEST = 64_000_000
-"""How large a request in a file may be, in bytes."""
+"""The maximum size of a request in a file, in bytes."""
 
 
 def make_draft(given: Namespace) -> Draft:
-    """Make the draft of what was typed; raises `FaultError` where it cannot be sent."""
+    """Return the draft that the options describe; raises `FaultError` if it cannot be sent."""
+    specs = getattr(given, "parts", ())
     if given.request is not None:
-        if getattr(given, "parts", ()) or given.snippet:
+        if specs or given.snippet:
             raise usage("--request sends a request as it is.", "Leave the parts and the snippet out.")
         return text_draft("")
     draft = _of_snippet(given) if given.snippet else Draft(())
-    draft = _changed(replace(draft, parts=(*draft.parts, *make_parts(getattr(given, "parts", ())))), given)
+    draft = _changed(replace(draft, parts=(*draft.parts, *make_parts(specs))), given)
     if not draft.parts:
         raise usage("The message has no parts.", "Give it some with --text, --file or --data.")
     compose(draft).check()
@@ -56,7 +57,7 @@ def _of_snippet(given: Namespace) -> Draft:
 
 
 def _changed(draft: Draft, given: Namespace) -> Draft:
-    """Return a draft with what was typed besides the parts in place of what it has."""
+    """Return a draft with the members that options set."""
     typed = {
         "task_id": given.task_id,
         "context_id": given.context_id,
@@ -77,34 +78,25 @@ def _changed(draft: Draft, given: Namespace) -> Draft:
 
 
 def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -> Call:
-    """Prepare what was typed to be sent: the draft, or the request in a file."""
+    """Prepare the call of the draft, or of the request in a file."""
     call = session.send(draft, stream=stream)
-    return call if given.request is None else session.send_raw(_text_of(given.request), call)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        if str(path) == _STDIN:
-            raw = sys.stdin.buffer.read(_LARGEST + 1)
-        else:
-            with path.open("rb") as file:
-                raw = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise usage(f"The request {path} could not be read: {error.strerror or error}.") from error
+    if given.request is None:
+        return call
+    raw = _read(given.request, "request", _LARGEST + 1)
     if len(raw) > _LARGEST:
-        raise usage(f"The request {path} is larger than {_LARGEST:,} bytes.")
-    return raw.decode("utf-8", "surrogateescape")
+        raise usage(f"The request {given.request} is larger than {_LARGEST:,} bytes.")
+    return session.send_raw(raw.decode("utf-8", "surrogateescape"), call)
 
 
 def show(call: Call, form: str, out: Output) -> None:
-    """Print what would be sent, without secrets; raises `FaultError` where the form cannot say it."""
+    """Print the request without sending it and without secrets; raises `FaultError` if the format cannot express it."""
     seen = call.preview()
     if isinstance(seen, Fault):
         raise usage(seen.seen, seen.hint)
     chosen = next(one for one in REQUEST_FORMATS if one.name == form)
     wire, hidden = _without_secrets(call, seen.body)
     if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.insets:
-        wire = call.wire  # for which the format says why it has no program
+        wire = call.wire  # the format raises the error for it
     text = chosen.write(wire, call.exchange.call)
     if chosen.is_program and not text.endswith("\n"):
         text += "\n"
@@ -114,7 +106,7 @@ def show(call: Call, form: str, out: Output) -> None:
 
 
 def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]:
-    """Return what goes out without the headers that are secret, and their names; secrets in url and body are masked."""
+    """Return the request without its secret headers and with url and body masked, and the names of what is hidden."""
     redactor, signed = call.exchange.journal.redactor, call.signed()
     headers = signed.metadata if isinstance(signed, GrpcRequest) else signed.headers
     shown = {name: value for name, value in headers.items() if redactor.headers([(name, value)]) == ((name, value),)}
@@ -128,7 +120,7 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
 
 
 def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:
-    """Make the parts in order; raises `FaultError` where JSON cannot be read."""
+    """Return the parts in their order; raises `FaultError` for data that is not JSON."""
     if sum(spec.kind == PartKind.DATA and spec.value == _STDIN for spec in specs) > 1:
         raise usage("--data - stands there twice, and stdin can be read once.")
     return tuple(_part(spec) for spec in specs)
@@ -139,21 +131,20 @@ def _part(spec: PartSpec) -> DraftPart:
     if kind is PartKind.FILE and value.startswith(("http://", "https://")):
         kind = PartKind.LINK
     if kind is PartKind.DATA:
-        value = _json(spec.value)
+        raw = _read(value, "file")
+        parsed = parse(raw)
+        if isinstance(parsed, Unreadable):
+            raise usage(f"--data: {'stdin' if value == _STDIN else value} holds no JSON: {parsed.why}.")
+        value = raw.decode("utf-8")
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
 
 
-def _json(place: str) -> str:
-    raw = sys.stdin.buffer.read() if place == _STDIN else _read(Path(place))
-    value = parse(raw)
-    if isinstance(value, Unreadable):
-        where = "stdin" if place == _STDIN else place
-        raise usage(f"--data: {where} holds no JSON: {value.why}.")
-    return raw.decode("utf-8")
-
-
-def _read(path: Path) -> bytes:
+def _read(place: Path | str, what: str, most: int = -1) -> bytes:
+    """Read a file or stdin (`-`), at most so many bytes; raises `FaultError`."""
     try:
-        return path.read_bytes()
+        if str(place) == _STDIN:
+            return sys.stdin.buffer.read(most)
+        with Path(place).open("rb") as file:
+            return file.read(most)
     except OSError as error:
-        raise usage(f"The file {path} could not be read: {error.strerror or error}.") from error
+        raise usage(f"The {what} {Path(place)} could not be read: {error.strerror or error}.") from error

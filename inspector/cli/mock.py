@@ -1,4 +1,4 @@
-"""`mock`: the built-in mock agent in the foreground."""
+"""`mock`: run the built-in mock agent in the foreground."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.text.sanitise import clean
 
-_ROOM = "inspector.sample_agents"
-"""Loaded by name: it lies elsewhere in the tree than in the package, where type checkers do not look."""
-
-
+_PACKAGE = "inspector.sample_agents"
+"""Imported by name, because type checkers do not find it: in the source tree it is in another folder."""
 _TLS_HINT = "--cert, --key and --client-ca name PEM files."
+_SUBJECT = len("task 3f2a9c1e")
+_COUNTS = ("tasks", "at work", "readers")
 
 
 class _Warnings(logging.Handler):
-    """Prints what the agent cannot tell its callers: a scenario that makes no sense any more, a failure of its own."""
+    """Prints the warnings of the agent on stderr."""
 
     def __init__(self, out: Output) -> None:
         super().__init__(logging.WARNING)
         self._out = out
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a warning on stderr."""
+        """Print a warning."""
         self._out.warn(record.getMessage())
 
 
 def run(invocation: Invocation, out: Output) -> int:
-    """Serve until SIGINT or SIGTERM, or list the faults that the agent can have."""
+    """Serve until SIGINT or SIGTERM, or list the faults of the agent."""
     given = invocation.given
     if given.list_faults:
         return _list_faults(out)
-    server = import_module(f"{_ROOM}.server")
+    server = _load("server")
     console = Console(out, terminal=sys.stdout.isatty(), verbose=invocation.verbose)
     agent = server.MockAgent(
         _profile(given),
@@ -53,14 +53,14 @@ def run(invocation: Invocation, out: Output) -> int:
         behaviours=_scenarios(given.scenario),
         state=given.state,
         faults=_faults(given.fault),
-        guard=import_module(f"{_ROOM}.authentication").Guard(given.auth, given.secret) if given.auth else None,
-        signer=import_module(f"{_ROOM}.signing").Signer(given.sign) if given.sign else None,
+        guard=_load("authentication").Guard(given.auth, given.secret) if given.auth else None,
+        signer=_load("signing").Signer(given.sign) if given.sign else None,
         tls=_tls(given),
     )
-    logging.getLogger(_ROOM).addHandler(_Warnings(out))
+    logging.getLogger(_PACKAGE).addHandler(_Warnings(out))
     try:
         server.run(server.Listening(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
-    except import_module(f"{_ROOM}.task_file").StateFileError as error:
+    except _load("task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
     except ssl.SSLError as error:
         raise usage(f"TLS cannot be set up: {error.reason or error}.", _TLS_HINT) from error
@@ -72,54 +72,57 @@ def run(invocation: Invocation, out: Output) -> int:
     return OK
 
 
+def _load(module: str) -> Any:
+    return import_module(f"{_PACKAGE}.{module}")
+
+
 def _tls(given: Namespace) -> Any:
-    """Read with what the agent shows itself; refused is one half of it, and clients' certificates without it."""
+    """Return the TLS settings, None without TLS; raises `FaultError` for an incomplete combination of options."""
     if bool(given.cert) != bool(given.key) or (given.client_ca and not given.cert):
         raise usage("TLS takes both --cert and --key.", "--client-ca comes on top of them.")
-    if not given.cert:
-        return None
-    return import_module(f"{_ROOM}.tls").Tls(given.cert, given.key, given.client_ca)
+    return _load("tls").Tls(given.cert, given.key, given.client_ca) if given.cert else None
 
 
 def _profile(given: Namespace) -> Any:
-    """Read what the agent is to be; refused are names of nothing, and a card that is not JSON."""
-    room = import_module(f"{_ROOM}.profile")
-    generations = _known(given.generations, room.GENERATIONS, "generation")
+    """Return the profile of the agent; raises `FaultError` for an unknown name or a card that is not JSON."""
+    profile = _load("profile")
+    generations = _known(given.generations, profile.GENERATIONS, "generation")
     if not generations:
-        raise usage("An agent speaks at least one generation.", f"There is {', '.join(room.GENERATIONS)}.")
-    shorthand = {("all",): tuple(room.Capability), ("none",): ()}
-    capabilities = shorthand.get(given.capabilities, given.capabilities)
-    return room.Profile(
+        raise usage("An agent speaks at least one generation.", f"There is {', '.join(profile.GENERATIONS)}.")
+    shorthand = {("all",): tuple(profile.Capability), ("none",): ()}
+    capabilities = _known(
+        shorthand.get(given.capabilities, given.capabilities), tuple(profile.Capability), "capability"
+    )
+    return profile.Profile(
         generations=generations,
         release=given.spec,
-        capabilities=frozenset(map(room.Capability, _known(capabilities, tuple(room.Capability), "capability"))),
+        capabilities=frozenset(map(profile.Capability, capabilities)),
         required=given.require_extension,
         card=None if given.card is None else _card(given.card),
     )
 
 
 def _scenarios(paths: Iterable[Path]) -> Any:
-    """Read the scenarios that ship and those at some paths; refused is what makes no sense, with its line."""
-    choosing, table = import_module(f"{_ROOM}.scenario.catalog"), import_module(f"{_ROOM}.scenario.toml_table")
-    scenarios = choosing.Scenarios(tuple(paths))
+    """Load the built-in scenarios and those at some paths; raises `FaultError` for an invalid one."""
+    scenarios = _load("scenario.catalog").Scenarios(tuple(paths))
     try:
         scenarios.load()
-    except table.ScenarioError as error:
+    except _load("scenario.toml_table").ScenarioError as error:
         raise usage(str(error), "docs/mock.md tells what a scenario holds.") from error
     return scenarios
 
 
 def _faults(names: Iterable[str]) -> tuple[Any, ...]:
-    room = import_module(f"{_ROOM}.faults.names")
+    faults = _load("faults.names")
     try:
-        return tuple(room.named(name) for name in names)
-    except room.UnknownFaultError as error:
+        return tuple(faults.named(name) for name in names)
+    except faults.UnknownFaultError as error:
         raise usage(str(error), "--list-faults lists them.") from error
 
 
 def _list_faults(out: Output) -> int:
-    """Print each fault with what it does, and with what the inspector says about it."""
-    faults = import_module(f"{_ROOM}.faults.names").FAULTS.values()
+    """Print each fault with the rule that finds it."""
+    faults = _load("faults.names").FAULTS.values()
     calls = {fault.name: f"{fault.name}[:N]" if fault.number else fault.name for fault in faults}
     width, finding = max(map(len, calls.values())), max(len(fault.finding) for fault in faults)
     for fault in faults:
@@ -129,7 +132,7 @@ def _list_faults(out: Output) -> int:
 
 
 def _known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
-    """Return words, each once, or refuse the first that is not known."""
+    """Return the words without duplicates; raises `FaultError` for an unknown one."""
     for word in words:
         if word not in known:
             raise usage(f"{word!r} is no {kind} of the mock agent.", f"There is {', '.join(known)}.")
@@ -155,14 +158,10 @@ def _why(error: OSError, host: str, port: int) -> str:
     return f"Listening at {host} failed: {error.strerror or error}."
 
 
-_SUBJECT = len("task 3f2a9c1e")
-_COUNTS = ("tasks", "at work", "readers")
-
-
 class Console:
-    """Prints a line for whatever an agent tells: when, how busy the agent is by then, about what, and what.
+    """Prints the log of an agent: time, load, subject and text in columns on a terminal.
 
-    Without a terminal there are no columns, and nothing is printed unless `verbose`: then on stderr.
+    Without a terminal the log is printed on stderr if `verbose`, else not at all.
     """
 
     def __init__(self, out: Output, *, terminal: bool, verbose: bool) -> None:
@@ -172,7 +171,7 @@ class Console:
         self._agent: Any = None
 
     def ready(self, agent: Any) -> None:
-        """Say where the agent is: its url on the first line, where it speaks gRPC on the second, if it does."""
+        """Print the url of the agent, and on the second line its gRPC target if there is one."""
         self._agent = agent
         self._out.write(f"{agent.url}\n")
         if agent.grpc_target:
@@ -182,7 +181,7 @@ class Console:
         self._out.flush()
 
     def log(self, line: str) -> None:
-        """Tell one thing that happened; the subject stands before the first colon."""
+        """Print a log line; its subject ends at the first colon."""
         if not self._terminal:
             if self._verbose:
                 self._out.tell("mock", line)
@@ -191,10 +190,10 @@ class Console:
         if not colon:
             subject, _, said = line.partition(" ")
         clock = f"{datetime.now().astimezone():%H:%M:%S}"
-        self._out.write(f"{clock}  {self._load()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
+        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
         self._out.flush()
 
-    def _load(self) -> str:
+    def _counts(self) -> str:
         agent = self._agent
         counts = (len(agent.store), agent.running, agent.readers) if agent is not None else (0, 0, 0)
         return "  ".join(f"{count:>{len(name)}}" for name, count in zip(_COUNTS, counts, strict=True))

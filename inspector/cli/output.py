@@ -1,11 +1,12 @@
-"""What a headless command prints: fields and blocks or JSON on stdout, everything else on stderr (section 11).
+"""The output of a headless command: fields and blocks or JSON on stdout, everything else on stderr (section 11).
 
-All of it may quote an agent, so all of it is made harmless here: text through the sanitiser, JSON by escapes.
+It may quote an agent, so all of it is sanitised here: text by the sanitiser, JSON by escapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from inspector.cli.errors import envelope
@@ -13,13 +14,12 @@ from inspector.protocol.errors import Fault
 from inspector.text.safe_json import dump
 from inspector.text.sanitise import clean
 
-
-def _as_it_is(text: str) -> str:
-    return text
+MARKS = {True: "+", False: "-", None: "?"}
+"""The results of a check: good, bad, not checked."""
 
 
 class OutputLostError(Exception):
-    """Raised where stdout or stderr takes no more; `stream` is the one, `error` what the system said."""
+    """Raised if stdout or stderr cannot be written, with the stream and the system's error."""
 
     def __init__(self, stream: TextIO, error: OSError) -> None:
         super().__init__(error.strerror or str(error))
@@ -28,45 +28,45 @@ class OutputLostError(Exception):
 
 
 class Output:
-    """The two streams of a headless command.
+    """The output streams of a headless command.
 
-    `json` chooses the format of results and errors, `lines` says that stdout is JSON Lines; `redact` takes the secrets
-    out of whatever goes to stderr.
+    `json` selects JSON for results and errors, `lines` JSON Lines on stdout. `redact` removes secrets from the lines
+    on stderr.
     """
 
     def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False) -> None:
         self.json = json
         self.lines = False
-        self.redact: Callable[[str], str] = _as_it_is
+        self.redact: Callable[[str], str] = str
         self._stdout = stdout
         self._stderr = stderr
 
     def field(self, label: str, value: str) -> None:
-        """Print a value beside its label, on one line whatever is in it."""
+        """Print a value beside its label, on a single line."""
         self.write(f"{label}: {clean(value)}\n")
 
     def block(self, label: str, content: str) -> None:
-        """Print content of many lines under its label; they are indented, so none of them passes for a field."""
+        """Print lines under a label; they are indented, so that none of them looks like a field."""
         lines = clean(content.removesuffix("\n"), newlines=True).split("\n")
         self.write("\n  ".join((f"{label}:", *lines)) + "\n\n")
 
     def say(self, label: str, value: str) -> None:
-        """Print a text as a field, or as a block where it has more than one line."""
+        """Print a text as a field, or as a block if it has more than one line."""
         (self.block if "\n" in value.strip("\n") else self.field)(label, value.strip("\n"))
 
     def exact(self, text: str) -> None:
-        """Print a text to the byte where a program or a file reads it, and made harmless where a terminal does."""
+        """Print a text unchanged for a program or a file, and sanitised for a terminal."""
         whole = text.encode("utf-8", "replace").decode("utf-8")
         self.write(f"{clean(whole, newlines=True)}\n" if self._stdout.isatty() else whole)
         self.flush()
 
     def document(self, value: Any) -> None:
-        """Print a JSON document: indented, or on one line where stdout is JSON Lines."""
+        """Print a JSON document: indented, or on one line for JSON Lines."""
         self.write(f"{dump(value, None if self.lines else 2)}\n")
         self.flush()
 
     def warn(self, text: str) -> None:
-        """Say on stderr what the user should know although the command goes on."""
+        """Print a warning on stderr."""
         self.tell("Warning", text)
 
     def tell(self, label: str, text: str) -> None:
@@ -78,7 +78,7 @@ class Output:
         self._remark(self.redact(dump(value)))
 
     def fail(self, fault: Fault) -> None:
-        """Report why the command ends without a result: on stderr, and where stdout is JSON Lines as its last line."""
+        """Report a failure on stderr, and with JSON Lines also as the last line of stdout."""
         if self.json:
             if self.lines:
                 self.write(f"{self.redact(dump(envelope(fault)))}\n")
@@ -89,23 +89,25 @@ class Output:
             self.tell("Hint", fault.hint)
 
     def write(self, text: str) -> None:
-        """Print harmless text on stdout as it is."""
-        try:
+        """Print sanitised text on stdout."""
+        with _report_loss(self._stdout):
             self._stdout.write(text)
-        except OSError as error:
-            raise OutputLostError(self._stdout, error) from error
 
     def flush(self) -> None:
-        """Hand over what is printed so far."""
-        try:
+        """Flush stdout."""
+        with _report_loss(self._stdout):
             self._stdout.flush()
-        except OSError as error:
-            raise OutputLostError(self._stdout, error) from error
 
     def _remark(self, line: str) -> None:
-        self.flush()  # what was printed before stands before it where both streams go to one place
-        try:
+        self.flush()  # keeps the order of lines if both streams are written to the same place
+        with _report_loss(self._stderr):
             self._stderr.write(f"{line}\n")
             self._stderr.flush()
-        except OSError as error:
-            raise OutputLostError(self._stderr, error) from error
+
+
+@contextmanager
+def _report_loss(stream: TextIO) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputLostError(stream, error) from error

@@ -1,17 +1,16 @@
-"""`task push-config`: where an agent pushes the updates of a task to (A2A 1.0 sections 3.1.7 to 3.1.10)."""
+"""`task push-config`: the push notification configurations of a task (A2A 1.0 sections 3.1.7 to 3.1.10)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from inspector.capture.redaction import MASK
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run_command import Run, command, run
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
@@ -23,19 +22,14 @@ _Expected = TypeVar("_Expected", bound=Answer)
 
 
 def set_config(invocation: Invocation, out: Output) -> int:
-    """Have a task's updates pushed to a url."""
+    """Configure the url to which the updates of a task are pushed."""
     given = invocation.given
     if not given.url:
         raise usage("Where is the agent to push to? No url was given.", "Name it with --url.")
-    members: dict[str, Any] = {"task_id": given.id, "url": given.url}
-    if given.config_id:
-        members["id"] = given.config_id
-    if given.token:
-        members["token"] = given.token
+    members: dict[str, Any] = {"task_id": given.id, "url": given.url, "id": given.config_id, "token": given.token}
     if given.auth:
-        scheme, credentials = given.auth
-        members["authentication"] = AuthenticationInfo(scheme=scheme, credentials=credentials)
-    config = PushConfig(**members)
+        members["authentication"] = AuthenticationInfo(scheme=given.auth[0], credentials=given.auth[1])
+    config = PushConfig(**{name: value for name, value in members.items() if value})
 
     async def work(current: Run) -> None:
         answer = await _ask(current, Operation.SET_PUSH, PushConfig, lambda session: session.set_push(config))
@@ -44,37 +38,31 @@ def set_config(invocation: Invocation, out: Output) -> int:
     return run(invocation, out, work)
 
 
-def get_config(invocation: Invocation, out: Output) -> int:
-    """Print one configuration of a task; before 1.0, over JSON-RPC, it may be the only one."""
-    task_id = invocation.given.id
+@command
+async def get_config(current: Run) -> None:
+    """Print one configuration of a task, which needs no id in versions with a single configuration."""
+    task_id, config_id = current.invocation.given.id, current.invocation.given.config_id
 
     def prepare(session: Session) -> Call:
-        choice = session.choice
-        config_id = invocation.given.config_id or "" if choice.dialect.traits.sole_push_config else _named(invocation)
-        return session.get_push(task_id, config_id)
+        sole = session.choice.dialect.traits.sole_push_config
+        return session.get_push(task_id, config_id or "" if sole else _named(current.invocation))
 
-    async def work(current: Run) -> None:
-        _show(current.out, await _ask(current, Operation.GET_PUSH, PushConfig, prepare), task_id)
-
-    return run(invocation, out, work)
+    _show(current.out, await _ask(current, Operation.GET_PUSH, PushConfig, prepare), task_id)
 
 
-def list_configs(invocation: Invocation, out: Output) -> int:
+@command
+async def list_configs(current: Run) -> None:
     """Print every configuration of a task."""
-    task_id = invocation.given.id
-
-    async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.LIST_PUSH, PushConfigList, lambda session: session.list_push(task_id))
-        if out.json:
-            out.document(answer.to_json())
-            return
-        for config in answer.configs:
-            _show(out, config, task_id)
-        out.field("Push configs", f"{len(answer.configs):,}")
-        if answer.next_page_token:
-            out.field("Next page token", answer.next_page_token)
-
-    return run(invocation, out, work)
+    task_id, out = current.invocation.given.id, current.out
+    answer = await _ask(current, Operation.LIST_PUSH, PushConfigList, lambda session: session.list_push(task_id))
+    if out.json:
+        out.document(answer.to_json())
+        return
+    for config in answer.configs:
+        _show(out, config, task_id)
+    out.field("Push configs", f"{len(answer.configs):,}")
+    if answer.next_page_token:
+        out.field("Next page token", answer.next_page_token)
 
 
 def delete_config(invocation: Invocation, out: Output) -> int:
@@ -82,8 +70,9 @@ def delete_config(invocation: Invocation, out: Output) -> int:
     task_id, config_id = invocation.given.id, _named(invocation)
 
     async def work(current: Run) -> None:
-        prepare = partial(Session.delete_push, task_id=task_id, config_id=config_id)
-        answer = await _ask(current, Operation.DELETE_PUSH, Deleted, prepare)
+        answer = await _ask(
+            current, Operation.DELETE_PUSH, Deleted, lambda session: session.delete_push(task_id, config_id)
+        )
         if out.json:
             out.document(answer.to_json())
         else:
@@ -114,7 +103,7 @@ async def _ask(
 
 
 def _show(out: Output, config: PushConfig, task_id: str) -> None:
-    """Print a configuration as the agent has it: in JSON the protocol's own object, as text without its secrets."""
+    """Print a configuration: as JSON unchanged, as text without its secrets."""
     if out.json:
         out.document(config.to_json())
         return

@@ -1,4 +1,4 @@
-"""`rules`: every rule that findings come from, with its ground and its remedy."""
+"""`rules`: list the rules, each with its requirement and its remedy."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _FAMILIES = {
     "PUSH": "Push notifications",
 }
 _LONGEST_EXAMPLE = 500
+_MEMBERS = ("id", "severity", "title", "section", "demand", "remedy", "generations", "passing", "failing")
 
 
 def rules(invocation: Invocation, out: Output) -> int:
-    """List the rules, or those whose ids or families are named."""
+    """List all rules, or those with the given ids or of the given families."""
     wanted = [name.upper() for name in invocation.given.ids]
     chosen = [rule for rule in RULES.values() if not wanted or {rule.id, rule.id.partition("-")[0]} & set(wanted)]
     if not chosen:
@@ -47,17 +48,7 @@ def rules(invocation: Invocation, out: Output) -> int:
 
 
 def _as_json(rule: Rule) -> Json:
-    return {
-        "id": rule.id,
-        "severity": rule.severity.value,
-        "title": rule.title,
-        "section": rule.section,
-        "demand": rule.demand,
-        "remedy": rule.remedy,
-        "generations": list(rule.generations),
-        "passing": rule.passing,
-        "failing": rule.failing,
-    }
+    return {name: getattr(rule, name) for name in _MEMBERS}
 
 
 def _markdown(chosen: list[Rule]) -> Iterator[str]:
@@ -110,6 +101,6 @@ def _demands() -> Iterator[str]:
 
 
 def _anchor(rule: Rule) -> str:
-    """Return where on the page a rule stands, as renderers of Markdown make it of the heading."""
+    """Return the anchor that renderers of Markdown derive from the heading of a rule."""
     kept = (letter for letter in f"{rule.id} {rule.title}".lower() if letter.isalnum() or letter in " -_")
     return "".join(kept).replace(" ", "-")

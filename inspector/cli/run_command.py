@@ -1,4 +1,4 @@
-"""A headless command under way: its session on a capture, its deadline, what a signal does to it."""
+"""Run a headless command: its session and capture, its deadline, the handling of signals."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -36,14 +37,14 @@ _Expected = TypeVar("_Expected", bound=Answer)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a command works with: what was typed, where it prints, the session."""
+    """The context of a running command: its options, its output and its session."""
 
     invocation: Invocation
     out: Output
     session: Session
 
     def reference(self) -> str:
-        """Return which agent is meant, and warn where nobody proves that it is the one; raises `FaultError`."""
+        """Return the agent as typed, and warn if its certificate is not checked; raises `FaultError` without one."""
         options = self.invocation.options
         if not options.reference:
             raise usage("Which agent? None was named.", "Name it with -a URL, or in A2ACLI_AGENT_CARD.")
@@ -53,46 +54,38 @@ class Run:
         return options.reference
 
     async def connect(self) -> Connection:
-        """Find the agent's card, and warn of what the user should know about how we talk to it."""
-        reference = self.reference()
+        """Fetch the agent's card; raises `FaultError`."""
         try:
-            return await self.session.connect(reference)
+            return await self.session.connect(self.reference())
         except FaultError as error:
             if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
                 raise FaultError(_refused(error.fault)) from error
             raise
 
     async def connect_for(self, *operations: Operation) -> None:
-        """Find the agent's card, check the interface in use, and check that it offers these operations."""
+        """Fetch the agent's card, check the interface in use, and check that it offers these operations."""
         await self.connect()
         self.check_interface()
         for operation in operations:
             self.allow(operation)
 
     def check_interface(self) -> None:
-        """Warn of a generation that is old or not the declared one, and of an origin that gets no credentials."""
-        choice, credentials = self.session.choice, self.session.credentials
-        generation = choice.dialect.generation
-        if choice.dialect.traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
-            self.out.warn(
-                f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant"
-            )
-        if choice.dialect.traits.experimental:
-            self.out.warn(f"A2A {generation} is a draft, spoken because --a2a-version asks for it")
+        """Warn of a generation that is outdated, a draft or not declared, and of credentials that are not sent."""
+        choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
+        generation, traits, url = choice.dialect.generation, choice.dialect.traits, choice.interface.url
+        if traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
+            warn(f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant")
+        if traits.experimental:
+            warn(f"A2A {generation} is a draft, spoken because --a2a-version asks for it")
         declared = for_version(choice.interface.protocol_version)
-        if declared is not None and declared.generation not in (generation, choice.dialect.traits.extends):
-            self.out.warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
-        if credentials and not credentials.are_for(choice.interface.url):
-            self.out.warn(
-                f"the credentials are not sent to {choice.interface.url}, which is not at the origin that you typed; "
-                f"--trust {choice.interface.url} allows it"
-            )
+        if declared is not None and declared.generation not in (generation, traits.extends):
+            warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
+        if credentials and not credentials.are_for(url):
+            why = f"the credentials are not sent to {url}, which is not at the origin that you typed"
+            warn(f"{why}; --trust {url} allows it")
 
     def allow(self, operation: Operation) -> None:
-        """Refuse what the interface has no way to ask for, and warn where the card says that the agent does not do it.
-
-        Raises `FaultError` with A2A's own name for it: the protocol names this condition.
-        """
+        """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
         session, choice = self.session, self.session.choice
         why = session.unavailable_reason(operation)
         if not choice.binding.offers(choice.dialect, operation):
@@ -102,29 +95,28 @@ class Run:
             self.out.warn(f"{why}; the agent is asked all the same")
 
     async def call(self, call: Call, *, undone: str = "") -> Answer:
-        """Drive a call to its end and return the answer; raises `FaultError` where there is none.
+        """Complete a call and return the answer; raises `FaultError` if it fails.
 
-        `undone` is the hint for an agent that does not do this at all.
+        `undone` is the hint for an agent that does not support the operation.
         """
         fault = await call.finish()
-        if fault is not None and fault.code == UNSUPPORTED and undone:
-            fault = replace(fault, hint=undone)
         if fault is not None:
-            raise FaultError(self.explain(fault))
+            hint = undone if fault.code == UNSUPPORTED and undone else fault.hint
+            raise FaultError(self.explain(replace(fault, hint=hint)))
         answer = call.exchange.answer
         if answer is None:
             raise ValueError("a call without a fault has an answer")
         return answer
 
     async def ask(self, call: Call, expected: type[_Expected], *, undone: str = "") -> _Expected:
-        """Drive a call and return its answer; raises `FaultError` too where it is not of the expected type."""
+        """Complete a call and return its answer; raises `FaultError` too if it is not of the expected type."""
         answer = await self.call(call, undone=undone)
         if not isinstance(answer, expected):
             raise unfit(call.exchange.call.operation, answer)
         return answer
 
     def explain(self, fault: Fault) -> Fault:
-        """Tell credentials that were refused from those that were never sent, and name the way to see more."""
+        """Return a fault that distinguishes refused credentials from unsent ones, with a hint how to see more."""
         choice, credentials = self.session.choice, self.session.credentials
         if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
             if credentials.are_for(choice.interface.url):
@@ -135,7 +127,7 @@ class Run:
         return fault
 
     def again(self, *words: str) -> str:
-        """Return a command about the same agent, spelled as this one was, to be pasted into a shell."""
+        """Return a shell command about the same agent, with the connection options of this one."""
         options = self.invocation.options
         spelled = [
             *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
@@ -146,14 +138,14 @@ class Run:
         return shlex.join([PROGRAM, *words, "-a", options.reference or "", *spelled])
 
     def known(self) -> str:
-        """Say which task was heard of last and how it stands; `""` where none was."""
+        """Return the latest task and its state in words, `""` without a task."""
         for task in self.session.tasks.all()[:1]:
             context = f", context {task.now.context_id}" if task.now.context_id else ""
             return f"task {task.id}{context}, {short(task.now.state) or 'state unknown'}"
         return ""
 
     def follow_up(self) -> tuple[str, str]:
-        """Return a label and the command that goes on with the task heard of last; empty where there is none to do."""
+        """Return a label and the command that continues the latest task; empty if there is nothing to continue."""
         for task in self.session.tasks.all()[:1]:
             if task.now.state == State.AUTH_REQUIRED:
                 return "Log in where the agent says, then", self.again("task", "get", task.id, "--wait")
@@ -165,13 +157,18 @@ class Run:
 
 
 def unfit(operation: str, answer: Answer) -> FaultError:
-    """Make the error for an answer that can be read and is none to what was asked."""
+    """Return the error for a readable answer of the wrong type."""
     seen = f"{operation} was answered with a {type(answer).__name__}."
     return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "--debug shows what the agent sent."))
 
 
 def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> int:
-    """Carry out a command in an event loop of its own and return the exit code; raises `FaultError`."""
+    """Run a command in an event loop and return the exit code; raises `FaultError`.
+
+    With `--stream` or `--request`, JSON is printed as JSON Lines.
+    """
+    given = invocation.given
+    out.lines |= out.json and bool(getattr(given, "stream", False) or getattr(given, "request", None))
     try:
         asyncio.run(_work(invocation, out, work))
     except KeyboardInterrupt:
@@ -181,10 +178,20 @@ def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[Non
     return OK
 
 
+def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
+    """Decorate a coroutine function: make it the function that runs a command."""
+
+    @wraps(work)
+    def run_work(invocation: Invocation, out: Output) -> int:
+        return run(invocation, out, work)
+
+    return run_work
+
+
 async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> None:
-    # SIGTERM ends the command in order, as SIGINT does by itself.
-    end = cast("asyncio.Task[None]", asyncio.current_task()).cancel
-    with on_signal(end, signal.SIGTERM), _capture_file(invocation.options.capture) as path:
+    # SIGTERM cancels the command like SIGINT, which asyncio handles.
+    task = cast("asyncio.Task[None]", asyncio.current_task())
+    with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
         async with _session(path, invocation, out) as session:
             current = Run(invocation, out, session)
             with _printers(current):
@@ -204,7 +211,7 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
 
 
 def _printers(current: Run) -> ExitStack:
-    """Begin to print what `--debug` and `--findings` ask for; with `-o json` a finding is a line."""
+    """Print the output of `--debug` and `--findings`; with `-o json` each finding is a line."""
     stack, journal = ExitStack(), current.session.journal
     if current.invocation.debug:
         stack.enter_context(Trace(journal, current.out))
@@ -219,14 +226,10 @@ def _refused(fault: Fault) -> Fault:
 
 
 def _too_late(current: Run) -> Fault:
-    options = current.invocation.options
     known = current.known()
-    return Fault(
-        Whose.AGENT,
-        FaultCode.TIMEOUT,
-        f"The time was up after {options.timeout:g} s{f': {known}' if known else ''}.",
-        current.follow_up()[1] or "Give it more time with --timeout.",
-    )
+    seen = f"The time was up after {current.invocation.options.timeout:g} s{f': {known}' if known else ''}."
+    hint = current.follow_up()[1] or "Give it more time with --timeout."
+    return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
 
 
 @asynccontextmanager
@@ -246,26 +249,21 @@ async def _session(path: Path, invocation: Invocation, out: Output) -> AsyncIter
 
 @contextmanager
 def _capture_file(chosen: Path | None) -> Iterator[Path]:
-    """Give the path of the capture: the one chosen, or one that is gone when the command is over."""
+    """Yield the path of the capture: the chosen one, or a temporary one."""
     if chosen is not None:
         yield chosen
-        return
-    with tempfile.TemporaryDirectory(prefix=f"{PROGRAM}-") as folder:
-        yield Path(folder, "capture")
+    else:
+        with tempfile.TemporaryDirectory(prefix=f"{PROGRAM}-") as folder:
+            yield Path(folder, "capture")
 
 
 @contextmanager
-def on_signal(reaction: Callable[[], object], *numbers: signal.Signals) -> Iterator[None]:
-    """Call `reaction` at these signals; only the main thread hears any, and not on every system in the event loop."""
+def on_signal(reaction: Callable[[signal.Signals], object], number: signal.Signals) -> Iterator[None]:
+    """Call `reaction` at a signal; without effect outside the main thread and where asyncio has no signals."""
     loop = asyncio.get_running_loop()
-    heard = []
-    if threading.current_thread() is threading.main_thread():
-        with suppress(NotImplementedError):
-            for number in numbers:
-                loop.add_signal_handler(number, reaction)
-                heard.append(number)
-    try:
+    with ExitStack() as handlers:
+        if threading.current_thread() is threading.main_thread():
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, reaction, number)
+                handlers.callback(loop.remove_signal_handler, number)
         yield
-    finally:
-        for number in heard:
-            loop.remove_signal_handler(number)

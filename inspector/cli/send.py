@@ -1,4 +1,4 @@
-"""`send`: a message to an agent, and what comes of it: at once, when the task has ended, or live (section 10.2)."""
+"""`send`: send a message and print the response: at once, when the task has ended, or live (section 10.2)."""
 
 from __future__ import annotations
 
@@ -29,23 +29,18 @@ from inspector.session.compose.draft import Draft
 
 
 def send(invocation: Invocation, out: Output) -> int:
-    """Send a message and show what comes of it."""
+    """Send a message and print the response."""
     given = invocation.given
     if given.stream and given.no_wait:
         raise usage("--stream follows the task, and --async does not wait for it.", "Leave one of them out.")
     if given.wait and given.no_wait:
         raise usage("--wait and --async are opposites.", "Leave one of them out.")
     draft = make_draft(given)
-    out.lines = out.json and bool(given.stream or given.request)
-
-    async def work(current: Run) -> None:
-        await _Sending(current).send(draft)
-
-    return run(invocation, out, work)
+    return run(invocation, out, lambda current: _Sending(current).send(draft))
 
 
 class _Sending:
-    """One message on its way."""
+    """Sends one message."""
 
     def __init__(self, current: Run) -> None:
         self._run = current
@@ -54,7 +49,7 @@ class _Sending:
         self._presenter = Presenter.of(current)
 
     async def send(self, draft: Draft) -> None:
-        """Send the message in the way that was asked for, or in the one that the agent knows."""
+        """Send the message with or without streaming, as requested and as the agent supports it."""
         session, given = self._run.session, self._given
         connection = await self._run.connect()
         self._run.check_interface()
@@ -76,7 +71,7 @@ class _Sending:
         await (self._follow(call) if stream else self._wait(call))
 
     async def _send_raw(self, call: Call) -> None:
-        """Send a request as it was written, and print what came back as it came; an error is the command's end."""
+        """Send a request as it is written, and print the response as it is received."""
         unsubscribe = self._run.session.journal.subscribe(self._print_raw)
         try:
             await call.finish()
@@ -103,7 +98,7 @@ class _Sending:
             self._out.block("Answer", payload.decode("utf-8", "replace"))
 
     async def _wait(self, call: Call) -> None:
-        """Send without a stream; an agent that answers before the task has ended is asked again until it has."""
+        """Send without a stream, and poll the task until it has ended."""
         answer = await self._run.call(call)
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
             raise unfit("SendMessage", answer)
@@ -112,25 +107,24 @@ class _Sending:
             if isinstance(answer, Message):
                 self._save(answer)
             return
-        task = answer
-        if self._given.stream:
+        task, stream = answer, self._given.stream
+        if stream:
             self._presenter.show_event(task)
         if not self._given.no_wait and not is_settled(task.status.state):
             if not self._out.json:
                 self._out.tell("Waiting", f"task {task.id} is {short(task.status.state)}")
-            task = await wait_for(self._run, task, self._presenter.show_event if self._given.stream else lambda _: None)
-        if not self._given.stream:
+            task = await wait_for(self._run, task, self._presenter.show_event if stream else lambda _: None)
+        if not stream:
             self._presenter.show_event(task)
         self._save(task)
         conclude(self._run, task.status.state)
 
     async def _follow(self, call: Call) -> None:
-        """Send and print every event as it comes."""
+        """Send and print every event when it is received."""
         task = await Follower(self._run, self._presenter.show_event).follow(call)
         if task is None:
-            answer = call.exchange.answer
-            if isinstance(answer, Message):
-                self._save(answer)
+            if isinstance(call.exchange.answer, Message):
+                self._save(call.exchange.answer)
             return
         if not self._out.json:
             self._presenter.standing(task.id, task.context_id or "", task.status.state)
@@ -139,6 +133,6 @@ class _Sending:
         conclude(self._run, task.status.state)
 
     def _save(self, answer: AssembledTask | Task | Message) -> None:
-        """Save what the agent produced, where that was asked for."""
+        """Save the artifacts with `--save`."""
         if self._given.save is not None:
             save(self._out, self._given.save, answer)

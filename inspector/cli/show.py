@@ -1,8 +1,8 @@
-"""`show`: the records of a capture, all of them or those that a filter leaves, in their order."""
+"""`show`: print the records of a capture, all or those that match a filter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from inspector.capture.paths import is_being_written
 from inspector.capture.private_files import CaptureError
@@ -21,11 +21,11 @@ from inspector.session.replay.validation import validated
 from inspector.text.sanitise import clean
 
 _TOGETHER = 4
-"""Hits are read with what stands between them where that is at most so many times as much."""
+"""Hits are read in one range if the range has at most this many times as many records."""
 
 
 def show(invocation: Invocation, out: Output) -> int:
-    """Print the records of a capture that a filter leaves."""
+    """Print the records of a capture that match a filter."""
     given = invocation.given
     query = parse(" ".join(given.filter))
     if isinstance(query, Mistake):
@@ -36,29 +36,27 @@ def show(invocation: Invocation, out: Output) -> int:
         with Capture.open(given.file, validated) as capture:
             if written:
                 out.warn("Another process is writing this capture now; this is what it holds so far.")
-            records = ((record, payload_json(record, _request(capture, record))) for record in _hits(capture, query))
-            _print_all(records, given.output, out, verbose=invocation.verbose)
+            records = _with_payloads(capture, query)
+            chosen = next((one for one in RECORD_FORMATS if one.name == given.output), None)
+            if chosen is None:
+                for record, payload in records:
+                    _print(record, payload, out, verbose=invocation.verbose)
+            else:
+                for piece in chosen.write(records):
+                    out.write(piece)
     except CaptureError as error:
         raise usage(str(error)) from error
     return OK
 
 
-def _request(capture: Capture, record: Record) -> Record:
-    return capture.get(record.exchange) if record.exchange else record
-
-
-def _print_all(records: Iterable[tuple[Record, bytes]], form: str, out: Output, *, verbose: bool) -> None:
-    chosen = next((one for one in RECORD_FORMATS if one.name == form), None)
-    if chosen is not None:
-        for piece in chosen.write(records):
-            out.write(piece)
-        return
-    for record, payload in records:
-        _print(record, payload, out, verbose=verbose)
+def _with_payloads(capture: Capture, query: Query) -> Iterator[tuple[Record, bytes]]:
+    for record in _hits(capture, query):
+        request = capture.get(record.exchange) if record.exchange else record
+        yield record, payload_json(record, request)
 
 
 def _hits(capture: Capture, query: Query) -> Iterator[Record]:
-    """Return the hits of a query, page by page."""
+    """Yield the hits of a query, read page by page."""
     for page in capture.search(query):
         hits = page.hits
         if hits and hits[-1] - hits[0] < _TOGETHER * len(hits):

@@ -1,4 +1,4 @@
-"""`task get`, `task cancel`, `task list` and `task subscribe`: print, wait for, cancel, list and follow tasks."""
+"""`task get`, `task cancel`, `task list` and `task subscribe`: print, cancel, list and follow tasks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 from inspector.cli.arguments import Invocation
 from inspector.cli.fields import Presenter, save
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
-from inspector.cli.output import Output
-from inspector.cli.run_command import UNSUPPORTED, Run, run
+from inspector.cli.run_command import UNSUPPORTED, Run, command
 from inspector.protocol.errors import Fault, FaultError, Whose
 from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
 from inspector.protocol.operations import Operation
 
 _MOST_PAGES = 10_000
-"""An agent that always has one more page would fill this machine."""
+"""The limit for an agent whose pages never end."""
+_ENDLESS = "The pages have no end: after {:,} the agent names one that was there, or still another."
+_ONE_PAGE = "Without --all a page is shown by itself; --page-token asks for the next one."
 
 _FILTERS = {
     "context_id": "context_id",
@@ -25,15 +26,12 @@ _FILTERS = {
     "history": "history_length",
     "after": "status_timestamp_after",
 }
-"""Options and the members of a request to list tasks that they set."""
+"""Options, and the members of `ListTasksRequest` that they set."""
 
 
-def get(invocation: Invocation, out: Output) -> int:
+@command
+async def get(current: Run) -> None:
     """Print a task, at once or when it has ended."""
-    return run(invocation, out, _get)
-
-
-async def _get(current: Run) -> None:
     await current.connect_for()
     given = current.invocation.given
     task = await get_task(current, given.id)
@@ -45,25 +43,18 @@ async def _get(current: Run) -> None:
     conclude(current, task.status.state)
 
 
-def cancel(invocation: Invocation, out: Output) -> int:
+@command
+async def cancel(current: Run) -> None:
     """Cancel a task and print the result."""
-    return run(invocation, out, _cancel)
-
-
-async def _cancel(current: Run) -> None:
     await current.connect_for()
     task = await current.ask(current.session.cancel(current.invocation.given.id), Task)
     Presenter.of(current).show(task)
     conclude(current, task.status.state)
 
 
-def subscribe(invocation: Invocation, out: Output) -> int:
-    """Follow a task until it ends or waits for us (section 9.4)."""
-    out.lines = out.json and invocation.given.stream
-    return run(invocation, out, _subscribe)
-
-
-async def _subscribe(current: Run) -> None:
+@command
+async def subscribe(current: Run) -> None:
+    """Follow a task until it ends or needs input (section 9.4)."""
     await current.connect_for(Operation.SUBSCRIBE)
     given, presenter = current.invocation.given, Presenter.of(current)
 
@@ -81,20 +72,16 @@ async def _subscribe(current: Run) -> None:
     if task is None:
         return
     if not given.stream:
-        task = await get_task(current, given.id)  # what came before the subscription belongs to it too
+        task = await get_task(current, given.id)  # with the events before the subscription
         presenter.show(task)
     elif not current.out.json:
         presenter.standing(task.id, task.context_id or "", task.status.state)
     conclude(current, task.status.state)
 
 
-def list_tasks(invocation: Invocation, out: Output) -> int:
-    """List tasks, those whose status changed last first (A2A 1.0 section 3.1.4)."""
-    out.lines = out.json and invocation.given.stream
-    return run(invocation, out, _list)
-
-
-async def _list(current: Run) -> None:
+@command
+async def list_tasks(current: Run) -> None:
+    """List tasks, the latest change of status first (A2A 1.0 section 3.1.4)."""
     await current.connect_for(Operation.LIST)
     given, out, request = current.invocation.given, current.out, _request(current.invocation)
     presenter = Presenter.of(current)
@@ -110,13 +97,14 @@ async def _list(current: Run) -> None:
         if not given.all or not token:
             break
         if token in seen or len(pages) >= _MOST_PAGES:
-            raise FaultError(_endless(len(pages)))
+            raise FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", _ENDLESS.format(len(pages)), _ONE_PAGE))
         seen.add(token)
         request = request.model_copy(update={"page_token": token})
     if not out.json:
         _sum_up(current, pages)
-    elif not given.stream:
-        out.document(_joined(pages).to_json())
+    elif not given.stream:  # with several pages, the last one with the tasks of all
+        tasks = [task for page in pages for task in page.tasks]
+        out.document((pages[-1].model_copy(update={"tasks": tasks}) if pages[1:] else pages[0]).to_json())
 
 
 def _request(invocation: Invocation) -> ListTasksRequest:
@@ -127,20 +115,14 @@ def _request(invocation: Invocation) -> ListTasksRequest:
     return ListTasksRequest(**filters)
 
 
-def _joined(pages: list[TaskList]) -> TaskList:
-    """Return the only page, or the last one with the tasks of all."""
-    if len(pages) == 1:
-        return pages[0]
-    return pages[-1].model_copy(update={"tasks": [task for page in pages for task in page.tasks]})
-
-
 def _sum_up(current: Run, pages: list[TaskList]) -> None:
     """Print how many tasks there are, and the command for the next page if there is one."""
+    out = current.out
     shown, total = sum(len(page.tasks) for page in pages), pages[-1].total_size
-    current.out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
+    out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
     if token := pages[-1].next_page_token:
-        current.out.field("Next page token", token)
-        current.out.field("More", current.out.redact(current.again("task", "list", *_again(current.invocation, token))))
+        out.field("Next page token", token)
+        out.field("More", out.redact(current.again("task", "list", *_again(current.invocation, token))))
 
 
 def _again(invocation: Invocation, token: str) -> list[str]:
@@ -148,9 +130,3 @@ def _again(invocation: Invocation, token: str) -> list[str]:
     options = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
     words = [word for option in options for word in option]
     return [*words, *(("--include-artifacts",) if typed["include_artifacts"] else ())]
-
-
-def _endless(pages: int) -> Fault:
-    seen = f"The pages have no end: after {pages:,} the agent names one that was there, or still another."
-    hint = "Without --all a page is shown by itself; --page-token asks for the next one."
-    return Fault(Whose.AGENT, "InvalidAgentResponseError", seen, hint)

@@ -1,10 +1,11 @@
-"""Values as people type them on a command line, read or refused with a sentence."""
+"""Parse the values of options, or raise an error with a sentence."""
 
 from __future__ import annotations
 
 import json
 import math
 from argparse import ArgumentTypeError
+from collections.abc import Container
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,8 +14,8 @@ from inspector.protocol.lifecycle import State, short
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TOKEN_MARKS = frozenset("!#$%&'*+-.^_`|~")
-SHORTEST = 0.01
-"""Seconds; what is asked more often than this is a busy loop."""
+_SHORTEST = 0.01
+"""Seconds; polling more often would be a busy loop."""
 
 
 def duration(text: str) -> float:
@@ -25,21 +26,25 @@ def duration(text: str) -> float:
         seconds = float(number) * _UNITS[unit]
     except (KeyError, ValueError):
         raise ArgumentTypeError(f"{text!r} is no duration; write it as 2s, 500ms or 1m") from None
-    if not math.isfinite(seconds) or seconds < SHORTEST:
-        raise ArgumentTypeError(f"{text!r} is too short or has no end; the shortest is {SHORTEST:g}s")
+    if not math.isfinite(seconds) or seconds < _SHORTEST:
+        raise ArgumentTypeError(f"{text!r} is too short or has no end; the shortest is {_SHORTEST:g}s")
     return seconds
 
 
 def header(text: str) -> tuple[str, str]:
-    """Read `Name: value`; the refusal does not repeat the value, which may be a secret."""
+    """Read `Name: value`; the error does not repeat the value, which may be a secret."""
     name, colon, value = (piece.strip() for piece in text.partition(":"))
-    if not colon or not name or not all((one.isascii() and one.isalnum()) or one in _TOKEN_MARKS for one in name):
+    if not colon or not name or not _is_made_of(name, _TOKEN_MARKS):
         raise ArgumentTypeError("not a name and a value with a colon between")
     return name, secret(value)
 
 
+def _is_made_of(name: str, marks: Container[str]) -> bool:
+    return all((one.isascii() and one.isalnum()) or one in marks for one in name)
+
+
 def secret(text: str) -> str:
-    """Read what goes into a header: printable ASCII, which a newline from a file is not."""
+    """Read the value of a header: printable ASCII."""
     text = text.strip()
     if not text.isascii() or not text.isprintable():
         raise ArgumentTypeError("the value has characters that no header can carry")
@@ -61,14 +66,14 @@ def positive(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """Read the number of a port; 0 takes a free one."""
+    """Read a port number; 0 is any free port."""
     if natural(text) > 65535:
         raise ArgumentTypeError(f"{text} is no port; ports go from 0 to 65535")
     return natural(text)
 
 
 def pace(text: str) -> float:
-    """Read by how much the mock agent's pauses are stretched; 0 is no pause."""
+    """Read the factor for the mock agent's pauses; 0 is no pause."""
     try:
         factor = float(text)
     except ValueError:
@@ -79,12 +84,12 @@ def pace(text: str) -> float:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Read words with commas or blanks between."""
+    """Read words separated by commas or blanks."""
     return tuple(text.replace(",", " ").split())
 
 
 def json_text(text: str) -> str:
-    """Read a JSON object, and keep it as it is written."""
+    """Read a JSON object and return its text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -103,7 +108,7 @@ def variable(text: str) -> tuple[str, str]:
 
 
 def identifier(text: str) -> str:
-    """Read an id that an agent gave out."""
+    """Read an id, which is not empty."""
     if not text.strip():
         raise ArgumentTypeError("an empty id names nothing")
     return text
@@ -118,7 +123,7 @@ def file(text: str) -> Path:
 
 
 def state(text: str) -> str:
-    """Read a task state as people say it (`input-required`) or as 1.0 spells it."""
+    """Read a task state in its short form (`input-required`) or in that of 1.0."""
     wanted = f"TASK_STATE_{text.strip().upper().replace('-', '_').removeprefix('TASK_STATE_')}"
     known = [one for one in State if one is not State.UNSPECIFIED]
     if wanted not in known:
@@ -127,15 +132,15 @@ def state(text: str) -> str:
 
 
 def binding(text: str) -> str:
-    """Read the name of a transport as cards spell it, in any case."""
-    known = ("JSONRPC", "HTTP+JSON", "GRPC")
-    if text.strip().upper() not in known:
+    """Read the name of a transport in any case, and return it as it is spelled in cards."""
+    known, name = ("JSONRPC", "HTTP+JSON", "GRPC"), text.strip().upper()
+    if name not in known:
         raise ArgumentTypeError(f"{text!r} is no transport that we speak; there is {', '.join(known)}")
-    return text.strip().upper()
+    return name
 
 
 def moment(text: str) -> str:
-    """Read an ISO 8601 time with its zone, and write it as 1.0 wants it (section 5.6.1)."""
+    """Read an ISO 8601 time with its zone, and return it in the format of A2A 1.0 (section 5.6.1)."""
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -161,9 +166,9 @@ def web_url(text: str) -> str:
 
 
 def authentication(text: str) -> tuple[str, str]:
-    """Read `Scheme:credentials`; the refusal does not repeat them."""
+    """Read `Scheme:credentials`; the error does not repeat the credentials."""
     scheme, colon, credentials = (piece.strip() for piece in text.partition(":"))
-    if not colon or not credentials or not all((one.isascii() and one.isalnum()) or one in "-_" for one in scheme):
+    if not colon or not credentials or not _is_made_of(scheme, "-_"):
         raise ArgumentTypeError("not a scheme and credentials with a colon between, as in Bearer:abc")
     if not scheme:
         raise ArgumentTypeError("the scheme before the colon is missing")

@@ -1,4 +1,4 @@
-"""JSON that a terminal can only draw."""
+"""JSON without characters that a terminal could obey, hide or reorder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def dump(value: Any, indent: int | None = None) -> str:
-    """Write a JSON value; characters that a terminal may obey, hide or reorder stand there as escapes."""
+    """Write a JSON value with escapes for characters that a terminal could obey, hide or reorder."""
     separators = (",", ":") if indent is None else (",", ": ")
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)

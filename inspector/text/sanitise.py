@@ -1,4 +1,4 @@
-"""The border of the screen: hostile text in, text out that a terminal can only draw."""
+"""The sanitiser: replace everything in a text that a terminal could obey, hide or reorder."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from functools import lru_cache
 from rich.cells import cell_len, set_cell_size
 
 MARKS = 4
-"""How many combining marks one letter may carry; no language needs more."""
-
+"""The most combining marks of one letter; no language needs more."""
 TAB = 4
-"""Cells from one tab stop to the next."""
+"""The distance of tab stops."""
 
 _ELLIPSIS = "…"
 _LONE = "◌"
-"""The base that Unicode gives to a mark that stands alone."""
+"""The base for a combining mark without a base."""
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PRESENTATION = "\ufe0e\ufe0f"
 _KEYCAP = "\u20e3"
 _SHORT = 64
 _INPUT_PER_CELL = 8
-"""How many characters of input are worth a look for one cell of a line: a letter with its marks, and some more."""
+"""The number of characters that are sanitised for one cell of a line: a letter with its marks, and a reserve."""
 
 
 class Cleaner:
-    """Cleans one text that arrives in pieces, so that a letter and its accents may arrive apart.
+    """Sanitises a text in pieces, in which a letter and its marks may be separated.
 
-    With `newlines`, LF and CR LF break lines and tabs become spaces; without, they become tokens like the rest.
+    With `newlines`, LF and CR LF break lines and tabs become spaces; otherwise they become tokens.
     """
 
     def __init__(self, *, newlines: bool = False) -> None:
@@ -38,11 +37,11 @@ class Cleaner:
         self._column = 0
 
     def go_back(self, last: str, column: int) -> None:
-        """Go on as if what came so far ended with this letter, which carries no marks, so far from the line's start."""
+        """Continue as if the text before ended with this letter, without marks, in this column."""
         self._base, self._marks, self._column = last, 0, column
 
     def feed(self, text: str) -> str:
-        """Return the next piece, clean."""
+        """Sanitise the next piece."""
         if text.isascii() and text.isprintable():
             if text:
                 self._base, self._marks = text[-1], 0
@@ -64,7 +63,7 @@ class Cleaner:
         return self._break(text) if self._newlines else text
 
     def _thin(self, text: str, marks: set[str]) -> str:
-        """Take away the marks that are too many for one base, saying how many, and give lone ones a base."""
+        """Replace excessive marks with their number, and add a base to marks without one."""
         kept: list[str] = []
         surplus = 0
         for at, character in enumerate(text):
@@ -91,13 +90,13 @@ class Cleaner:
         return "".join(kept)
 
     def _is_presentation(self, after: str) -> bool:
-        """Say whether a variation selector here only asks for a picture, which terminals measure differently."""
+        """Return whether a variation selector only selects an emoji, whose width differs between terminals."""
         if self._marks or not self._base:
             return False
         return unicodedata.category(self._base) in {"So", "Sm"} or after == _KEYCAP
 
     def _break(self, text: str) -> str:
-        """Expand the tabs of a piece that begins where the last one ended."""
+        """Expand the tabs of a piece from the current column."""
         start = self._column % TAB
         text = (" " * start + text).expandtabs(TAB)[start:] if "\t" in text else text
         last = text.rfind("\n")
@@ -106,10 +105,10 @@ class Cleaner:
 
 
 def clean(text: str, *, newlines: bool = False, limit: int | None = None) -> str:
-    """Return `text` with everything that a terminal could obey, hide or reorder as visible tokens.
+    """Return `text` with visible tokens for everything that a terminal could obey, hide or reorder.
 
-    Controls become their pictures (`␛`), other such characters their number (`‹U+202E›`), and combining marks that are
-    too many a count. At most `limit` characters are looked at; `…` says that there were more.
+    Control characters become their pictures (`␛`), others their code point (`‹U+202E›`), excessive combining marks
+    their number. With `limit` the text is cut there and ends with `…`.
     """
     if limit is not None and len(text) > limit:
         return Cleaner(newlines=newlines).feed(text[: max(0, limit)]) + _ELLIPSIS
@@ -120,20 +119,20 @@ def clean(text: str, *, newlines: bool = False, limit: int | None = None) -> str
 
 @lru_cache(maxsize=4096)
 def _clean_short(text: str, newlines: bool) -> str:
-    """Remember the short ones: the same glyphs and words stand in every row."""
+    """Cache short texts, because the same words are in every row."""
     return Cleaner(newlines=newlines).feed(text)
 
 
 def clean_line(text: str, width: int) -> str:
-    """Return `text` clean, on one line of at most `width` cells, with `…` where it is cut."""
+    """Return `text` sanitised, on one line of at most `width` cells, with `…` if it is cut."""
     if width <= 0:
         return ""
     return crop(clean(text, limit=width * _INPUT_PER_CELL), width)
 
 
 def crop(text: str, width: int) -> str:
-    """Return clean text cut to `width` cells (at least 1), the last of them `…` if something is missing."""
-    # A cell takes a letter and its marks at most, so what is behind this many characters cannot be seen.
+    """Return sanitised text cut to `width` cells (at least 1), with `…` if it is cut."""
+    # A cell shows at most a letter and its marks, so later characters are not visible.
     text = text[: (width + 1) * (MARKS + 1)]
     if cell_len(text) <= width:
         return text
@@ -153,7 +152,7 @@ def _token(character: str) -> str:
 
 
 def _is_ignorable(code: int) -> bool:
-    """Say whether a letter or mark is drawn as nothing at all (Unicode: Default_Ignorable_Code_Point)."""
+    """Return whether a character is invisible (Unicode: Default_Ignorable_Code_Point)."""
     return (
         code in {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
         or 0x180B <= code <= 0x180F
@@ -164,7 +163,7 @@ def _is_ignorable(code: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_mark(character: str) -> bool:
-    """Say whether a character is drawn onto the one before it: marks, skin tones, the later letters of old Hangul."""
+    """Return whether a character is drawn onto the one before it: marks, skin tones, letters of old Hangul."""
     return unicodedata.category(character).startswith("M") or (
         cell_len(character) == 0 and unicodedata.category(character) not in _HIDDEN
     )

@@ -1,7 +1,4 @@
-"""The registry of commands: a line for each, with its name, its purpose and the module that declares its options.
-
-A module of this folder is imported only when its command is chosen; the help of the program needs only these lines.
-"""
+"""The registry of commands. The module of a command is imported only when the command is chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from inspector.cli.commands.screen import add_screen
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: the words that are typed, its purpose in a line, and its handler (`module` or `module:NAME`)."""
+    """A command: its name, its purpose for the help, and its handler (`module` or `module:NAME`)."""
 
     name: str
     purpose: str
@@ -44,22 +41,22 @@ COMMANDS = [
     Command("open", "open the inspector on a recording of an earlier session", "screen:OPEN"),
     Command("show", "show the records of a recording", "show"),
     Command("mock", "run the built-in mock agent", "mock"),
-    Command("card get", "show an agent's card", "card"),
-    Command("lint", "say what is wrong with a card", "lint"),
-    Command("rules", "list the rules that findings come from", "rules"),
+    Command("card get", "show an agent's card", "card:GET"),
+    Command("lint", "say what is wrong with a card", "card:LINT"),
+    Command("rules", "list the rules that findings come from", "card:RULES"),
     Command("send", "send a message and wait for what comes of it", "send"),
     Command("task get", "show a task", "task:GET"),
     Command("task cancel", "cancel a task", "task:CANCEL"),
     Command("task list", "list tasks", "task:LIST"),
     Command("task subscribe", "listen to a task again", "task:SUBSCRIBE"),
-    Command("task push-config set", "have a task pushed to a url", "push_config:SET"),
-    Command("task push-config get", "show where a task is pushed to", "push_config:GET"),
-    Command("task push-config list", "list where a task is pushed to", "push_config:LIST"),
-    Command("task push-config delete", "end such pushes", "push_config:DELETE"),
-    Command("push set", "the same as task push-config set", "push_config:SET"),
-    Command("push get", "the same as task push-config get", "push_config:GET"),
-    Command("push list", "the same as task push-config list", "push_config:LIST"),
-    Command("push delete", "the same as task push-config delete", "push_config:DELETE"),
+    Command("task push-config set", "have a task pushed to a url", "task:SET_PUSH"),
+    Command("task push-config get", "show where a task is pushed to", "task:GET_PUSH"),
+    Command("task push-config list", "list where a task is pushed to", "task:LIST_PUSH"),
+    Command("task push-config delete", "end such pushes", "task:DELETE_PUSH"),
+    Command("push set", "the same as task push-config set", "task:SET_PUSH"),
+    Command("push get", "the same as task push-config get", "task:GET_PUSH"),
+    Command("push list", "the same as task push-config list", "task:LIST_PUSH"),
+    Command("push delete", "the same as task push-config delete", "task:DELETE_PUSH"),
     Command("doctor", "say whether an agent is sound, and what to do", "doctor"),
     Command("listen", "receive push notifications and show them", "listen"),
 ]

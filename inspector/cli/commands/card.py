@@ -1,12 +1,13 @@
-"""`card get`: print an agent card."""
+"""`card get`, `lint` and `rules`: print and check an agent card, list the rules."""
 
 from __future__ import annotations
 
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
+from inspector.protocol.dialects.traits import STABLE
 
 
-def _add_arguments(parser: Parser) -> None:
+def _add_get(parser: Parser) -> None:
     parser.add_agent()
     parser.switch("--extended", "ask the agent for the card that it shows to those it knows")
     parser.switch("--validate", "list what is wrong with the card; an error makes the command fail")
@@ -25,4 +26,23 @@ def _add_signatures(parser: Parser) -> None:
     parser.switch("--fetch-keys", "... with those that they name by jku, on the card's own origin alone", group=group)
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.card:get"))
+def _add_lint(parser: Parser) -> None:
+    parser.add_argument("reference", metavar="URL | PATH | -", help="the card: its url, its agent's, a file, or stdin")
+    parser.value(
+        "--generation VERSION",
+        "judge it as a card of this generation (default: the one whose shape it has)",
+        choices=STABLE,
+    )
+    parser.switch("--strict", "let warnings make the command fail as well")
+    parser.add_format("text", "json", "sarif", "junit")
+    parser.add_connection()
+
+
+def _add_rules(parser: Parser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="RULE", help="a rule (CARD-004) or a family of them (CARD)")
+    parser.add_format("text", "json", "markdown")
+
+
+GET = Handler(_add_get, Deferred("inspector.cli.card:get"))
+LINT = Handler(_add_lint, Deferred("inspector.cli.lint:lint"))
+RULES = Handler(_add_rules, Deferred("inspector.cli.rules:rules"))

@@ -38,13 +38,13 @@ def _add_open(parser: Parser) -> None:
 
 
 def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int:
-    """Open the screen; raises `FaultError` where there is no terminal."""
+    """Open the TUI; raises `FaultError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise usage(
             "The inspector's screen needs a terminal, and this is none.",
             f"Without one there are card get, send, task get and the others: {PROGRAM} --help lists them.",
         )
-    # By name, because the faces never import each other.
+    # By name, because the CLI never imports the TUI.
     code: int = import_module("inspector.tui.launch").run(replace(invocation.options, demo=demo))
     return code
 

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from inspector.cli import values
-from inspector.cli.arguments import Deferred, Handler, Parser, split_lines, split_words
+from inspector.cli.arguments import Deferred, Handler, Parser, split_lines
 from inspector.session.exporters import REQUEST_FORMATS
 
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """One part of a message as typed: `kind` is text, file, url or data, `value` what was given for it."""
+    """A part of a message as typed; `kind` is text, file, url or data."""
 
     kind: str
     value: str
@@ -24,11 +24,11 @@ class PartSpec:
 
 
 _ABOUT_PART = ("media_type", "filename", "metadata")
-"""What can be said of the part before."""
+"""The options about the part before them."""
 
 
 class _Part(argparse.Action):
-    """Collects the parts of a message in the order in which they stand."""
+    """Collects the parts of a message in their order."""
 
     def __call__(
         self,
@@ -76,13 +76,8 @@ def _add_parts(parser: Parser) -> None:
     ):
         group.add_argument(f"--{flag}", action=_Part, const=kind, metavar=metavar, help=words)
     parser.value("--snippet FILE", "begin with this *.a2a.toml", values.file, group=group)
-    parser.value(
-        "--var NAME=VALUE",
-        "put this for {{NAME}} in the snippet (default: the environment's); repeatable",
-        values.variable,
-        group=group,
-        split=split_lines,
-    )
+    words = "put this for {{NAME}} in the snippet (default: the environment's); repeatable"
+    parser.value("--var NAME=VALUE", words, values.variable, group=group, split=split_lines)
 
 
 def _add_message(parser: Parser) -> None:
@@ -91,24 +86,21 @@ def _add_message(parser: Parser) -> None:
     add = partial(parser.value, group=group)
     add("--task-id ID", "continue this task", values.identifier)
     add("--context-id ID", "start a new task in this context", values.identifier)
-    add("--reference-task ID", "refer to this task; repeatable", values.identifier, split=split_words)
-    add("--extension URI", "use this extension; repeatable", values.identifier, split=split_words)
+    add("--reference-task ID", "refer to this task; repeatable", values.identifier, split=values.words)
+    add("--extension URI", "use this extension; repeatable", values.identifier, split=values.words)
     add("--message-id ID", "the message's id (default: a new one)", values.identifier)
     add("--message-metadata JSON", "the message's metadata, an object", values.json_text)
     add("--metadata JSON", "the request's metadata, an object", values.json_text)
     add("--tenant NAME", "the tenant (default: that of the interface)")
-    add("--accept TYPE", "accept this media type; repeatable", values.identifier, split=split_words)
+    add("--accept TYPE", "accept this media type; repeatable", values.identifier, split=values.words)
     add(
         "--request FILE",
         "send the request in this file, right or wrong, in place of all that: its first line, headers, "
         "an empty line, the body (--preview http writes one)",
         values.file,
     )
-    add(
-        "--preview FORM",
-        f"print what would be sent and send nothing: {', '.join(previews[:-1])} or {previews[-1]}",
-        choices=previews,
-    )
+    words = f"print what would be sent and send nothing: {', '.join(previews[:-1])} or {previews[-1]}"
+    add("--preview FORM", words, choices=previews)
 
 
 HANDLER = Handler(_add_arguments, Deferred("inspector.cli.send:send"))

@@ -1,4 +1,4 @@
-"""`task get`, `task cancel`, `task list` and `task subscribe`."""
+"""The subcommands of `task` (`get`, `cancel`, `list`, `subscribe`, `push-config`), and `push`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 
 
-def _add_get(parser: Parser) -> None:
-    parser.add_argument("id", type=values.identifier, metavar="ID", help="the task")
+def _add_task(parser: Parser, metavar: str = "ID") -> None:
+    parser.add_argument("id", type=values.identifier, metavar=metavar, help="the task")
     parser.add_agent()
+
+
+def _add_get(parser: Parser) -> None:
+    _add_task(parser)
     parser.switch("--wait --watch", "ask again until the task ends or waits for you")
     parser.add_save()
     parser.add_waiting()
@@ -16,8 +20,7 @@ def _add_get(parser: Parser) -> None:
 
 
 def _add_cancel(parser: Parser) -> None:
-    parser.add_argument("id", type=values.identifier, metavar="ID", help="the task")
-    parser.add_agent()
+    _add_task(parser)
     parser.add_request()
 
 
@@ -36,10 +39,29 @@ def _add_list(parser: Parser) -> None:
 
 
 def _add_subscribe(parser: Parser) -> None:
-    parser.add_argument("id", type=values.identifier, metavar="ID", help="the task")
-    parser.add_agent()
+    _add_task(parser)
     parser.switch("--stream", "show the events live (with -o json: JSON Lines); else the task when it has ended")
     parser.add_waiting()
+    parser.add_request()
+
+
+def _add_push_set(parser: Parser) -> None:
+    _add_task(parser, "TASK")
+    parser.value("--url URL", "where the agent is to push to", values.web_url)
+    parser.value("--token TOKEN", "what it is to send in the notification header", values.secret)
+    parser.value("--auth SCHEME:CREDENTIALS", "what it is to send as Authorization", values.authentication)
+    parser.value("--id ID", "name the configuration", values.identifier, dest="config_id")
+    parser.add_request()
+
+
+def _add_push_list(parser: Parser) -> None:
+    _add_task(parser, "TASK")
+    parser.add_request()
+
+
+def _add_push_config(parser: Parser) -> None:
+    _add_task(parser, "TASK")
+    parser.value("--id ID", "the configuration", values.identifier, dest="config_id")
     parser.add_request()
 
 
@@ -47,3 +69,7 @@ GET = Handler(_add_get, Deferred("inspector.cli.tasks:get"))
 CANCEL = Handler(_add_cancel, Deferred("inspector.cli.tasks:cancel"))
 LIST = Handler(_add_list, Deferred("inspector.cli.tasks:list_tasks"))
 SUBSCRIBE = Handler(_add_subscribe, Deferred("inspector.cli.tasks:subscribe"))
+SET_PUSH = Handler(_add_push_set, Deferred("inspector.cli.push_config:set_config"))
+GET_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:get_config"))
+LIST_PUSH = Handler(_add_push_list, Deferred("inspector.cli.push_config:list_configs"))
+DELETE_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:delete_config"))

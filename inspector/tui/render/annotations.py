@@ -1,22 +1,21 @@
-"""What stands beside a record on its row: a bookmark, a remark, and what it is to the other way of its task."""
+"""Annotations of a record in a list: its bookmark, its remark, and the matching record of the other channel."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
-from inspector.session.bookmarks import Bookmarks
-from inspector.session.push.matching import MatchState, RecordMatcher
+from inspector.session.push.matching import MatchState
 from inspector.session.record_list import Row
 from inspector.session.session import Session
 
 
 class Annotation(NamedTuple):
-    """What stands beside a record.
+    """The annotations of a record.
 
-    `told` says whether the other way (the stream for a push, a push for a streamed event) told it too: True, False, or
-    None while nobody can know; `paired` that the task came by both ways at all. `seq` is the record there that says the
-    same, 0 for none, and `delay` by how many seconds the push came after the stream.
+    `paired` is true if the task is reported by stream and by push. `told` is whether the other of the two reported the
+    same event, None while that is unknown; `seq` is the record of the other, 0 for none, and `delay` the seconds from
+    the streamed event to the push.
     """
 
     bookmarked: bool = False
@@ -31,40 +30,32 @@ NO_ANNOTATION = Annotation()
 
 
 class Annotations:
-    """Looks up what stands beside a record when its row is drawn, at a cost that no number of records changes."""
+    """Looks up the annotations of a record when its row is drawn, in constant time."""
 
     def __init__(self, session: Session) -> None:
         self._told = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
         self._capture = session.journal.capture
-        self._marks: Bookmarks = session.marks
-        self._pairing: RecordMatcher = session.push.matcher
+        self._marks = session.marks
+        self._matcher = session.push.matcher
 
     def of(self, record: Record, row: Row | None = None) -> Annotation:
-        """Return what stands beside a record, or beside one of those that its row folds."""
-        bookmarked, remark = self._marks.bookmarked(record.seq), self._marks.remark_on(record.seq)
+        """Return the annotations of a record, or of one of the records that its row folds."""
+        marked = [record.seq]
         if row is not None and row.records > 1:
-            folded = [seq for seq in self._marks.within(row.first, row.last) if self._goes_with(seq, record)]
-            bookmarked = any(map(self._marks.bookmarked, folded))
-            remark = next((said for seq in folded if (said := self._marks.remark_on(seq))), "")
-        return self._beside(record, Annotation(bookmarked, remark))
-
-    def _goes_with(self, seq: int, last: Record) -> bool:
-        """Tell whether a record is one of those that a run folds: others may stand between them."""
-        record = self._capture.get(seq)
-        return (record.kind, record.exchange, record.task, record.label) == (
-            last.kind,
-            last.exchange,
-            last.task,
-            last.label,
-        )
-
-    def _beside(self, record: Record, aside: Annotation) -> Annotation:
-        other = self._pairing.of(record)
+            marked = [seq for seq in self._marks.within(row.first, row.last) if self._is_folded_with(seq, record)]
+        bookmarked = any(map(self._marks.bookmarked, marked))
+        remark = next(filter(None, map(self._marks.remark_on, marked)), "")
+        other = self._matcher.of(record)
         if other is None:
-            return aside
+            return Annotation(bookmarked, remark)
         told = self._told[other.state]
         if not told:
-            return aside._replace(paired=True, told=told)
-        late = record.at - self._capture.get(other.seq).at
-        late = late if record.kind is Kind.DELIVERY else -late
-        return aside._replace(paired=True, told=True, seq=other.seq, delay=late)
+            return Annotation(bookmarked, remark, paired=True, told=told)
+        delay = record.at - self._capture.get(other.seq).at
+        delay = delay if record.kind is Kind.DELIVERY else -delay
+        return Annotation(bookmarked, remark, paired=True, told=True, seq=other.seq, delay=delay)
+
+    def _is_folded_with(self, seq: int, last: Record) -> bool:
+        """Return whether a record belongs to the run that ends with `last`; other records may lie between them."""
+        one = self._capture.get(seq)
+        return (one.kind, one.exchange, one.task, one.label) == (last.kind, last.exchange, last.task, last.label)

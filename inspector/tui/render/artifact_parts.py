@@ -15,42 +15,10 @@ from inspector.session.replay.file_content import FileFacts, decode, file_facts
 from inspector.text.units import size
 from inspector.tui.render import images
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Line, Paragraph
+from inspector.tui.render.text_lines import Line, Paragraph, labelled
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
-
-    from inspector.protocol.assemble import AssembledArtifact
-    from inspector.protocol.model import Message
-    from inspector.session.replay.file_content import FileFacts
-
-
-_LONGEST_DATA = 4000
-
-
-def describe_part(part: Part, glyphs: Glyphs) -> str:
-    """Say what a part is: a file by name, type and size, data as JSON, a text with what it says besides."""
-    match part.content:
-        case "raw":
-            what = f"{_file_size(part.raw or '')}, sent in the message"
-        case "url":
-            what = f"at {part.url} (not fetched)"
-        case "data":
-            what = "data\n" + json.dumps(part.data, indent=2, ensure_ascii=False)[:_LONGEST_DATA]
-        case "text":
-            what = "text"
-        case _:
-            what = "a part without content"
-    named = "  ".join(piece for piece in (part.filename, part.media_type, what) if piece)
-    return f"{glyphs.folded} {named}"
-
-
-def _file_size(encoded: str) -> str:
-    try:
-        return size(len(base64.b64decode(encoded, validate=True)))
-    except (binascii.Error, ValueError):
-        return f"{size(len(encoded))} that are not base64"
-
 
 SectionKind: TypeAlias = Literal["text", "data", "file", "url", "nothing"]
 Representation: TypeAlias = Literal["text", "markdown", "chunks", "json", "image", "facts", "hex"]
@@ -62,18 +30,20 @@ REPRESENTATIONS: dict[SectionKind, tuple[Representation, ...]] = {
     "url": ("facts",),
     "nothing": ("json",),
 }
-"""The ways to look at each kind of part, in the order in which the key goes through them; an image has one before."""
+"""The representations of each kind of part, in the order of the key that switches them; an image has one more."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
-"""Images that can be drawn; an SVG may name addresses to fetch, so it never is."""
+"""Images that can be drawn. SVG is not among them, because it may name addresses to fetch."""
 
 _KINDS: dict[str, SectionKind] = {"raw": "file", "url": "url", "data": "data"}
+_LABEL = 12
 _LONGEST_CHUNK = 400
+_LONGEST_DATA = 4000
 
 
 @dataclass(slots=True)
 class Section:
-    """A part as it is shown, texts that follow each other as one; `start` and `end` say where its text stands."""
+    """A displayed part, or a run of adjacent text parts; its text is at `start` to `end` in the artifact's text."""
 
     kind: SectionKind
     part: Part | None
@@ -84,17 +54,17 @@ class Section:
 
     @property
     def name(self) -> str:
-        """Return what it is called: by its file name, else by its kind."""
+        """Return the file name, else the kind."""
         return self.filename or self.kind
 
     @property
     def is_image(self) -> bool:
-        """Say whether it is declared to be an image that can be drawn."""
+        """Return whether its media type is that of an image that can be drawn."""
         return self.kind == "file" and self.media_type.partition(";")[0].strip().lower() in IMAGES
 
 
 class Sections:
-    """The sections of one artifact, which is looked at again only from where it grew."""
+    """The sections of one artifact, updated from the place where the artifact grew."""
 
     def __init__(self, artifact: AssembledArtifact) -> None:
         self.artifact = artifact
@@ -104,11 +74,11 @@ class Sections:
         self._text = 0
 
     def fits(self, artifact: AssembledArtifact | None) -> bool:
-        """Say whether these are the sections of an artifact, or of how it began."""
+        """Return whether these are the sections of an artifact or of its beginning."""
         return artifact is self.artifact and artifact.revision == self.revision
 
     def update(self) -> None:
-        """Take in the parts that came, and how far the last text grew."""
+        """Add the new parts, and extend the last text."""
         parts = self.artifact.parts
         last = parts[self._taken - 1] if self._taken else None
         if isinstance(last, TextRun):
@@ -124,33 +94,45 @@ class Sections:
         self._taken = len(parts)
 
     def _add_text(self, end: int, media_type: str | None, filename: str | None) -> None:
-        start, self._text = self._text, end
+        added = Section("text", None, self._text, end, media_type or "", filename or "")
+        self._text = end
         last = self.all[-1] if self.all else None
-        if (
-            last is not None
-            and last.kind == "text"
-            and (last.media_type, last.filename)
-            == (
-                media_type or "",
-                filename or "",
-            )
-        ):
+        if last and (last.kind, last.media_type, last.filename) == ("text", added.media_type, added.filename):
             last.end = end
         else:
-            self.all.append(Section("text", None, start, end, media_type or "", filename or ""))
+            self.all.append(added)
 
     def text_of(self, section: Section, taken: int = 0) -> str:
-        """Return the text of a section behind the characters that are known."""
+        """Return the text of a section after its first `taken` characters."""
         return self.artifact.text.between(section.start + taken, section.end)
 
 
 def describe(section: Section, glyphs: Glyphs) -> str:
-    """Say in a line or a few what a section is that is no text."""
-    return describe_part(section.part, glyphs) if section.part is not None else ""
+    """Describe the part of a section: a file by name, type and size, data as JSON; `""` for a run of texts."""
+    part = section.part
+    if part is None:
+        return ""
+    match part.content:
+        case "raw":
+            what = f"{_file_size(part.raw or '')}, sent in the message"
+        case "url":
+            what = f"at {part.url} (not fetched)"
+        case "data":
+            what = "data\n" + json.dumps(part.data, indent=2, ensure_ascii=False)[:_LONGEST_DATA]
+        case _:
+            what = "a part without content"
+    return f"{glyphs.folded} {'  '.join(filter(None, (part.filename, part.media_type, what)))}"
+
+
+def _file_size(encoded: str) -> str:
+    try:
+        return size(len(base64.b64decode(encoded, validate=True)))
+    except (binascii.Error, ValueError):
+        return f"{size(len(encoded))} that are not base64"
 
 
 class ChunkLines:
-    """The text of an artifact chunk by chunk: number, where it begins, how long it is, what it says; a `LineSource`."""
+    """The chunks of an artifact's text: number, offset, length and content; a `LineSource`."""
 
     def __init__(self, artifact: AssembledArtifact) -> None:
         self._artifact = artifact
@@ -163,7 +145,7 @@ class ChunkLines:
         return keep
 
     def line(self, index: int) -> Line:
-        """Return one chunk; one that says what the one before it said is marked."""
+        """Return one chunk; a repetition of the chunk before is marked."""
         start, end = self._bounds(index)
         text = self._artifact.text.between(start, min(end, start + _LONGEST_CHUNK))
         again = bool(text) and index > 0 and text == self._artifact.text.between(*self._bounds(index - 1))
@@ -183,7 +165,7 @@ class ChunkLines:
 
 
 def file_lines(section: Section, facts: FileFacts | None, why_no_image: str = "") -> Sequence[Paragraph]:
-    """Say what a file is: name, type, size, hash, pixels, and what is odd; `facts` is None for bad base64."""
+    """Describe a file: name, type, size, hash, pixels and oddities; `facts` is None for invalid base64."""
     part = section.part
     rows = [("name", section.filename), ("type", section.media_type)]
     if section.kind == "url":
@@ -199,41 +181,32 @@ def file_lines(section: Section, facts: FileFacts | None, why_no_image: str = ""
 
 
 def _rows(rows: Sequence[tuple[str, str]]) -> list[Paragraph]:
-    return [Paragraph((f"{label:<12}", "line--soft"), said, "line--text") for label, said in rows if said]
+    return [labelled(label, said, _LABEL) for label, said in rows if said]
 
 
 def _odd(sentence: str) -> Paragraph:
-    return Paragraph((f"{'odd':<12}", "line--warning"), sentence, "line--warning")
+    return Paragraph((f"{'odd':<{_LABEL}}", "line--warning"), sentence, "line--warning")
 
 
 def artifact_of(message: Message) -> AssembledArtifact:
-    """Put a message in the shape of an artifact."""
+    """Return the parts of a message as an artifact."""
     made = AssembledArtifact(message.message_id, name="message")
     made.extend(Artifact(artifact_id=message.message_id, parts=message.parts))
     return made
 
 
 def read_file(section: Section, view: Representation) -> tuple[bytes, FileFacts | None, Picture | None, str]:
-    """Return the bytes of a file, what is known of them, the image that they are and why there is none."""
+    """Return the bytes of a file, the facts about them, the image if it is to be drawn, and why there is none."""
     raw = section.part.raw if section.part is not None else None
     decoded = decode(raw) if raw is not None else None
     if decoded is None:
         return b"", None, None, ""
     facts = file_facts(decoded.content, section.media_type, decoded.odd)
-    if view != "image":
-        return decoded.content, facts, None, ""
-    if facts.width * facts.height > images.MOST_PIXELS:
-        return (
-            decoded.content,
-            facts,
-            None,
-            _too_many(facts),
-        )
-    try:
-        return decoded.content, facts, images.read_image(decoded.content), ""
-    except images.ImageError as error:
-        return decoded.content, facts, None, str(error)
-
-
-def _too_many(facts: FileFacts) -> str:
-    return f"{facts.width:,} x {facts.height:,} pixels are more than {images.MOST_PIXELS:,}"
+    picture, why = None, ""
+    if view == "image":
+        try:
+            images.check_size(facts.width, facts.height)
+            picture = images.read_image(decoded.content)
+        except images.ImageError as error:
+            why = str(error)
+    return decoded.content, facts, picture, why

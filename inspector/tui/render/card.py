@@ -1,4 +1,4 @@
-"""A card as a person reads it: who is this, is it sound, how do I talk to it, what do I need, what can it do."""
+"""An agent card as lines: identity, findings, interfaces, authentication, capabilities and skills."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from inspector.tui.render.text_lines import Line
 _CAPABILITY = 22
 """The width of the column of capabilities."""
 _DESCRIPTION_ROWS = 8
-"""How many lines of the description are shown until more is asked for."""
+"""The lines of the description that are shown before the rest is unfolded."""
 _MOST_ROWS = 40
-"""How many interfaces, schemes or extensions are listed at most."""
+"""The most interfaces, schemes or extensions that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What came of verifying the signatures of a card, and notes on how the keys for that were come by."""
+    """The verdicts on the signatures of a card, and notes about the keys."""
 
     verdicts: Sequence[Verdict] = ()
     notes: Sequence[str] = ()
 
 
 class CardLines:
-    """The lines of a card, laid out for a width; a `LineSource`. A search leaves the skills that it finds, alone."""
+    """The lines of a card, laid out for a width; a `LineSource`. A search shows only the skills that match."""
 
     def __init__(self, connection: Connection, observed: ObservedBehaviour, glyphs: Glyphs) -> None:
         self._connection = connection
@@ -49,7 +49,7 @@ class CardLines:
         self.words = ""
         self.signed = Signed()
         self.whole = False
-        """Whether all of a long description is shown."""
+        """Whether a long description is unfolded."""
         self.skills = SkillLines(connection.card, Beside(connection.findings), glyphs)
 
     def __len__(self) -> int:
@@ -64,14 +64,14 @@ class CardLines:
         return min(keep, max(0, len(self) - 1))
 
     def renew(self) -> None:
-        """Lay out what stands above the skills again, because more was observed."""
+        """Lay out the lines above the skills again."""
         writer = Writer(self._width, self._glyphs)
         head = _Head(self._connection, self._observed, self.signed, writer, whole=self.whole)
         head.write(searching=bool(self.words), found=self.skills.shown)
         self._head = writer.lines
 
     def search(self, words: str) -> None:
-        """Leave the skills that have all of these words; without any, show all of the card."""
+        """Show the skills with all of these words, or without words the whole card."""
         self.words = words.strip()
         self.skills.search(self.words)
         self.renew()
@@ -81,20 +81,20 @@ class CardLines:
         return self.card_line(index).pieces
 
     def card_line(self, index: int) -> CardLine:
-        """Return one line with what it does."""
+        """Return one line with its action."""
         head = len(self._head)
         return self._head[index] if index < head else self.skills.line(index - head)
 
     def act(self, index: int) -> Act:
-        """Return what enter does on a line."""
+        """Return the action of the enter key on a line."""
         return self.card_line(index).act if 0 <= index < len(self) else None
 
     def pointer(self, index: int) -> str:
-        """Return the place in the served card that a line is about."""
+        """Return the place in the served card that a line shows."""
         return self.card_line(index).pointer if 0 <= index < len(self) else ""
 
     def example(self, index: int) -> str:
-        """Return the message that a line offers: itself, or the first of the skill that it belongs to."""
+        """Return the example message on a line, else the first example of its skill."""
         act = self.act(index)
         if isinstance(act, Try):
             return act.text
@@ -102,7 +102,7 @@ class CardLines:
         return self.skills.example(self.skills.skill(at)) if 0 <= at < len(self.skills) else ""
 
     def stops(self) -> list[int]:
-        """Return the lines that offer something: examples, and skills whose examples are folded away."""
+        """Return the lines with an action: examples, and folded skills."""
         return [len(self._head) + at for at in self.skills.stops()]
 
     def skill_lines(self) -> list[int]:
@@ -110,13 +110,13 @@ class CardLines:
         return [len(self._head) + at for at in self.skills.heads()]
 
     def toggle(self, skill: int) -> tuple[int, int]:
-        """Show all of a skill, or only its line; returns its first line and its last."""
+        """Unfold or fold a skill; return its first line and its last."""
         first, last = self.skills.toggle(skill)
         return len(self._head) + first, len(self._head) + last
 
 
 class _Head:
-    """Writes all of a card but its skills, every finding beside the row that it concerns."""
+    """Writes a card without its skills, each finding below its row."""
 
     def __init__(
         self, connection: Connection, observed: ObservedBehaviour, signed: Signed, writer: Writer, *, whole: bool
@@ -132,9 +132,9 @@ class _Head:
 
     def write(self, *, searching: bool, found: int) -> None:
         if not searching:
-            self._who()
+            self._identity()
             self._interfaces()
-            self._get_in()
+            self._authentication()
             self._capabilities()
             self._extensions()
             self._modes()
@@ -151,7 +151,7 @@ class _Head:
     def _take(self, *members: str) -> None:
         self._write.findings(self._beside.take(*members))
 
-    def _who(self) -> None:
+    def _identity(self) -> None:
         card, write = self._card, self._write
         version = f"  {clean(card.version, limit=30)}" if card.version else ""
         provider = f"   by {clean(card.provider.organization, limit=60)}" if card.provider else ""
@@ -173,7 +173,7 @@ class _Head:
         write.blank()
 
     def _description(self, text: str) -> None:
-        """Write the description, or its beginning where it would push all else out of sight."""
+        """Write the description, or only the beginning of a long one."""
         write, first = self._write, len(self._write.lines)
         write.markdown(text, at="/description")
         more = len(write.lines) - first - _DESCRIPTION_ROWS
@@ -221,7 +221,7 @@ class _Head:
         if count > _MOST_ROWS:
             self._write.text("", f"and {count - _MOST_ROWS:,} more {what}", "card--muted")
 
-    def _get_in(self) -> None:
+    def _authentication(self) -> None:
         self._write.text("get in", requirements_in_words(self._card), at="/securityRequirements")
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
@@ -265,22 +265,20 @@ class _Head:
         self._take("capabilities", "supportsAuthenticatedExtendedCard")
 
     def _modes(self) -> None:
+        inputs, outputs = self._card.default_input_modes, self._card.default_output_modes
         for label, modes, member in (
-            ("accepts", self._card.default_input_modes, "defaultInputModes"),
-            ("gives", self._card.default_output_modes, "defaultOutputModes"),
+            ("accepts", inputs, "defaultInputModes"),
+            ("gives", outputs, "defaultOutputModes"),
         ):
             self._write.text(label, ", ".join(modes) or "not said", at=f"/{member}")
             self._take(member, *(f"{member}/{number}" for number in range(len(modes))))
 
     def _addresses(self) -> None:
-        for label, url, member in (
-            ("documentation", self._card.documentation_url, "documentationUrl"),
-            ("icon", self._card.icon_url, "iconUrl"),
-        ):
+        documentation, icon = self._card.documentation_url, self._card.icon_url
+        for label, url, member in (("documentation", documentation, "documentationUrl"), ("icon", icon, "iconUrl")):
             if url:
-                self._write.row(
-                    label, (shown_url(url), "card--text"), ("   not fetched", "card--label"), at=f"/{member}"
-                )
+                pieces = ((shown_url(url), "card--text"), ("   not fetched", "card--label"))
+                self._write.row(label, *pieces, at=f"/{member}")
             self._take(member)
 
     def _signatures(self) -> None:
@@ -311,11 +309,9 @@ class _Head:
 
     def _origin(self) -> None:
         connection = self._connection
-        tries = len(connection.tries)
-        after = f" at the {tries}. try" if tries > 1 else ""
-        shape = connection.found.dialect.generation
-        where = connection.url or connection.reference
-        self._write.text("found at", f"{where}{after}, in the shape of {shape}", "card--muted")
+        after = f" at the {len(connection.tries)}. try" if len(connection.tries) > 1 else ""
+        where = f"{connection.url or connection.reference}{after}"
+        self._write.text("found at", f"{where}, in the shape of {connection.found.dialect.generation}", "card--muted")
 
     def _heading(self, *, searching: bool, found: int) -> None:
         count = len(self._card.skills)
@@ -330,7 +326,7 @@ class _Head:
 
 
 def _details(scheme: object) -> Iterator[str]:
-    """Give what a scheme says of itself, and the addresses that it names: where to authorize, where to get tokens."""
+    """Yield the description of a security scheme, and its urls for authorization and tokens."""
     waiting = [scheme]
     while waiting:
         members = waiting.pop()
@@ -344,7 +340,7 @@ def _details(scheme: object) -> Iterator[str]:
 
 
 def shown_url(url: str) -> str:
-    """Return a url with the name that is looked up behind it, where its host has letters that may imitate others."""
+    """Return a url, followed by its host in ASCII (IDNA) if the host has letters that may imitate others."""
     if url.isascii():
         return url
     try:

@@ -1,11 +1,11 @@
-"""Lines of a card: what each shows, what enter does there, and which place of the served card it is about."""
+"""Lines of a card: the text, the action of the enter key, and the place in the served card."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from inspector.findings.finding import Finding, Severity
 from inspector.tui.render.finding_lines import rule_of
@@ -18,21 +18,20 @@ LABEL = 14
 _NARROWEST = LABEL + 12
 _WIDEST = 120
 """The width of running text; longer lines are hard to read."""
-
 MOST_BESIDE = 5
-"""How many findings are listed beside one row."""
+"""The most findings that are listed below one row."""
+STYLES = {Severity.ERROR: "card--bad", Severity.WARNING: "card--warning", Severity.HINT: "card--muted"}
+"""The style of a finding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
+class Try(NamedTuple):
     """Enter writes a message into the composer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unfold:
-    """Enter shows a skill, or hides what it showed of it."""
+class Unfold(NamedTuple):
+    """Enter unfolds or folds a skill."""
 
     skill: int
 
@@ -42,8 +41,7 @@ class More:
     """Enter shows the rest of the description, or hides it."""
 
 
-@dataclass(frozen=True, slots=True)
-class See:
+class See(NamedTuple):
     """Enter goes to a place in the card as it was served."""
 
     pointer: str
@@ -52,9 +50,8 @@ class See:
 Act: TypeAlias = Try | Unfold | More | See | None
 
 
-@dataclass(frozen=True, slots=True)
-class CardLine:
-    """One line; `pointer` is the place in the served card that it is about."""
+class CardLine(NamedTuple):
+    """One line of a card; `pointer` is the place in the served card that it shows."""
 
     pieces: Line
     act: Act = None
@@ -62,7 +59,7 @@ class CardLine:
 
 
 class Beside:
-    """The findings of a card, to be shown beside the rows that they concern; each is given out once."""
+    """The findings of a card by its members, to be shown below their rows; each is taken once."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by_member: dict[str, list[Finding]] = defaultdict(list)
@@ -70,21 +67,21 @@ class Beside:
             self._by_member[_member(finding.pointer)].append(finding)
 
     def take(self, *members: str) -> list[Finding]:
-        """Give out the findings within some members (`name`, `skills/3`), those that are left within others not."""
+        """Remove and return the findings within some members (`name`, `skills/3`)."""
         return [finding for member in members for finding in self._by_member.pop(member, ())]
 
     def peek(self, member: str) -> Sequence[Finding]:
-        """Return the findings within a member without giving them out."""
+        """Return the findings within a member without removing them."""
         return self._by_member.get(member, ())
 
     def rest(self) -> list[Finding]:
-        """Give out all that were not asked for, those of skills aside, which are shown with their skill."""
+        """Remove and return the other findings, except those of a skill, which are shown with the skill."""
         members = [member for member in self._by_member if not member.startswith("skills/")]
         return self.take(*members)
 
 
 def _member(pointer: str) -> str:
-    """Return the member of the card that a pointer leads into, with the number of an item where it is a list's."""
+    """Return the member of the card that a pointer leads into, for a list with the number of the item."""
     steps = pointer.split("/")[1:3]
     return "/".join(steps) if len(steps) == 2 and steps[1].isdigit() else "".join(steps[:1])
 
@@ -98,17 +95,17 @@ class Writer:
         self.lines: list[CardLine] = []
 
     def add(self, *pieces: Piece, act: Act = None, pointer: str = "") -> None:
-        """Write one line as it is."""
+        """Write one line without wrapping it."""
         self.lines.append(CardLine(pieces, act, pointer))
 
     def blank(self) -> None:
-        """Leave a line free."""
+        """Write an empty line."""
         self.add(("", "card--text"))
 
     def text(
         self, label: str, text: str, style: str = "card--text", *, indent: int = LABEL, act: Act = None, at: str = ""
     ) -> None:
-        """Write a text beside its label; the act is that of its first line."""
+        """Write a text beside its label; its first line has the action."""
         head = (f"{label:<{indent}}"[: indent or None], "card--label")
         for number, line in enumerate(hang(Paragraph(head, text, style), min(self.width, _WIDEST + indent))):
             self.add(*line, act=act if number == 0 else None, pointer=at)
@@ -127,17 +124,12 @@ class Writer:
             self.add(gap, *line, pointer=at)
 
     def findings(self, found: Sequence[Finding], label: str = "") -> None:
-        """Write findings below the row that they concern, the worst first; enter goes to their place."""
+        """Write findings below their row, the worst first; enter goes to their place."""
         order = list(Severity)
         for finding in sorted(found, key=lambda one: order.index(one.severity))[:MOST_BESIDE]:
-            title, style = rule_of(finding.rule).title, STYLES[finding.severity]
             sign = self.glyphs.severities[finding.severity]
-            said = f"{sign} {finding.rule}  {title}: {finding.seen}"
-            self.text(label, said, style, act=See(finding.pointer), at=finding.pointer)
+            said = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {finding.seen}"
+            self.text(label, said, STYLES[finding.severity], act=See(finding.pointer), at=finding.pointer)
             label = ""
         if len(found) > MOST_BESIDE:
             self.text("", f"and {len(found) - MOST_BESIDE:,} more here", "card--muted")
-
-
-STYLES = {Severity.ERROR: "card--bad", Severity.WARNING: "card--warning", Severity.HINT: "card--muted"}
-"""The style of a finding."""

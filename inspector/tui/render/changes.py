@@ -1,9 +1,9 @@
-"""Differences between two cards as lines: what was added, removed, changed, each with both of its values."""
+"""Differences between two cards as lines: each added, removed or changed member with its values."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
@@ -13,10 +13,10 @@ from inspector.session.card.changes import EarlierCard
 from inspector.text.sanitise import clean
 from inspector.tui.render.finding_lines import moment
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Line, Piece, wrap_pieces
+from inspector.tui.render.text_lines import ItemLines, Line, Piece, wrap_pieces
 
 MOST = 2000
-"""How many changes are listed."""
+"""The most changes that are listed."""
 
 _SIGNS = {How.ADDED: "+", How.REMOVED: "-", How.CHANGED: "~", How.MOVED: "^"}
 _STYLES = {
@@ -29,47 +29,37 @@ _PATH = 30
 _INDENT = 4
 _FOLDED_ROWS = 3
 _LONGEST = 20_000
-"""How many characters of one value are shown."""
+"""The most characters that are shown of one value."""
 
 
-class ChangeLines:
-    """Changes below what is said about them; a `LineSource`. A long value shows its beginning until it is unfolded."""
+class ChangeLines(ItemLines[int]):
+    """Numbered changes below a headline; a `LineSource`. A long value shows its beginning until it is unfolded."""
 
     def __init__(self, about: Sequence[Line], changes: Sequence[Change], glyphs: Glyphs) -> None:
+        super().__init__()
         self._about = about
         self._glyphs = glyphs
         self._changes = changes
         self._unfolded: set[int] = set()
-        self._lines: list[tuple[Line, int]] = []
         self._width = 0
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def layout(self, width: int, keep: int) -> int:
-        """Fit the lines to a width; `keep` stays as near as the new width allows."""
+    def _build(self, width: int) -> Iterator[tuple[Line, int | None]]:
         self._width = width
-        self._lines = [(line, -1) for one in self._about for line in wrap_pieces(one, width)]
+        yield from ((line, None) for one in self._about for line in wrap_pieces(one, width))
         for number, change in enumerate(self._changes[:MOST]):
-            self._lines += [(line, number) for line in self._write(number, change)]
+            yield from ((line, number) for line in self._write(number, change))
         if len(self._changes) > MOST:
-            more = f"… and {len(self._changes) - MOST:,} more changes"
-            self._lines.append(([(more, "line--note")], -1))
-        return min(keep, max(0, len(self._lines) - 1))
-
-    def line(self, index: int) -> Line:
-        """Return one line."""
-        return self._lines[index][0]
+            yield [(f"… and {len(self._changes) - MOST:,} more changes", "line--note")], None
 
     def change(self, index: int) -> Change | None:
-        """Return the change that a line tells of, None where it tells of none."""
-        number = self._lines[index][1] if 0 <= index < len(self._lines) else -1
-        return self._changes[number] if number >= 0 else None
+        """Return the change that a line shows, None for a line about none."""
+        number = self.item(index)
+        return None if number is None else self._changes[number]
 
     def toggle(self, index: int) -> int:
-        """Show the values of a change in full, or only their beginnings; returns its first line."""
-        number = self._lines[index][1]
-        if number >= 0:
+        """Show the values of a change in full, or only their beginnings; return its first line."""
+        number = self.item(index)
+        if number is not None:
             self._unfolded ^= {number}
             self.layout(self._width, index)
         return next((at for at, (_, owner) in enumerate(self._lines) if owner == number), index)
@@ -114,30 +104,28 @@ class ChangeLines:
 
 
 def since_earlier(earlier: Sequence[EarlierCard], which: int, glyphs: Glyphs) -> ChangeLines:
-    """Return what has changed since one of the cards that were seen earlier."""
+    """Return the changes since an earlier card."""
     one = earlier[which]
     first, last = moment(one.card.first), moment(one.card.last)
     seen = last if first == last else f"from {first} to {last}"
     keys = f"   {which + 1} of {len(earlier)}, v shows an older one" if len(earlier) > 1 else ""
-    return _told(f"{_count(one.changes)} since the card that was seen {seen}", keys, one.changes, glyphs)
+    return _below_headline(f"since the card that was seen {seen}", keys, one.changes, glyphs)
 
 
 def against_public(changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
-    """Return how the extended card differs from the public one."""
+    """Return the differences between the extended card and the public one."""
     keys = "   r shows it as it was answered   e asks again"
-    return _told(f"{_count(changes)} on the extended card, against the public one", keys, changes, glyphs)
+    return _below_headline("on the extended card, against the public one", keys, changes, glyphs)
 
 
-def _told(said: str, keys: str, changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
-    return ChangeLines([[(said, "line--text"), (keys, "line--quiet")], [("", "line--text")]], changes, glyphs)
-
-
-def _count(changes: Sequence[Change]) -> str:
-    return f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
+def _below_headline(where: str, keys: str, changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
+    count = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
+    headline = [(f"{count} {where}", "line--text"), (keys, "line--quiet")]
+    return ChangeLines([headline, [("", "line--text")]], changes, glyphs)
 
 
 def as_text(change: Change) -> str:
-    """Return a change as it is copied: both values as JSON."""
+    """Return a change as text for the clipboard: both values as JSON."""
     values = (("-", change.before, change.how is not How.ADDED), ("+", change.after, change.how is not How.REMOVED))
     said = [f"{sign} {json.dumps(value, ensure_ascii=False)}" for sign, value, there in values if there]
     return "\n".join([f"{change.how.value} {change.pointer}", *said])

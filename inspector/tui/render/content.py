@@ -1,4 +1,4 @@
-"""Text for the places where Textual would read markup: titles, labels, notifications."""
+"""Text for places where Textual would parse markup: titles, labels, notifications."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from textual.content import Content
 from inspector.text.sanitise import clean
 
 LONGEST = 2000
-"""How many characters such a place can use at most."""
+"""The most characters that are shown in such a place."""
 
 
 def plain(text: str, *, newlines: bool = False, limit: int = LONGEST) -> Content:
-    """Return `text` clean and literal: brackets in it style nothing and run nothing."""
+    """Return `text` sanitised and literal: brackets in it are not markup."""
     return Content(clean(text, newlines=newlines, limit=limit))

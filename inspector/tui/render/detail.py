@@ -1,4 +1,4 @@
-"""One record in full: its payload, and in words what is known of it besides."""
+"""One record in full: its findings, the verdict of a delivery, and its head."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from inspector.findings.finding import Severity
 from inspector.text.units import size
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.tui.render.times import clock, lasting
 
 _LABEL = 13
@@ -27,30 +27,25 @@ _FACTS = (
     ("events", "events"),
     ("seconds", "seconds"),
 )
-"""What the head of a record says, by its label, and the member of `meta` that holds it."""
-_TELLING = frozenset({"token", "authorization", "signature", "dates", "body-hash", "shape", "task", "order"})
-"""The checks of a delivery that have something to say when they are good, too."""
+"""The labels of the head of a record, with the members of `meta` that they show."""
+_INFORMATIVE = frozenset({"token", "authorization", "signature", "dates", "body-hash", "shape", "task", "order"})
+"""The checks of a delivery that are shown in full when they pass, too."""
 
 
 def title(record: Record) -> str:
-    """Return what a record is called: `#431 push`."""
-    kind = {Kind.FRAME: record.event, Kind.BODY: record.event, Kind.DELIVERY: "push"}.get(
-        record.kind, record.kind.value
-    )
-    return f"#{record.seq} {kind or record.kind.value}"
+    """Return the title of a record, like `#431 push`."""
+    kinds = {Kind.FRAME: record.event, Kind.BODY: record.event, Kind.DELIVERY: "push"}
+    return f"#{record.seq} {kinds.get(record.kind) or record.kind.value}"
 
 
 def tells_of_task(record: Record) -> bool:
-    """Say whether a record may have changed something of a task."""
-    told = record.event in ("task", "status", "artifact", "message")
-    return bool(record.task) and told and record.kind in (Kind.FRAME, Kind.BODY, Kind.DELIVERY)
+    """Return whether a record may have changed a task."""
+    is_update = record.event in ("task", "status", "artifact", "message")
+    return bool(record.task) and is_update and record.kind in (Kind.FRAME, Kind.BODY, Kind.DELIVERY)
 
 
 def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
-    """Return what stands above the payload: findings with remedy, the verdict of a delivery, how an exchange ended.
-
-    What spoke against a request that was sent all the same is said as well.
-    """
+    """Return the lines above the payload: warnings that were overridden, findings, the verdict, how a call failed."""
     on_purpose = (f"{'on purpose':<{_LABEL}}", "line--warning")
     paragraphs = [Paragraph(on_purpose, str(words), _TEXT) for words in record.meta.get("deliberate") or ()]
     for finding in record.findings:
@@ -68,38 +63,33 @@ def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> list[Paragraph]:
-    """Return a line for each check that failed, what was asked and answered, the checks that tell, all the others."""
+    """Return the failed checks, the demand and the answer, the informative checks, and the names of the others."""
     failed: list[Paragraph] = []
-    telling: list[Paragraph] = []
+    informative: list[Paragraph] = []
     passed: list[str] = []
     signs = {True: (f"{glyphs.check} ", "line--good"), False: (f"{glyphs.cross} ", "line--bad")}
     for name, good, said in record.meta.get("checks", []):
         line = Paragraph(signs.get(good, (f"{glyphs.quiet} ", "line--quiet")), f"{name}: {said}", _TEXT)
         if good is False:
             failed.append(line)
-        elif good is None or name in _TELLING:
-            telling.append(line)
+        elif good is None or name in _INFORMATIVE:
+            informative.append(line)
         else:
             passed.append(str(name))
     rest = [Paragraph(signs[True], ", ".join(passed), "line--soft")] if passed else []
-    if record.meta.get("refused") and not failed:  # what was no HTTP has no checks
+    if record.meta.get("refused") and not failed:  # data that is not HTTP has no checks
         failed.append(Paragraph(signs[False], str(record.meta["refused"]), _TEXT))
-    return [*failed, *(_row(label, said) for label, said in _circumstances(record) if said), *telling, *rest]
-
-
-def _circumstances(record: Record) -> list[tuple[str, str]]:
-    """Return what was asked of a delivery, what it was answered and how it stands to others."""
-    meta = record.meta
-    latency, dialled = meta.get("latency"), meta.get("dialled")
-    return [
-        ("asked for", str(meta.get("asked", ""))),
-        ("answered", f"{dialled}, as dialled in" if dialled else ""),
+    latency, override = record.meta.get("latency"), record.meta.get("dialled")
+    circumstances = [
+        ("asked for", str(record.meta.get("asked", ""))),
+        ("answered", f"{override}, as dialled in" if override else ""),
         ("latency", f"{lasting(latency)} after what it reports" if latency is not None else ""),
     ]
+    return [*failed, *(_row(label, said) for label, said in circumstances if said), *informative, *rest]
 
 
 def facts(record: Record) -> list[Paragraph]:
-    """Return the head of the record: method, url, status, headers, ids, times."""
+    """Return the head of a record: method, url, status, ids, times and headers."""
     meta = record.meta
     rows = [("record", f"#{record.seq} {record.kind.value}, {clock(record.at)}, {size(record.size)}")]
     rows += [(label, str(meta[name])) for label, name in _FACTS if name in meta]
@@ -112,4 +102,4 @@ def facts(record: Record) -> list[Paragraph]:
 
 
 def _row(label: str, value: str) -> Paragraph:
-    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), value, _TEXT)
+    return labelled(label, value, _LABEL)

@@ -1,4 +1,4 @@
-"""Drafts in words: their parts, their settings, and how far one is on its way."""
+"""Drafts in words: their parts, their settings and the progress of their upload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def excerpt(text: str) -> str:
 
 
 def part_in_words(part: DraftPart) -> str:
-    """Say what a part is: its text, the name of its file, its url."""
+    """Return a part in a few words: its text, the name of its file, or its url."""
     match part.kind:
         case "file":
             return part.filename or PurePath(part.value).name or "no file yet"
@@ -32,7 +32,7 @@ def part_in_words(part: DraftPart) -> str:
 
 
 def settings_in_words(draft: Draft) -> list[str]:
-    """Say what of a message is not as usual, besides its parts and its aim."""
+    """Return the names of the settings that differ from the default."""
     said = [
         ("refers to tasks", draft.references),
         ("extensions", draft.extensions),
@@ -47,12 +47,9 @@ def settings_in_words(draft: Draft) -> list[str]:
 
 
 def upload_in_words(upload: Upload) -> Content:
-    """Draw how far a message is on its way."""
+    """Return the progress of an upload as a bar and in bytes."""
     share = upload.done / upload.total if upload.total else 1.0
     full = round(share * _BAR)
-    bar = "█" * full + "░" * (_BAR - full)
-    return Content.assemble(
-        ("sending ", "$text-soft"),
-        (bar, "$wire-sent"),
-        (f" {size(upload.done)} of {size(upload.total)}", "$text-soft"),
-    )
+    bar = ("█" * full + "░" * (_BAR - full), "$wire-sent")
+    soft = "$text-soft"
+    return Content.assemble(("sending ", soft), bar, (f" {size(upload.done)} of {size(upload.total)}", soft))

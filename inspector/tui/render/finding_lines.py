@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from inspector.findings.finding import Finding, Severity
@@ -12,28 +12,30 @@ from inspector.findings.rules import RULES
 from inspector.session.connection import Connection
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Line, Paragraph, Piece, hang
+from inspector.tui.render.text_lines import ItemLines, Line, Paragraph, Piece, hang, labelled
 from inspector.wire.client.http_caching import caching_of
+
+MOST = 200
+"""The most findings that are listed."""
+_LABEL = 12
+_STYLES = {"error": "line--bad", "warning": "line--warning", "hint": "line--soft"}
+_VERDICTS = {"card--bad": "$state-bad", "card--warning": "$state-warning", "card--good": "$state-good"}
 
 
 def rule_of(name: str) -> Rule:
-    """Return the rule of this id; one that only another version knows, whose recording is seen, is said to be none."""
+    """Return the rule of this id, or a placeholder for a rule that only another version of the inspector has."""
     known = RULES.get(name)
     title, remedy = "A rule that this version does not know.", "Update a2a-inspect to read what it is about."
     return known or Rule(name, Severity.HINT, title, "", "", remedy)
 
 
-_LABEL = 12
-_STYLES = {"error": "line--bad", "warning": "line--warning", "hint": "line--soft"}
-
-
 def moment(at: float) -> str:
-    """Return a time with its day, as the clock on the wall has it."""
+    """Return a local date and time."""
     return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def how_served(connection: Connection) -> list[Paragraph]:
-    """Say how the card came, its headers last."""
+    """Return how the card was found and served, with the headers of the response last."""
     found, headers = connection.found, connection.headers
     shape = f"in the shape of {found.dialect.generation}"
     rows = [_row("found at", connection.url or connection.reference)]
@@ -52,7 +54,7 @@ def how_served(connection: Connection) -> list[Paragraph]:
 
 
 def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
-    """Say what is wrong at one place, each with its ground and its remedy."""
+    """Return the findings at one place, each with its requirement and its remedy."""
     lines: list[Paragraph] = []
     for one in found:
         rule, style = rule_of(one.rule), _STYLES[one.severity]
@@ -63,24 +65,18 @@ def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
 
 
 def finding_note(found: Sequence[Finding], glyphs: Glyphs) -> Piece:
-    """Name the rules that are broken at one place, as a note behind a line of JSON."""
+    """Return the rules that are broken at one place, as a note after a line of JSON."""
     worst = min((one.severity for one in found), key=list(_STYLES).index)
     said = "  ".join(dict.fromkeys(f"{glyphs.severities[one.severity]} {one.rule}" for one in found))
     return said, f"json--{worst}"
 
 
 def _row(label: str, text: str) -> Paragraph:
-    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), text, "line--text")
-
-
-MOST = 200
-"""How many findings are listed."""
-
-_VERDICTS = {"card--bad": "$state-bad", "card--warning": "$state-warning", "card--good": "$state-good"}
+    return labelled(label, text, _LABEL)
 
 
 def verdict(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
-    """Say whether a card is sound, or how many errors and warnings it has."""
+    """Return how many findings of each severity a card has, with the style of the worst."""
     count = Counter(finding.severity for finding in findings)
     said = [
         f"{count[severity]:,} {severity.value}{'s' * (count[severity] > 1)}" for severity in Severity if count[severity]
@@ -92,45 +88,33 @@ def verdict(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
     return ", ".join([f"{glyphs.check} sound", *said]), "card--good"
 
 
-class FindingLines:
+class FindingLines(ItemLines[Finding]):
     """Findings laid out for a width; a `LineSource`."""
 
     def __init__(self, findings: Sequence[Finding], glyphs: Glyphs) -> None:
+        super().__init__()
         self._findings = findings
         self._glyphs = glyphs
-        self._lines: list[tuple[Line, Finding | None]] = []
-        self.heads: list[int] = []
-        """The first line of each finding."""
 
-    def __len__(self) -> int:
-        return len(self._lines)
+    @property
+    def heads(self) -> list[int]:
+        """Return the first line of each finding."""
+        owners = [finding for _, finding in self._lines]
+        return [at for at, owner in enumerate(owners) if owner and (not at or owner is not owners[at - 1])]
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """Say how many errors and warnings there are, with the colour of that."""
+        """Return how many errors and warnings there are, with the colour of the worst."""
         said, style = verdict(tuple(self._findings), self._glyphs)
         return said, _VERDICTS[style]
 
-    def layout(self, width: int, keep: int) -> int:
-        """Fit the lines to a width; `keep` stays as near as the new width allows."""
-        self._lines, self.heads = [], []
+    def _build(self, width: int) -> Iterator[tuple[Line, Finding | None]]:
         for finding in self._findings[:MOST]:
             rule = rule_of(finding.rule)
             mark = (f"{self._glyphs.severities[finding.severity]} ", f"finding--{finding.severity}")
             where = f" at {finding.pointer}" if finding.pointer else ""
             said = Paragraph(mark, f"{rule.title}: {finding.seen}{where}", "line--text")
             remedy = Paragraph(("  ", "line--soft"), f"{rule.remedy}  ({finding.rule}, {rule.section})", "line--soft")
-            self.heads.append(len(self._lines))
-            self._lines += [(line, finding) for part in (said, remedy) for line in hang(part, width)]
+            yield from ((line, finding) for part in (said, remedy) for line in hang(part, width))
         if len(self._findings) > MOST:
-            more = f"… and {len(self._findings) - MOST:,} more"
-            self._lines.append(([(more, "line--note")], None))
-        return min(keep, max(0, len(self._lines) - 1))
-
-    def line(self, index: int) -> Line:
-        """Return one line."""
-        return self._lines[index][0]
-
-    def finding(self, index: int) -> Finding | None:
-        """Return the finding that a line tells of."""
-        return self._lines[index][1] if 0 <= index < len(self._lines) else None
+            yield [(f"… and {len(self._findings) - MOST:,} more", "line--note")], None

@@ -1,4 +1,4 @@
-"""Glyphs: the one-cell signs for directions, states and severities, each with an ASCII stand-in."""
+"""Glyphs: the signs for directions, states and severities, in Unicode and in ASCII."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.protocol.lifecycle import State
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """A full set of signs, each exactly one cell wide, so that columns never depend on which set is in use."""
+    """A set of signs, each exactly one cell wide, so that columns do not depend on the set."""
 
     sent: str
     received: str
@@ -20,7 +20,7 @@ class Glyphs:
     poll: str
     states: Mapping[str, str]
     moving: str
-    """The phases of the one sign that moves, at a running task; the first stands still where nothing may move."""
+    """The phases of the animated sign of a running task; the first is shown without animation."""
     severities: Mapping[Severity, str]
     cursor: str
     open: str
@@ -30,14 +30,14 @@ class Glyphs:
     bookmark: str
     remark: str
     light: str
-    """The light of a connection."""
+    """The status of a connection."""
     horizontal: str
     vertical: str
     levels: str
-    """Nothing, and eight heights from little to much: what small charts are drawn with."""
+    """The signs of small charts: for nothing, and for eight heights from low to high."""
 
     def state_glyph(self, state: str) -> str:
-        """Return the sign of a task state; one that 1.0 does not name looks like an unspecified one."""
+        """Return the sign of a task state; an unknown state has the sign of an unspecified one."""
         return self.states.get(state, self.states[State.UNSPECIFIED])
 
 
@@ -47,17 +47,7 @@ UNICODE = Glyphs(
     pushed="⇐",
     quiet="·",
     poll="⟳",
-    states={
-        State.SUBMITTED: "○",
-        State.WORKING: "◐",
-        State.INPUT_REQUIRED: "◔",
-        State.AUTH_REQUIRED: "◇",
-        State.COMPLETED: "●",
-        State.FAILED: "✕",
-        State.CANCELED: "⊘",
-        State.REJECTED: "⊗",
-        State.UNSPECIFIED: "?",
-    },
+    states=dict(zip(State, "○◐◔◇●✕⊘⊗?", strict=True)),
     moving="◐◓◑◒",
     severities={Severity.ERROR: "!", Severity.WARNING: "~", Severity.HINT: "i"},
     cursor="▌",
@@ -72,7 +62,7 @@ UNICODE = Glyphs(
     vertical="│",
     levels="·▁▂▃▄▅▆▇█",
 )
-"""The signs of a terminal that has a font."""
+"""The signs for a terminal with a Unicode font."""
 
 ASCII = Glyphs(
     sent=">",
@@ -80,17 +70,7 @@ ASCII = Glyphs(
     pushed="=",
     quiet=".",
     poll="@",
-    states={
-        State.SUBMITTED: "o",
-        State.WORKING: "*",
-        State.INPUT_REQUIRED: "_",
-        State.AUTH_REQUIRED: "a",
-        State.COMPLETED: "#",
-        State.FAILED: "x",
-        State.CANCELED: "-",
-        State.REJECTED: "%",
-        State.UNSPECIFIED: "?",
-    },
+    states=dict(zip(State, "o*_a#x-%?", strict=True)),
     moving="*+x+",
     severities={Severity.ERROR: "!", Severity.WARNING: "~", Severity.HINT: "i"},
     cursor="|",

@@ -1,4 +1,4 @@
-"""The health of a stream in a line, and in full."""
+"""The health of a stream, in one line and in full."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from itertools import pairwise
 from inspector.session.stream_health import StreamHealth
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph, Piece
+from inspector.tui.render.text_lines import Paragraph, Piece, labelled
 from inspector.tui.render.times import lasting, relative
 
 SPARKS = 12
-"""How many cells the small chart of a line has at most."""
+"""The width of the chart in a line."""
 
 _WIDE_SPARKS = 32
 _IDLE = 2.0
-"""After so many seconds without an event the silence is worth a colour."""
+"""Seconds without an event from which on the idle time is highlighted."""
 _LABEL = 14
-_TEXT = "line--text"
 
 
 def sparkline(beats: Sequence[int], glyphs: Glyphs, width: int) -> str:
-    """Return how much came in each slice of time as letters of different heights, at most `width` of them."""
+    """Return a chart of the events in each slice of time, at most `width` letters of different heights."""
     cells = min(len(beats), width)
     ends = [len(beats) * cell // cells for cell in range(cells + 1)] if cells else []
     sums = [sum(beats[start:end]) for start, end in pairwise(ends)]
@@ -32,30 +31,27 @@ def sparkline(beats: Sequence[int], glyphs: Glyphs, width: int) -> str:
 
 
 def rate(events_a_second: float) -> str:
-    """Return a rate as people say it: `52/s`, `0.3/s`."""
+    """Return a rate in words: `52/s`, `0.3/s`."""
     return f"{events_a_second:,.0f}/s" if events_a_second >= 10 else f"{events_a_second:.1f}/s"
 
 
 def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
-    """Return a stream in a line: how it stands, then its numbers, the most telling first; in styles of content.
+    """Return the state of a stream and its numbers, the most important first, in styles of content.
 
-    One that ended without a fault of its own did not end `well` where its task goes on.
+    A stream that ended without a fault did not end `well` if its task is still running.
     """
-    said = found.words
+    said, soft = found.words, "$text-soft"
     if found.end == "open":
-        idle = found.idle >= _IDLE
+        idle = "bold $state-warning" if found.idle >= _IDLE else soft
         pieces: list[Piece] = [(f"{glyphs.received} ", "$wire-received"), (said, "")]
-        pieces += [(f"   idle {lasting(found.idle)}", "bold $state-warning" if idle else "$text-soft")]
+        pieces += [(f"   idle {lasting(found.idle)}", idle)]
     elif found.lost or found.end != "ended":
-        style = "bold $state-bad" if found.lost else "$state-warning"
-        pieces = [(f"{glyphs.cross} {said}", style)]
+        pieces = [(f"{glyphs.cross} {said}", "bold $state-bad" if found.lost else "$state-warning")]
     else:
         pieces = [(f"{glyphs.check} ", "$state-good")] if well else []
-        pieces += [(f"stream ended, {said}", "$text-soft")]
+        pieces += [(f"stream ended, {said}", soft)]
     if found.buffered:
-        pieces += [("   ", ""), (found.buffered, "$state-warning")]
-        return pieces
-    soft = "$text-soft"
+        return [*pieces, ("   ", ""), (found.buffered, "$state-warning")]
     if found.beats:
         pieces += [("   ", ""), (sparkline(found.beats, glyphs, SPARKS), "$wire-received")]
     pieces += [(f"   {rate(found.rate)}", soft)] if found.rate else []
@@ -65,7 +61,7 @@ def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> li
 
 
 def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
-    """Return everything that is known of how a stream flows, a line each."""
+    """Return all numbers about a stream, one in each line."""
     style = "line--bad" if found.lost else "line--warning" if found.end != "ended" else "line--good"
     rows = [
         _row("stands", found.words if found.end != "ended" else f"ended after {found.words}", style),
@@ -85,12 +81,8 @@ def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
         each = lasting(found.beat_width) if found.beat_width else ""
         rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.beats):,} in one"))
     if found.buffered:
-        rows += [
-            _row("held back", found.buffered, "line--warning"),
-            _row(
-                "", "A proxy that collects answers does so (X-Accel-Buffering, gzip), or an agent that does not flush."
-            ),
-        ]
+        why = "A proxy that collects answers does so (X-Accel-Buffering, gzip), or an agent that does not flush."
+        rows += [_row("held back", found.buffered, "line--warning"), _row("", why)]
     return rows
 
 
@@ -98,5 +90,5 @@ def _since(seconds: float | None, what: str) -> str:
     return "not yet" if seconds is None else f"{lasting(seconds)} after the request, {what}"
 
 
-def _row(label: str, text: str, style: str = _TEXT) -> Paragraph:
-    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), text, style)
+def _row(label: str, text: str, style: str = "line--text") -> Paragraph:
+    return labelled(label, text, _LABEL, style)

@@ -1,11 +1,11 @@
-"""Bytes as they came: as hexadecimal rows, or as text with its line ends visible."""
+"""Bytes as hexadecimal rows, or as text with visible line ends."""
 
 from __future__ import annotations
 
 from inspector.tui.render.text_lines import LIMIT, Line, WrappedText
 
 _SIZES = (16, 8, 4)
-"""How many bytes a row may hold."""
+"""The possible numbers of bytes in a row."""
 
 _TEXT = bytes.maketrans(bytes(range(256)), bytes(code if 0x20 <= code < 0x7F else 0x2E for code in range(256)))
 
@@ -19,9 +19,10 @@ class HexDump:
         self._size = _SIZES[0]
 
     def layout(self, width: int, keep: int) -> int:
-        """Choose the bytes per row and return the row of the byte that began the row `keep`."""
+        """Choose the bytes per row and return the row of the first byte of the row `keep`."""
         offset = keep * self._size
-        self._size = next((size for size in _SIZES if self._cells(size) <= width), _SIZES[-1])
+        room = width - self._digits - 4
+        self._size = next((size for size in _SIZES if 4 * size <= room), _SIZES[-1])
         return offset // self._size
 
     def __len__(self) -> int:
@@ -39,12 +40,9 @@ class HexDump:
             (part.translate(_TEXT).decode("ascii"), "line--soft"),
         ]
 
-    def _cells(self, size: int) -> int:
-        return self._digits + 2 + 3 * size + 2 + size
-
 
 def raw_text(raw: bytes, *, limit: int = LIMIT) -> WrappedText:
-    """Return bytes as text, what is not UTF-8 as U+FFFD and every line end as `␍␊`."""
+    """Return bytes as text, with U+FFFD for invalid UTF-8 and `␍␊` for line ends."""
     text = raw[:limit].decode("utf-8", "replace").replace("\r", "␍").replace("\n", "␊\n")
     lines = WrappedText(text, words=False, style="line--text", limit=len(text))
     lines.skip(max(0, len(raw) - limit))

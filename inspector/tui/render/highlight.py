@@ -1,4 +1,4 @@
-"""Lines in which a text that was looked for is marked, whatever they are lines of."""
+"""Search in lines: where a text was found, and the lines with the hits highlighted."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from collections.abc import Iterator
 from inspector.tui.render.text_lines import Line, LineSource, Piece, WrappedText
 
 HIT = "line--hit"
-"""The component class of what was found."""
-
+"""The component class of a hit."""
 MOST_LINES = 200_000
-"""How many lines are searched."""
-
+"""The most lines that are searched."""
 MOST_HITS = 10_000
-"""How many places are found at most."""
+"""The most hits that are found."""
+
+
+def next_of(hits: list[int], current: int, step: int, *, here: bool) -> int | None:
+    """Return the index of the next hit before or after a place, continuing at the other end; None without hits.
+
+    `hits` is sorted; `here` lets the current place itself count.
+    """
+    if not hits:
+        return None
+    number = bisect_left(hits, current + (not here)) if step > 0 else bisect_left(hits, current) - 1
+    return number % len(hits)
 
 
 class Marked:
-    """Draws the lines of a source and marks where a text stands in them, whatever its case; a `LineSource`.
+    """The lines of a source with the hits of a search highlighted, ignoring case; a `LineSource`.
 
-    In wrapped text it is found across the ends of rows, too; only what stands in one row is marked.
+    In wrapped text a hit may cross the end of a row; only hits within one row are highlighted.
     """
 
     def __init__(self, source: LineSource) -> None:
@@ -32,7 +41,7 @@ class Marked:
         return len(self._source)
 
     def layout(self, width: int, keep: int) -> int:
-        """Fit the lines to a width; what was found is looked for again, because rows may end elsewhere."""
+        """Fit the lines to a width and search again, because rows may end elsewhere."""
         kept = self._source.layout(width, keep)
         self.find(self._words)
         return kept
@@ -40,10 +49,10 @@ class Marked:
     def line(self, index: int) -> Line:
         """Return one line."""
         line = self._source.line(index)
-        return list(_marked(line, self._words)) if self._words else line
+        return list(highlighted(line, self._words, HIT)) if self._words else line
 
     def find(self, words: str) -> int:
-        """Look for a text and return how often it was found."""
+        """Search for a text and return the number of hits."""
         self._words, self._hits = words.casefold(), []
         if not self._words:
             return 0
@@ -62,12 +71,9 @@ class Marked:
         return len(self._hits)
 
     def next_hit(self, line: int, step: int, *, here: bool = False) -> tuple[int, int] | None:
-        """Return the next line with what was looked for, round the end, and its number; None where there is none."""
-        if not self._hits:
-            return None
-        number = bisect_left(self._hits, line + (0 if here else 1)) if step > 0 else bisect_left(self._hits, line) - 1
-        number %= len(self._hits)
-        return self._hits[number], number + 1
+        """Return the line of the next hit and the hit's number, counted from 1; None without hits."""
+        number = next_of(self._hits, line, step, here=here)
+        return None if number is None else (self._hits[number], number + 1)
 
     def _text(self, index: int) -> str:
         if isinstance(self._source, WrappedText):
@@ -75,7 +81,8 @@ class Marked:
         return "".join(text for text, _ in self._source.line(index)) + "\n"
 
 
-def _marked(line: Line, words: str) -> Iterator[Piece]:
+def highlighted(line: Line, words: str, hit: str) -> Iterator[Piece]:
+    """Yield the pieces of a line with every occurrence of the casefolded `words` in the style `hit`."""
     for text, style in line:
         folded = text.casefold()
         at = folded.find(words) if len(folded) == len(text) else -1
@@ -83,6 +90,6 @@ def _marked(line: Line, words: str) -> Iterator[Piece]:
         while at >= 0:
             yield text[start:at], style
             start = at + len(words)
-            yield text[at:start], HIT
+            yield text[at:start], hit
             at = folded.find(words, start)
         yield text[start:], style

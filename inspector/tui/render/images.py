@@ -1,7 +1,6 @@
-"""Images as half cells: read within limits, small before they are drawn, with `textual-image` where it is installed.
+"""Images as half cells: decoded within limits and scaled down, drawn with `textual-image` if it is installed.
 
-Half cells are letters in colours. Other ways to draw send commands to the terminal, and from text that agents send no
-command may reach it.
+Half cells are coloured letters. Other ways to draw send commands to the terminal, which data from agents never may.
 """
 
 from __future__ import annotations
@@ -16,24 +15,30 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
     from rich.console import RenderableType
 
-MOST_PIXELS = 16_000_000
-"""An image of more pixels is not decoded: it takes four bytes for each."""
+_MOST_PIXELS = 16_000_000
+"""An image of more pixels is not decoded: each takes four bytes."""
 
 _SIDE = 400
-"""No screen has more half cells to a side that anybody could tell apart."""
+"""The most pixels of a side that are drawn; no screen shows more half cells."""
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 _BROKEN = (OSError, ValueError, SyntaxError, EOFError, struct.error, IndexError, KeyError, TypeError, MemoryError)
-"""What decoders raise at bytes that are no image."""
+"""The errors of decoders for bytes that are not an image."""
 
 
 class ImageError(Exception):
-    """An image is not drawn; `str` of it says why."""
+    """Raised for an image that is not drawn; its text is the reason."""
+
+
+def check_size(width: int, height: int) -> None:
+    """Raise `ImageError` for an image with too many pixels to decode."""
+    if width * height > _MOST_PIXELS:
+        raise ImageError(f"{width:,} x {height:,} pixels are more than {_MOST_PIXELS:,}")
 
 
 @cache
 def can_draw() -> bool:
-    """Say whether what draws images is installed (the extra `images`)."""
+    """Return whether the extra `images` is installed."""
     try:
         _halfcells()
     except ImportError:
@@ -42,9 +47,9 @@ def can_draw() -> bool:
 
 
 def _halfcells() -> type:
-    """Return what draws half cells.
+    """Return the class that draws half cells.
 
-    When it is imported it asks a terminal what it can do, whose answer would be read as keys; so it sees none.
+    The import would query the terminal, and its answer would be read as keys; without `__stdout__` there is no query.
     """
     place = vars(sys)
     kept = place["__stdout__"]
@@ -57,14 +62,12 @@ def _halfcells() -> type:
 
 
 def read_image(content: bytes, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
-    """Return the first frame of an image, small, without transparency; raises `ImageError`."""
+    """Return the first frame of an image, scaled down, without transparency; raises `ImageError`."""
     from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - an extra
 
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
-            width, height = picture.size
-            if width * height > MOST_PIXELS:
-                raise ImageError(f"{width:,} x {height:,} pixels are more than {MOST_PIXELS:,}")
+            check_size(*picture.size)
             picture.draft("RGB", (_SIDE, _SIDE))
             small = picture.convert("RGBA")
             small.thumbnail((_SIDE, _SIDE))
@@ -77,7 +80,7 @@ def read_image(content: bytes, background: tuple[int, int, int] = (0, 0, 0)) -> 
 
 
 def drawn(picture: Picture, columns: int, rows: int) -> RenderableType:
-    """Return an image as half cells that fit so many columns and rows, as wide as it is high in proportion."""
+    """Return an image as half cells that fit into columns and rows, in its proportions."""
     scale = min(columns / picture.width, 2 * rows / picture.height, 1.0)
     width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale / 2))
     made: RenderableType = _halfcells()(picture, width=width, height=height)

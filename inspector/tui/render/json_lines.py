@@ -1,4 +1,4 @@
-"""JSON as lines that fold: read once, flattened without recursion, each line made when it is drawn."""
+"""JSON as lines that fold: parsed once, flattened without recursion, each line built when it is drawn."""
 
 from __future__ import annotations
 
@@ -11,48 +11,38 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from inspector.protocol.pointer import pointer as pointer_over
 from inspector.protocol.pointer import steps_of
 from inspector.text.units import size
+from inspector.tui.render.highlight import MOST_HITS, MOST_LINES, highlighted, next_of
 from inspector.tui.render.text_lines import Line, Piece
 
 Value: TypeAlias = Any
-"""A JSON value, of Python's own kinds or as `read` returns it."""
-
-MOST_LINES = 200_000
-"""How many lines of one value are shown."""
+"""A JSON value, of Python's types or as `read` returns it."""
 
 LONGEST = 200
-"""How many characters of one string, name or number are shown."""
-
+"""The most characters that are shown of one string, name or number."""
 _BLOB = 48
-"""How many characters are shown of a longer string without spaces, which is for machines (base64, tokens)."""
-
-MOST_HITS = 10_000
-"""How many lines a search finds at most."""
-
+"""The most characters that are shown of a longer string without spaces (base64, a token)."""
 _DEEPEST = 40
-"""The deepest level that is still indented further."""
+"""The deepest level that is indented further than the one around it."""
 
 
 class Numeral(str):
-    """A number as it was written: `1.0` stays `1.0`, and 5,000 digits stay 5,000 digits."""
+    """A number as it was written: `1.0` remains `1.0`, and no digit is lost."""
 
     __slots__ = ()
 
 
 class Members(list[tuple[str, Value]]):
-    """The members of an object as they were written: in order, with names that occur twice."""
+    """The members of an object in their order, including duplicate names."""
 
     __slots__ = ()
 
 
 class NotJsonError(ValueError):
-    """Bytes that cannot be laid out as JSON; its text says why."""
+    """Bytes that cannot be displayed as JSON; its text is the reason."""
 
 
 def read(raw: bytes) -> Value:
-    """Read one JSON value from UTF-8 bytes, keeping how its numbers and members were written.
-
-    Raises `NotJsonError`.
-    """
+    """Parse UTF-8 bytes, keeping how numbers and members were written; raises `NotJsonError`."""
     try:
         return _DECODER.decode(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -64,10 +54,7 @@ def read(raw: bytes) -> Value:
 
 
 def laid_out(raw: bytes) -> str:
-    """Return a JSON text with a line for each of its members, numbers and members as they were written.
-
-    Raises `NotJsonError`.
-    """
+    """Return a JSON text indented, with numbers and members as they were written; raises `NotJsonError`."""
     return _dump(read(raw)) + "\n"
 
 
@@ -87,8 +74,8 @@ class _Kind(Enum):
 class _Node(NamedTuple):
     """One line of the unfolded value.
 
-    `parent` is the line that opens the container around it or, for a closing line, the one that it closes; `step` is
-    the name or position in that container, None at the top; `more` says that a sibling follows.
+    `parent` is the line that opens the container around it or, for a closing line, the line that it closes. `step` is
+    the name or position in that container, None at the top. `more` is true if a sibling follows.
     """
 
     kind: _Kind
@@ -100,7 +87,7 @@ class _Node(NamedTuple):
 
 
 class JsonLines:
-    """A JSON value as indented lines, of which containers can be folded away."""
+    """A JSON value as indented lines, in which containers can be folded."""
 
     def __init__(self, value: Value, *, most: int = MOST_LINES) -> None:
         self._nodes: list[_Node] = []
@@ -147,7 +134,7 @@ class JsonLines:
         if node.more and (folded or not opens):
             pieces.append((",", "json--punct"))
         if self._words:
-            pieces = list(_marked(pieces, self._words))
+            pieces = list(highlighted(pieces, self._words, "json--hit"))
         return [*pieces, ("   ", "json--punct"), self._notes[at]] if at in self._notes else pieces
 
     def pointer(self, index: int) -> str:
@@ -166,41 +153,39 @@ class JsonLines:
         return self._pointer_to(self._node_at(pointer))
 
     def value(self, index: int) -> str:
-        """Return the value that a line begins or ends in full: a string as it is, anything else as JSON."""
+        """Return the whole value that a line begins or ends: a string unquoted, anything else as JSON."""
         at = self._beginning(index)
-        if at < 0:
-            return ""
-        value = self._nodes[at].value
+        value = self._nodes[at].value if at >= 0 else ""
         return str(value) if isinstance(value, str) else _dump(value)
 
     def json(self, index: int) -> str:
-        """Return the value that a line begins or ends as JSON text, `""` for the line about what is left out."""
+        """Return the value that a line begins or ends as JSON text, `""` for the line after a cut."""
         at = self._beginning(index)
         return _dump(self._nodes[at].value) if at >= 0 else ""
 
     def can_fold(self, index: int) -> bool:
-        """Say whether a line opens a container that is not folded."""
+        """Return whether a line opens a container that is not folded."""
         return self._is_open(index) and self._visible[index] not in self._folded
 
     def can_unfold(self, index: int) -> bool:
-        """Say whether a line stands for a folded container."""
+        """Return whether a line shows a folded container."""
         return self._is_open(index) and self._visible[index] in self._folded
 
     def toggle(self, index: int) -> None:
-        """Fold or unfold the container that a line opens; on other lines, do nothing."""
+        """Fold or unfold the container that a line opens; without effect on other lines."""
         if self._is_open(index):
             self._folded ^= {self._visible[index]}
             self._visible = list(self._unfolded())
 
     def parent(self, index: int) -> int:
-        """Return the line that opens the container around a line; the top is its own."""
+        """Return the line that opens the container around a line; for the top, the line itself."""
         if not 0 <= index < len(self._visible):
             return index
         at = self._nodes[self._visible[index]].parent
         return bisect_left(self._visible, at) if at >= 0 else index
 
     def line_at(self, pointer: str) -> int:
-        """Return the line where the value of a pointer begins, or the nearest around it, unfolding what hides it."""
+        """Return the first line of the value at a pointer, or of the nearest around it, unfolding what hides it."""
         return self._reveal(self._node_at(pointer))
 
     def _node_at(self, pointer: str) -> int:
@@ -213,7 +198,7 @@ class JsonLines:
         return at
 
     def _within(self, at: int) -> Mapping[str, int]:
-        """Return where the members or items of a container begin, by their names; looked up once for each."""
+        """Return the nodes where the members or items of a container begin, by name; cached."""
         if at not in self._children:
             found: dict[str, int] = {}
             child, end = at + 1, self._ends.get(at, at)
@@ -224,11 +209,11 @@ class JsonLines:
         return self._children[at]
 
     def note(self, notes: Mapping[str, Piece]) -> None:
-        """Write a note behind the line of each pointer."""
+        """Show a note after the line of each pointer."""
         self._notes = {self._node_at(pointer): piece for pointer, piece in notes.items()}
 
     def find(self, words: str) -> int:
-        """Look for a text in names and values, whatever its case, and return in how many lines it stands."""
+        """Search names and values for a text, ignoring case, and return the number of lines with a hit."""
         self._words, self._hits = words.casefold(), []
         if self._words and not self._starts:
             self._index()
@@ -241,16 +226,10 @@ class JsonLines:
         return len(self._hits)
 
     def next_hit(self, line: int, step: int, *, here: bool = False) -> tuple[int, int] | None:
-        """Return the next line with what was looked for, round the end, and its number, or None where there is none.
-
-        `here` lets the line itself count; what hides the line found is unfolded.
-        """
-        if not self._hits:
-            return None
+        """Return the line of the next hit, unfolding what hides it, and the hit's number from 1; None without hits."""
         at = self._visible[line] if 0 <= line < len(self._visible) else 0
-        number = bisect_left(self._hits, at + (0 if here else 1)) if step > 0 else bisect_left(self._hits, at) - 1
-        number %= len(self._hits)
-        return self._reveal(self._hits[number]), number + 1
+        number = next_of(self._hits, at, step, here=here)
+        return None if number is None else (self._reveal(self._hits[number]), number + 1)
 
     def _index(self) -> None:
         texts: list[str] = []
@@ -277,7 +256,7 @@ class JsonLines:
         return 0 <= index < len(self._visible) and self._nodes[self._visible[index]].kind is _Kind.OPEN
 
     def _beginning(self, index: int) -> int:
-        """Return the node where the value of a line begins, -1 for the line about what is left out."""
+        """Return the node where the value of a line begins, -1 for the line after a cut."""
         if not 0 <= index < len(self._visible):
             return -1
         at = self._visible[index]
@@ -291,29 +270,15 @@ class JsonLines:
 
 
 def _searched(node: _Node) -> str:
-    """Return what a search sees of a line: the name and the value, each in full."""
+    """Return the searchable text of a line: the name and the value, each in full."""
     if node.kind is _Kind.CLOSE:
         return ""
     value = node.value if isinstance(node.value, str) else _write(node.value) if node.kind is _Kind.LEAF else ""
     return f"{node.step} {value}" if isinstance(node.step, str) else value
 
 
-def _marked(pieces: list[Piece], words: str) -> Iterator[Piece]:
-    """Mark what was looked for in the pieces of a line."""
-    for text, style in pieces:
-        folded = text.casefold()
-        at = folded.find(words) if len(folded) == len(text) else -1
-        start = 0
-        while at >= 0:
-            yield text[start:at], style
-            start = at + len(words)
-            yield text[at:start], "json--hit"
-            at = folded.find(words, start)
-        yield text[start:], style
-
-
 def _walk(root: Value) -> Iterator[_Node]:
-    """Yield the lines of a value from top to bottom; a stack of iterators stands in for recursion."""
+    """Yield the lines of a value from top to bottom, with a stack of iterators instead of recursion."""
     count = 0
     stack: list[tuple[int, _Node | None, Iterator[tuple[str | int | None, Value, bool]]]]
     stack = [(-1, None, iter([(None, root, False)]))]
@@ -389,7 +354,7 @@ def _string(text: str, style: str) -> list[Piece]:
 
 
 def _write(value: Value) -> str:
-    """Write a value that has nothing in it on one line."""
+    """Write a scalar or an empty container on one line."""
     if isinstance(value, Numeral):
         return str(value)
     if isinstance(value, str):
@@ -404,7 +369,7 @@ def _write(value: Value) -> str:
 
 
 def _quote(text: str) -> str:
-    """Write a string as JSON, everything invisible in it as escapes."""
+    """Write a string as JSON with escapes for invisible characters."""
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():
         return quoted

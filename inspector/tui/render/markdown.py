@@ -1,4 +1,4 @@
-"""Markdown as lines: read safely, within a budget, with nothing in it that could be followed or fetched."""
+"""Markdown as lines, of limited length, without links to follow or images to fetch."""
 
 from __future__ import annotations
 
@@ -8,19 +8,12 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from inspector.tui.render.text_lines import Line, Piece, wrap_pieces
-
-LONGEST = 4000
-"""How many characters are read as Markdown; a longer text is shown as it is, cut there."""
+from inspector.tui.render.text_lines import DEFAULT_WIDTH, LONGEST, Line, Piece, wrap_pieces
 
 MOST = 40_000
-"""How many characters of a text that grows are read as Markdown."""
-
-_UNKNOWN_WIDTH = 80
-"""The width of lines until a view says how wide it is."""
-
+"""The most characters of a growing text that are shown as Markdown."""
 _DEEPEST = 12
-"""How many marks of quotes and lists a line may begin with; more are no structure that anybody reads."""
+"""The most marks of quotes and lists at the beginning of a line; deeper nesting is shown as plain text."""
 
 _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (
     f"card--{name}" for name in ("text", "strong", "emphasis", "code", "link", "muted")
@@ -28,7 +21,10 @@ _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (
 
 
 def markdown_lines(text: str, width: int) -> list[Line]:
-    """Lay out Markdown for a width; links show where they lead, pictures their address, HTML stands as text."""
+    """Lay out Markdown for a width, with links and images as their addresses, and HTML as text.
+
+    More than `LONGEST` characters are cut and shown as plain text.
+    """
     if len(text) > LONGEST or any(_depth(line) > _DEEPEST for line in text.splitlines()):
         more = f" … {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
         return wrap_pieces([(text[:LONGEST], _TEXT), (more, _MUTED)], width)
@@ -36,21 +32,21 @@ def markdown_lines(text: str, width: int) -> list[Line]:
 
 
 def in_one_line(text: str, width: int) -> str:
-    """Return the beginning of Markdown as plain words, a little more than fits a width."""
+    """Return the beginning of Markdown as plain text, a little more than fits a width."""
     lines = markdown_lines(text[: 4 * width], 2 * width)
     return " ".join("".join(piece for piece, _ in line).strip() for line in lines)
 
 
 class GrowingMarkdown:
-    """Markdown that grows, as lines: a block is laid out once when it has ended, the last one whenever text comes.
+    """Growing Markdown as lines: a complete block is laid out once, the last block whenever text is appended.
 
-    A block is what stands between empty lines, or a fence; one of more than `LONGEST` characters is cut between lines.
-    Text beyond `limit` characters is counted and not kept, and a last line says so.
+    A block ends at an empty line, or is a fence; a block of more than `LONGEST` characters is cut between lines.
+    Characters beyond `limit` are only counted, and a last line shows the count.
     """
 
     def __init__(self, text: str = "", *, limit: int = MOST) -> None:
         self._limit = limit
-        self._width = _UNKNOWN_WIDTH
+        self._width = DEFAULT_WIDTH
         self._taken = self._missing = 0
         self._ended: list[str] = []
         self._lines: list[Line] = []
@@ -78,7 +74,7 @@ class GrowingMarkdown:
         if width != self._width:
             before, self._width, self._lines = max(1, len(self)), width, []
             for block in self._ended:
-                self._lay_out(block)
+                self._lines += self._laid_out(block)
             self._show_open()
             keep = keep * len(self) // before
         return min(keep, max(0, len(self) - 1))
@@ -96,7 +92,7 @@ class GrowingMarkdown:
         return [(f"… {self._missing:,} more characters are not read as Markdown", "line--note")]
 
     def _take(self, line: str) -> None:
-        """Take in a line that is whole, and end the block where it ends."""
+        """Add a complete line, and end the block if it ends there."""
         if len(self._block) + len(line) > LONGEST:
             self._end(cut=True)
         if self._fence:
@@ -120,11 +116,8 @@ class GrowingMarkdown:
     def _end(self, *, cut: bool = False) -> None:
         if self._block:
             self._ended.append(self._block)
-            self._lay_out(self._block)
+            self._lines += self._laid_out(self._block)
         self._block = f"{self._fence}\n" if cut and self._fence else ""
-
-    def _lay_out(self, block: str) -> None:
-        self._lines += self._laid_out(block)
 
     def _laid_out(self, block: str) -> list[Line]:
         gap: list[Line] = [[("", _TEXT)]] if self._lines else []
@@ -141,7 +134,7 @@ def _is_list(block: str) -> bool:
 
 
 def _fence_of(line: str) -> str:
-    """Return the mark with which a line opens a fence, `""` where it opens none."""
+    """Return the mark of the fence that a line opens, `""` if it opens none."""
     text = line.lstrip(" ")
     if len(line) - len(text) > 3 or text[:3] not in ("```", "~~~"):
         return ""
@@ -155,12 +148,12 @@ def _depth(line: str) -> int:
 
 @cache
 def _parser() -> MarkdownIt:
-    # What these rules take away could be meant to be overlooked.
+    # These rules would hide text.
     return MarkdownIt("commonmark").disable(["escape", "entity", "reference"])
 
 
 class _Layout:
-    """Puts the blocks of a document below one another, each behind the marks of what it stands in."""
+    """Lays out the blocks of a document, each after the marks of the quotes and lists around it."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -183,30 +176,29 @@ class _Layout:
                     self._gap = True
                 case "paragraph_close":
                     self._gap = not token.hidden
-                case "fence" | "code_block":
-                    if token.info.strip():
-                        self._add([(token.info, _MUTED)])
-                    self._add([(token.content.rstrip("\n"), _CODE)])
-                    self._gap = True
-                case "html_block":
-                    self._add([(token.content.rstrip("\n"), _TEXT)])
-                    self._gap = True
-                case "hr":
-                    self._add([("-" * 8, _MUTED)])
+                case "fence" | "code_block" | "html_block" | "hr":
+                    self._add_block(token)
                     self._gap = True
                 case _:
                     self._nest(token)
         return self._lines
+
+    def _add_block(self, token: Token) -> None:
+        if token.type == "hr":
+            self._add([("-" * 8, _MUTED)])
+            return
+        if token.type != "html_block" and token.info.strip():
+            self._add([(token.info, _MUTED)])
+        self._add([(token.content.rstrip("\n"), _TEXT if token.type == "html_block" else _CODE)])
 
     def _nest(self, token: Token) -> None:
         match token.type:
             case "blockquote_open":
                 self._break()
                 self._marks.append(("| ", _MUTED))
-            case "bullet_list_open":
-                self._numbers.append(None)
-            case "ordered_list_open":
-                self._numbers.append(int(token.attrs.get("start", 1)))
+            case "bullet_list_open" | "ordered_list_open":
+                ordered = token.type == "ordered_list_open"
+                self._numbers.append(int(token.attrs.get("start", 1)) if ordered else None)
             case "list_item_open":
                 number = self._numbers[-1]
                 self._item = "- " if number is None else f"{number}. "
@@ -221,8 +213,6 @@ class _Layout:
             case "bullet_list_close" | "ordered_list_close":
                 self._numbers.pop()
                 self._gap = True
-            case _:
-                pass
 
     def _add(self, pieces: list[Piece]) -> None:
         self._break()
@@ -231,14 +221,14 @@ class _Layout:
         self._item = ""
 
     def _break(self) -> None:
-        """Leave a line free where a block ended."""
+        """Add an empty line after the end of a block."""
         if self._gap and self._lines:
             self._lines.append(self._marks[:-1] if self._item else list(self._marks))
         self._gap = False
 
 
 def _inline(token: Token, style: str) -> Iterator[Piece]:
-    """Give the runs of a paragraph."""
+    """Yield the runs of a paragraph."""
     styles, target = [style], ""
     for child in token.children or ():
         match child.type:
@@ -246,7 +236,7 @@ def _inline(token: Token, style: str) -> Iterator[Piece]:
                 yield child.content, styles[-1]
             case "code_inline":
                 yield child.content, _CODE
-            case "softbreak" | "hardbreak":  # whoever writes a card means the break
+            case "softbreak" | "hardbreak":  # line breaks in cards are intended
                 yield "\n", styles[-1]
             case "image":
                 yield f"[picture: {child.content}]", _MUTED

@@ -1,4 +1,4 @@
-"""The last filter before the terminal: whatever slipped through on the way, no control character leaves the app."""
+"""The last filter before the terminal: no control character and no dangerous link leaves the app."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 REPLACEMENT = "\ufffd"
-"""What stands, one cell wide, for a character that has no picture of its own."""
+"""The replacement, one cell wide, for a character without a picture."""
 
 _OTHERS = (
     *range(0x80, 0xA0),  # C1: a terminal reads U+009B like ESC [
-    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # turn the writing round
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # change the direction of text
     *(0x2028, 0x2029),  # some terminals break the line
     *range(0xD800, 0xE000),  # no encoding has them
 )
@@ -32,10 +32,10 @@ _SCROLLBAR = frozenset({"grab", "scroll_up", "scroll_down"})
 
 
 class OutputFilter(LineFilter):
-    """Gives back the cells of a line as wide as they were, with pictures for controls and without dangerous links.
+    """Replaces control characters and removes dangerous links in a line, keeping its width.
 
-    It goes before all others: they change nothing but colours, and drop the mark by which control segments are known.
-    `others` are applied by this one, because Textual makes a strip of every line for each filter.
+    It runs before other filters, because they remove the flag of control segments. It applies the `others` itself,
+    because Textual builds a strip of every line for each filter.
     """
 
     def __init__(self, others: Sequence[LineFilter] = ()) -> None:
@@ -43,7 +43,7 @@ class OutputFilter(LineFilter):
         self.others = others
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments, the same list if there is nothing to do."""
+        """Return the filtered segments, the same list if nothing changes."""
         if not all(_harmless(segment) for segment in segments):
             width = sum(segment.cell_length for segment in segments)
             segments = Segment.adjust_line_length(list(_cleaned(segments, _CLEAN)), width)
@@ -53,18 +53,15 @@ class OutputFilter(LineFilter):
 
 
 class CleanOutput(RenderHook):
-    """Cleans what a Rich console prints, line ends excepted: `console.push_render_hook(CleanOutput())`.
-
-    For `App.error_console`, which prints tracebacks when the app has crashed and the filter is gone.
-    """
+    """Sanitises what a Rich console prints: the tracebacks of a crashed app, for which there is no filter any more."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """Return the renderables, each in a wrapper."""
+        """Wrap each renderable."""
         return [_Cleaned(renderable) for renderable in renderables]
 
 
 class _Cleaned:
-    """A renderable whose segments come out clean."""
+    """A renderable whose segments are sanitised."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self._renderable = renderable
@@ -79,7 +76,7 @@ def _harmless(segment: Segment) -> bool:
 
 
 def _cleaned(segments: list[Segment], table: Mapping[int, str]) -> Iterator[Segment]:
-    """Yield the segments with the characters of the table replaced, without the ones that are nothing but controls."""
+    """Yield the segments with the characters of the table replaced, without control segments."""
     for text, style, control in segments:
         if control is None:
             clean = text if text.isprintable() else text.translate(table)
@@ -87,22 +84,22 @@ def _cleaned(segments: list[Segment], table: Mapping[int, str]) -> Iterator[Segm
 
 
 def _harmless_style(style: Style) -> bool:
-    # Nearly every cell has some meta (where a selection starts); reading it means unpickling, so look before reading.
+    # Nearly every cell has meta data (for selections); the bytes are checked first, because reading it is slow.
     return style._link is None and (style._meta is None or b"@" not in style._meta)
 
 
 @lru_cache(1024)
 def _clean_style(style: Style) -> Style:
-    """Return the style without handlers that nobody knows and without links that do not go to the web."""
+    """Return the style without unknown handlers and without links to anything but the web."""
     meta = {key: value for key, value in style.meta.items() if not key.startswith("@") or _is_known(key, value)}
     link = style.link if style.link is not None and _is_web(style.link) else None
     return style.clear_meta_and_links() + Style(meta=meta or None, link=link)
 
 
 def _is_known(handler: str, action: object) -> bool:
-    """Say whether a cell may do this: what a scrollbar does, or what Textual's Markdown does at a link to the web.
+    """Return whether an action is that of a scrollbar or of a web link in Textual's Markdown.
 
-    Anything else came from markup, and so perhaps from an agent.
+    Any other action is from markup, which may be from an agent.
     """
     if not isinstance(action, str):
         return False

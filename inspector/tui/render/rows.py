@@ -1,4 +1,4 @@
-"""Records as rows of a feed: cells of text with the name of a meaning, nothing that knows a widget."""
+"""Records as rows of a list: cells of text, each with its component class."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.times import MINUTES, ago, clock, delayed, relative
 
 Cell: TypeAlias = tuple[str, str]
-"""Text from anywhere, not yet sanitised, and the component class that colours it."""
+"""A text, not yet sanitised, and the component class that colours it."""
 
 Cells: TypeAlias = tuple[Cell, ...]
 
 SHORT_ID = 8
-"""How many characters of an id are shown until it is selected."""
+"""The number of characters of an id that are shown in a row."""
 
 _VERBS = {
     "SendMessage": "send",
@@ -31,19 +31,20 @@ _VERBS = {
     "SubscribeToTask": "subscribe",
     "GetAgentCard": "get card",
 }
-"""Operations in a narrow column; the others are called a request there, and by their name beside it."""
+"""Short names of operations; the others are shown as `request`."""
 
 _NOTHING: Cell = ("", "feed--text")
+_SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
+"""The severities, from the worst on."""
 
 NOTE_WIDTH = 13
-"""How many cells a note on a timeline has."""
-
-_TOLD_APART = 4
-"""How many characters of an id tell the rows of one task from those of another."""
+"""The width of a note on a timeline."""
+_TASK_PREFIX = 4
+"""The number of characters of an id that distinguish the rows of tasks."""
 _SHORTEST_GAP = 0.0005
-"""A gap below this is none: what is told is milliseconds."""
+"""Shorter gaps would be shown as 0 milliseconds."""
 _PROOF = 9
-"""How many characters of the name of a proof fit beside its mark."""
+"""The number of characters of a check's name that fit beside its mark."""
 
 _ORDER_MARK = ("order", "task", "replay")
 _MARKS = (
@@ -57,7 +58,7 @@ _MARKS = (
 
 
 def state_style(state: str) -> str:
-    """Return the meaning of a task state as a colour."""
+    """Return the component class of a task state."""
     if state == State.COMPLETED:
         return "feed--good"
     if state in INTERRUPTED or state == State.CANCELED:
@@ -70,22 +71,14 @@ def state_cell(state: str, glyphs: Glyphs) -> Cell:
     return (f"{glyphs.state_glyph(state)} {short(state)}", state_style(state)) if state else _NOTHING
 
 
-def worst(record: Record) -> Severity | None:
-    """Return the severity of the worst finding of a record."""
-    severities = {finding.severity for finding in record.findings}
-    return next((severity for severity in Severity if severity in severities), None)
-
-
-def finding_cell(severity: Severity | None, glyphs: Glyphs) -> Cell:
-    """Return the mark of a finding."""
-    if severity is None:
-        return _NOTHING
-    style = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
-    return glyphs.severities[severity], style[severity]
+def finding_cell(record: Record, glyphs: Glyphs) -> Cell:
+    """Return the mark of the worst finding of a record."""
+    worst = min((finding.severity for finding in record.findings), key=list(_SEVERITY_STYLES).index, default=None)
+    return _NOTHING if worst is None else (glyphs.severities[worst], _SEVERITY_STYLES[worst])
 
 
 def direction(record: Record, glyphs: Glyphs) -> Cell:
-    """Return the glyph of the way that a record went."""
+    """Return the glyph of the direction of a record."""
     match record.kind:
         case Kind.REQUEST if record.operation == "GetTask":
             return glyphs.poll, "feed--sent"
@@ -109,11 +102,11 @@ def timeline_row(
     *,
     other: bool = False,
 ) -> Cells:
-    """Return the cells of a timeline: time, gap, direction, kind, what, note, mark.
+    """Return the cells of a timeline: time, gap, direction, kind, text, note, finding.
 
-    A row that opens a turn shows the time of day, the others the time since `began`; `gap` is how long nothing came
-    before it; `other` says that it is about another task than the rows before it, which is named then. Where a task
-    comes by stream and by push, the note says what the one is to the other.
+    A request shows the time of day, other records the time since `began`. `gap` is the time since the row before;
+    `other` is true if the row before is about another task, and adds the id of the task. If a task is reported by
+    stream and by push, the note compares the two.
     """
     what = _what(record, glyphs)
     return (
@@ -121,9 +114,9 @@ def timeline_row(
         (_since(gap) if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
         direction(record, glyphs),
         (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
-        _marked((f"{record.task[:_TOLD_APART]}  {what[0]}", what[1]) if other else what, aside, glyphs),
+        _marked((f"{record.task[:_TASK_PREFIX]}  {what[0]}", what[1]) if other else what, aside, glyphs),
         _note(record, row, glyphs, aside),
-        finding_cell(worst(record), glyphs),
+        finding_cell(record, glyphs),
     )
 
 
@@ -173,7 +166,7 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
 
 
 def _marked(cell: Cell, aside: Annotation, glyphs: Glyphs) -> Cell:
-    """Put the sign of a bookmark before a text, and a remark with its own: it was written to be seen."""
+    """Put the signs of a bookmark and of a remark, and the remark, before a text."""
     text, style = cell
     if aside.remark:
         text = f"{glyphs.remark} {aside.remark}  {glyphs.quiet} {text}"
@@ -192,21 +185,19 @@ def _note(record: Record, row: Row, glyphs: Glyphs, aside: Annotation) -> Cell:
 
 
 def _beside_stream(aside: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
-    """Say what a good push is to the stream: how much later than which record, ahead of it, or nowhere in it."""
+    """Compare an accepted push with the stream: later than a record by how much, earlier, or not streamed."""
     count = f"+{row.records:,} " if row.records > 1 else ""
     if not aside.told:
         text, style = ("ahead", "feed--good") if aside.told is None else ("push only", "feed--warning")
         return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
     if count:
         return f"{count}{verdict}", "feed--good"
-    late = delayed(aside.delay)
-    return _fitting(
-        f"{late} #{aside.seq} {glyphs.check}", f"{late} #{aside.seq}", f"{late} {glyphs.check}"
-    ), "feed--good"
+    late, seq = delayed(aside.delay), f"#{aside.seq}"
+    return _fitting(f"{late} {seq} {glyphs.check}", f"{late} {seq}", f"{late} {glyphs.check}"), "feed--good"
 
 
 def _beside_pushes(text: str, aside: Annotation, glyphs: Glyphs) -> Cell:
-    """Say whether a push told what was streamed: with the sign of a push, how late, and where if there is room."""
+    """Compare a streamed event with the pushes: the delay and the record of its push, or that there is none."""
     if not aside.told:
         text = text or ("no push" if aside.told is False else "")
         return (text, "feed--muted") if text else _NOTHING
@@ -217,15 +208,12 @@ def _beside_pushes(text: str, aside: Annotation, glyphs: Glyphs) -> Cell:
 
 
 def _fitting(*ways: str) -> str:
-    """Return the first way to say a thing that fits into a note, else the last."""
+    """Return the first text that fits into a note, else the last."""
     return next((one for one in ways if len(one) <= NOTE_WIDTH), ways[-1])
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> Cell:
-    """Return the verdict of a delivery in two words: the first check that failed, or the proof that was good.
-
-    What was no HTTP is refused before anything of it can be checked.
-    """
+    """Return the verdict of a delivery: the first failed check, or the proof that passed."""
     meta = record.meta
     checks: dict[str, bool | None] = {name: good for name, good, _ in meta.get("checks", [])}
     bad = next((name for name, good in checks.items() if good is False), "refused" if meta.get("refused") else "")
@@ -238,7 +226,7 @@ def _verdict(record: Record, glyphs: Glyphs) -> Cell:
 
 
 def delivery_row(record: Record, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
-    """Return the cells of a delivery: time, latency, attempt, task, what it reports, marks, the answer given, mark."""
+    """Return the cells of a delivery: time, latency, attempt, task, text, checks, status of the response, finding."""
     meta = record.meta
     latency, attempt = meta.get("latency"), meta.get("attempt", 1)
     answer = "feed--bad" if meta.get("refused") else "feed--good" if meta.get("taken") else "feed--warning"
@@ -250,32 +238,28 @@ def delivery_row(record: Record, glyphs: Glyphs, aside: Annotation = NO_ANNOTATI
         _marked(_what(record, glyphs), aside, glyphs),
         _marks(meta.get("checks", []), glyphs),
         (str(meta.get("status") or "none"), answer),
-        finding_cell(worst(record), glyphs),
+        finding_cell(record, glyphs),
     )
 
 
 def _marks(checks: list[tuple[str, bool | None, str]], glyphs: Glyphs) -> Cell:
-    """Return a verdict in five marks: token, authorization, signature, order, shape; each for the worst of its checks.
+    """Return the verdict in five marks (token, authorization, signature, order, shape), each for its worst check.
 
-    Order is nobody's fault, so what came late or again has a mark of its own.
+    Deliveries that are late or repeated have the mark of a warning, because the order is not guaranteed.
     """
     found: dict[str, bool | None] = {name: good for name, good, _ in checks}
     odd = found.get("order", True) is None
     signs = {False: glyphs.cross, True: glyphs.check, None: glyphs.quiet}
-    marks = [_worst_of([found[name] for name in group if name in found]) for group in _MARKS]
-    text = "".join(
-        glyphs.severities[Severity.WARNING] if odd and group == _ORDER_MARK else signs[good]
-        for group, good in zip(_MARKS, marks, strict=True)
-    )
+    text = ""
+    for group in _MARKS:
+        results = [found[name] for name in group if name in found]
+        worst = False if False in results else True if True in results else None
+        text += glyphs.severities[Severity.WARNING] if odd and group == _ORDER_MARK else signs[worst]
     return text, "feed--bad" if False in found.values() else "feed--warning" if odd else "feed--good"
 
 
-def _worst_of(good: list[bool | None]) -> bool | None:
-    return False if False in good else True if True in good else None
-
-
 def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
-    """Return the cells of an exchange: time, operation, where, status, content type, events, size, duration, mark."""
+    """Return the cells of an exchange: time, operation, url, status, content type, events, size, duration, finding."""
     status = str(exchange.status) if exchange.status else "…" if exchange.seconds is None else "none"
     good = 200 <= exchange.status < 300
     took = "…" if exchange.seconds is None else relative(exchange.seconds)
@@ -294,34 +278,32 @@ def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = 
 
 
 def record_row(record: Record, began: float, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
-    """Return the cells of one record inside its exchange: time, direction, kind, what, size, mark."""
+    """Return the cells of one record of an exchange: time, direction, kind, text, size, finding."""
     return (
         (relative(max(0.0, record.at - began)), "feed--muted"),
         direction(record, glyphs),
         (_kind(record), "feed--text"),
         _marked(_what(record, glyphs), aside, glyphs),
         (size(record.size), "feed--muted") if record.size else _NOTHING,
-        finding_cell(worst(record), glyphs),
+        finding_cell(record, glyphs),
     )
 
 
 def task_row(task: TrackedTask, now: float, glyphs: Glyphs) -> Cells:
-    """Return the cells of a task: state, id, context, age, last update, artifacts, last message."""
+    """Return the cells of a task: state, id, context, age, last update, artifacts, last message.
+
+    The age is counted from the first record of the task, or from the timestamp of its state if that is earlier.
+    """
     account = task.now
-    message = account.messages[-1] if account.messages else None
-    said = " ".join(part.text for part in message.parts if part.text) if message else ""
+    parts = account.messages[-1].parts if account.messages else ()
+    stamp = timestamp_seconds(account.status.timestamp)
+    since = task.first_seen if stamp is None else min(stamp, task.first_seen)
     return (
         state_cell(account.state, glyphs),
         (task.id[:SHORT_ID], "feed--text"),
         (account.context_id[:SHORT_ID], "feed--muted"),
-        (ago(now - _since_when(task)), "feed--muted"),
+        (ago(now - since), "feed--muted"),
         (ago(now - account.updated), "feed--muted"),
         (str(len(account.artifacts)), "feed--text"),
-        (said, "feed--text"),
+        (" ".join(part.text for part in parts if part.text), "feed--text"),
     )
-
-
-def _since_when(task: TrackedTask) -> float:
-    """Return since when there is a task: when it was first heard of, or the time of its state where that is earlier."""
-    stamp = timestamp_seconds(task.now.status.timestamp)
-    return task.first_seen if stamp is None else min(stamp, task.first_seen)

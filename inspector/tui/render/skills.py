@@ -1,4 +1,4 @@
-"""The skills of a card as lines: one each, or all of it where it is unfolded; five thousand cost what is seen."""
+"""The skills of a card as lines, folded or unfolded; only visible skills are laid out."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import in_one_line
 
 FEW = 12
-"""So many skills are shown unfolded."""
+"""Up to this number, skills are shown unfolded."""
 _INDENT = 4
 _NAME = 24
 _MOST_EXAMPLES = 50
 
 
 class SkillLines:
-    """The skills that a search leaves, each folded to a line or unfolded."""
+    """The skills that match a search, each folded to a line or unfolded."""
 
     def __init__(self, card: AgentCard, beside: Beside, glyphs: Glyphs) -> None:
         self._card = card
@@ -37,7 +37,7 @@ class SkillLines:
 
     @property
     def shown(self) -> int:
-        """Return how many skills the search leaves."""
+        """Return the number of skills that match."""
         return len(self._shown)
 
     def layout(self, width: int) -> None:
@@ -48,7 +48,7 @@ class SkillLines:
             self._place()
 
     def search(self, words: str) -> None:
-        """Leave the skills that have all of these words in their id, name, description, tags or examples."""
+        """Show the skills with all of these words in their id, name, description, tags or examples."""
         wanted = words.casefold().split()
         if wanted and not self._texts:
             self._texts = [_text(skill) for skill in self._card.skills]
@@ -57,11 +57,11 @@ class SkillLines:
         self._place()
 
     def toggle(self, skill: int) -> tuple[int, int]:
-        """Show all of a skill that the search leaves, or only its line; returns its first line and its last."""
+        """Unfold or fold a skill; return its first line and its last."""
         self._unfolded ^= {skill}
         self._place()
         first = self._rows.index((skill, 0))
-        return first, first + (len(self._all_of(skill)) if skill in self._unfolded else 0)
+        return first, first + self._details_shown(skill)
 
     def line(self, index: int) -> CardLine:
         """Return one line."""
@@ -69,7 +69,7 @@ class SkillLines:
         return self._head(skill) if row == 0 else self._all_of(skill)[row - 1]
 
     def skill(self, index: int) -> int:
-        """Return which skill a line is about."""
+        """Return the index of the skill that a line belongs to."""
         return self._rows[index][0]
 
     def heads(self) -> list[int]:
@@ -85,11 +85,10 @@ class SkillLines:
         ]
 
     def _place(self) -> None:
-        self._rows = [
-            (skill, row)
-            for skill in self._shown
-            for row in range(1 + (len(self._all_of(skill)) if skill in self._unfolded else 0))
-        ]
+        self._rows = [(skill, row) for skill in self._shown for row in range(1 + self._details_shown(skill))]
+
+    def _details_shown(self, skill: int) -> int:
+        return len(self._all_of(skill)) if skill in self._unfolded else 0
 
     def _head(self, number: int) -> CardLine:
         skill = self._card.skills[number]
@@ -137,7 +136,7 @@ class SkillLines:
         return writer.lines
 
     def example(self, skill: int) -> str:
-        """Return the first example of a skill, `""` where it has none."""
+        """Return the first example of a skill, `""` without one."""
         return next(iter(self._card.skills[skill].examples or ()), "")
 
 

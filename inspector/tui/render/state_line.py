@@ -1,4 +1,4 @@
-"""The lane of a task: the states that it passed through, the illegal moves among them, and who has the next word."""
+"""The states of a task in a line, with the illegal transitions, and who has to act next."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _STYLES = {
     "feed--bad": "$state-bad",
     "feed--text": "$foreground",
 }
+_WAITING: dict[str, tuple[str, str]] = {
+    State.INPUT_REQUIRED: ("you", "i answers, ctrl+k cancels the task"),
+    State.AUTH_REQUIRED: ("credentials", "give them where it says, then s listens on"),
+}
 _QUOTED = 40
 _STATE = 24
-"""How many cells of a state are shown that no specification names."""
+"""The most cells that an unknown state is shown with."""
 
 
 def illegal(moves: Sequence[Move]) -> list[int]:
-    """Return the places of the moves that may not follow the one before them."""
-    pairs = enumerate(pairwise(moves), 1)
-    return [place for place, (one, next_) in pairs if not _legal(one.state, next_.state)]
-
-
-def _legal(before: str, after: str) -> bool:
-    return not is_terminal(before) and may_follow(before, after)
+    """Return the indices of the transitions that may not follow the one before them."""
+    pairs = ((one.state, after.state) for one, after in pairwise(moves))
+    return [place for place, (one, after) in enumerate(pairs, 1) if is_terminal(one) or not may_follow(one, after)]
 
 
 def lane(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]:
-    """Return the states with the seconds since the first, in at most `width` cells; the oldest are left out.
+    """Return the states with the seconds since the first, in at most `width` cells, without the oldest if necessary.
 
-    The styles are those of content, not of a view's lines. The last state stands out, an illegal move is marked.
+    The styles are those of content. The last state is highlighted, an illegal transition is marked.
     """
     wrong = set(illegal(moves))
     began = moves[0].at if moves else 0.0
@@ -60,7 +60,7 @@ def lane(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]:
 
 
 def _fit(groups: list[list[Piece]], width: int) -> list[Piece]:
-    """Leave out as many of the oldest as there is no room for, and say how many."""
+    """Replace the oldest groups for which there is no room with their number."""
     widths = [sum(cell_len(text) for text, _ in group) for group in groups]
     left = 0
     while left < len(groups) - 1 and sum(widths[left:]) + (len(f"…{left}") if left else 0) > width:
@@ -70,7 +70,7 @@ def _fit(groups: list[list[Piece]], width: int) -> list[Piece]:
 
 
 def lane_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
-    """Return the states in plain text, the last one in brackets, an illegal move marked."""
+    """Return the states as plain text, the last one in brackets, an illegal transition marked."""
     wrong = set(illegal(moves))
     said = []
     for place, move in enumerate(moves):
@@ -84,22 +84,17 @@ def lane_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
 def next_word(
     moves: Sequence[Move], answers: Sequence[tuple[float, str]], glyphs: Glyphs, *, past: bool = False
 ) -> list[Piece]:
-    """Return whose turn it is, or what was asked and answered last, or which move was illegal; nothing where all flows.
+    """Return who has to act next, else the last illegal transition, else the last question and its answer.
 
-    `answers` are what the user sent to the task, with the time of each; in the `past` nobody can answer any more.
+    `answers` are the messages that the user sent to the task, with their times; in the `past` no answer is possible.
     """
     if not moves:
         return []
     began = moves[0].at
     if past and moves[-1].state in INTERRUPTED:
         return [("the agent waited for you here", "$state-warning")]
-    if moves[-1].state == State.INPUT_REQUIRED:
-        return [("the agent waits for you: ", "bold $state-warning"), ("i answers, ctrl+k cancels the task", "")]
-    if moves[-1].state == State.AUTH_REQUIRED:
-        return [
-            ("the agent waits for credentials: ", "bold $state-warning"),
-            ("give them where it says, then s listens on", ""),
-        ]
+    if waiting := _WAITING.get(moves[-1].state):
+        return [(f"the agent waits for {waiting[0]}: ", "bold $state-warning"), (waiting[1], "")]
     if wrong := illegal(moves):
         before, after = (short(moves[place].state) for place in (wrong[-1] - 1, wrong[-1]))
         told = f"{clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)} is no legal move"
@@ -108,13 +103,9 @@ def next_word(
     asked = [move for move in moves if move.state in INTERRUPTED]
     if not asked:
         return []
-    pieces: list[Piece] = [(f"the agent asked {relative(asked[-1].at - began)}", "$text-soft")]
-    answered = next(((at, text) for at, text in answers if at >= asked[-1].at), None)
-    if answered is None:
-        return [*pieces, ("   it went on without an answer from here", "$text-soft")]
-    at, text = answered
-    return [
-        *pieces,
-        (f"   you answered {relative(at - began)}  ", "$text-soft"),
-        (clean_line(text, _QUOTED), "$wire-sent"),
-    ]
+    question = (f"the agent asked {relative(asked[-1].at - began)}", "$text-soft")
+    for at, text in answers:
+        if at >= asked[-1].at:
+            answer = (f"   you answered {relative(at - began)}  ", "$text-soft")
+            return [question, answer, (clean_line(text, _QUOTED), "$wire-sent")]
+    return [question, ("   it went on without an answer from here", "$text-soft")]

@@ -1,4 +1,4 @@
-"""What changed between two moments of a task, and its accounts by stream, push and GetTask, as paragraphs."""
+"""The differences between two moments of a task, and between stream, push and GetTask, as paragraphs."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDif
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.tui.render.times import lasting
 
 _LABEL = 12
-_TEXT = "line--text"
-_STYLES = {
-    " ": "line--soft",
-    "+": "line--good",
-    "-": "line--bad",
-    ">": "line--good",
-    ":": "line--quiet",
-}
+_STYLES = {" ": "line--soft", "+": "line--good", "-": "line--bad", ">": "line--good", ":": "line--quiet"}
 _MESSAGES = 50
+_NAME = 24
+_CELL = 15
+_WIDEST = 40
+"""The width of an id."""
+_TITLES = {"stream": "by stream", "push": "by push", "answer": "by GetTask"}
+_VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
 
 
 def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
-    """Return what differs between two moments, the artifacts line by line."""
+    """Return the differences between two moments, for artifacts line by line."""
     if found.nothing:
         return [_row("", f"Nothing changed in {found.events:,} events.", "line--soft")]
     rows = [_row("in short", f"{found.words}; {found.events:,} events in {lasting(max(0.0, found.seconds))}")]
@@ -52,17 +51,12 @@ def _artifact(change: ArtifactChange) -> list[Paragraph]:
     counts += [f"{change.parts:+,} parts"] if change.parts else []
     counts += ["now complete"] if change.closed else []
     style = "line--good" if change.how in ("new", "longer") else "line--warning"
-    head = ", ".join([change.how, *counts])
-    return [
-        _row("", ""),
-        Paragraph(("artifact    ", "line--soft"), f"{change.name}   {head}", style),
-        *diff_lines(change.lines),
-        *diff_lines(change.others),
-    ]
+    head = _row("artifact", f"{change.name}   {', '.join([change.how, *counts])}", style)
+    return [_row("", ""), head, *diff_lines(change.lines), *diff_lines(change.others)]
 
 
 def diff_lines(lines: Sequence[DiffLine]) -> Iterator[Paragraph]:
-    """Yield the lines of a difference, each behind its sign."""
+    """Yield the lines of a difference, each after its sign."""
     for line in lines:
         style = _STYLES[line.sign.value]
         if line.lead:
@@ -70,32 +64,24 @@ def diff_lines(lines: Sequence[DiffLine]) -> Iterator[Paragraph]:
         yield Paragraph((f"  {line.sign.value} ", style), line.text, style)
 
 
-def _row(label: str, text: str, style: str = _TEXT) -> Paragraph:
-    return Paragraph((f"{label:<{_LABEL}}", "line--soft"), text, style)
+def _row(label: str, text: str, style: str = "line--text") -> Paragraph:
+    return labelled(label, text, _LABEL, style)
 
 
-_NAME = 24
-_CELL = 15
-_WIDEST = 40
-"""As much as an id takes."""
-_TITLES = {"stream": "by stream", "push": "by push", "answer": "by GetTask"}
-_VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
+def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> list[Paragraph]:
+    """Return stream, push and GetTask side by side, the oddities, and the differences between their texts.
 
-
-def compared(found: Comparison, asked: str, glyphs: Glyphs, width: int) -> list[Paragraph]:
-    """Return the accounts beside each other, what is odd about how they came, and how texts differ.
-
-    `asked` says what became of asking the agent, `""` where it answered; `width` is how many cells there are.
+    `failure` is why GetTask failed, `""` if it was answered.
     """
-    rows = [_line(f"{glyphs.cross} ", asked, "line--bad")] if asked else []
+    rows = [_line(f"{glyphs.cross} ", failure, "line--bad")] if failure else []
     if not found.ways:
         return [*rows, _line("", "Nothing of this task was recorded yet.", "line--soft")]
     cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.ways)))
     titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.ways)
-    rows.append(Paragraph((f"{'':<{_NAME}}", "line--soft"), titles, "line--soft"))
+    rows.append(labelled("", titles, _NAME, "line--soft"))
     rows += [_aspect(one, found, glyphs, cell) for one in found.aspects]
     counts = "".join(f"{f'{found.updates.events.get(way, 0):,}':<{cell}}" for way in found.ways)
-    rows += [Paragraph((f"{'  events':<{_NAME}}", "line--soft"), counts, "line--soft"), _line("", "")]
+    rows += [labelled("  events", counts, _NAME, "line--soft"), _line("", "")]
     if len(found.ways) == 1:
         rows.append(_line("  ", "There is one account alone, and none to compare it with.", "line--soft"))
     elif found.agree and not found.words:

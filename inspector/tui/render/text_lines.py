@@ -1,9 +1,9 @@
-"""Lines without a screen: what a source of lines promises, text wrapped for a width, and paragraphs."""
+"""Lines without a screen: the protocol of line sources, text wrapped for a width, and paragraphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from rich.cells import cell_len, get_character_cell_size
 
@@ -33,20 +33,21 @@ class LineSource(Protocol):
 
 
 LIMIT = 4_000_000
-"""How many characters one text shows, about; more would make a resize slow, and nobody scrolls that far."""
-
-_UNKNOWN_WIDTH = 80
-"""The width of rows until a view says how wide it is."""
-
+"""The most characters that one text shows, approximately; more would make a resize slow."""
+LONGEST = 4000
+"""The most characters that a paragraph shows; the raw view has all of them."""
+DEFAULT_WIDTH = 80
+"""The width of rows until a view sets it."""
+_NARROWEST = 8
 _STEP = 65_536
-"""How many characters are taken in at once."""
+"""The most characters that are wrapped at once."""
 
 
 class WrappedText:
     """A sanitised text in rows, broken between words or, without `words`, anywhere.
 
-    Rows put together are the text again: a row keeps the space or the line break that ends it. `head` is a line of ours
-    above the text. What exceeds `limit` characters is counted and not kept, and a last line says so.
+    A row keeps the space or the line break that ends it, so the joined rows are the text. `head` is our own line above
+    the text. Characters beyond `limit` are only counted, and a last line shows the count.
     """
 
     def __init__(self, text: str = "", *, words: bool = True, style: str, head: str = "", limit: int = LIMIT) -> None:
@@ -54,11 +55,10 @@ class WrappedText:
         self._style = style
         self._head = head
         self._limit = limit
-        self._width = _UNKNOWN_WIDTH
+        self._width = DEFAULT_WIDTH
         self._cleaner = Cleaner(newlines=True)
         self._rows: list[str] = []
-        self._taken = 0
-        self._missing = 0
+        self._taken = self._missing = 0
         self.append(text)
 
     @property
@@ -66,16 +66,11 @@ class WrappedText:
         """The text that is shown, clean."""
         return "".join(self._rows)
 
-    @property
-    def missing(self) -> int:
-        """How many characters are not shown."""
-        return self._missing
-
     def append(self, text: str) -> None:
         """Add text at the end; only the last row is wrapped again."""
         at = 0
         while at < len(text) and self._taken < self._limit:
-            # Tokens make text longer than it came, so the limit is looked at often.
+            # The tokens of the sanitiser lengthen the text, so the limit is checked for each piece.
             piece = text[at : at + min(_STEP, self._limit - self._taken)]
             at += len(piece)
             clean = self._cleaner.feed(piece)
@@ -86,7 +81,7 @@ class WrappedText:
         self._missing += len(text) - at
 
     def take_back(self, text: str) -> bool:
-        """Take away what was appended last; False, and all stays, where it was not shown letter for letter."""
+        """Remove the text that was appended last; without effect and False if it was not shown unchanged."""
         if self._missing or not text.isascii() or not text.replace("\n", "").isprintable():
             return False
         left, first = len(text), len(self._rows)
@@ -95,7 +90,7 @@ class WrappedText:
             left -= len(self._rows[first])
         kept = self._rows[first][:-left] if left < 0 else ""
         if first and not self._rows[first - 1].endswith("\n"):
-            first -= 1  # what is left of a word may fit the row before
+            first -= 1  # the rest of a word may fit into the row before
             kept = self._rows[first] + kept
         if left > 0 or not kept.isascii():
             return False
@@ -111,11 +106,11 @@ class WrappedText:
         return True
 
     def skip(self, count: int) -> None:
-        """Count text that was never given."""
+        """Count characters that were not passed to `append`."""
         self._missing += count
 
     def layout(self, width: int, keep: int) -> int:
-        """Wrap everything at `width` cells and return the row that now has the beginning of the row `keep`."""
+        """Wrap the text at `width` cells and return the row that now contains the start of the row `keep`."""
         width = max(1, width)
         if width == self._width:
             return keep
@@ -133,7 +128,7 @@ class WrappedText:
         return bool(self._head) + len(self._rows) + bool(self._missing)
 
     def row(self, index: int) -> str:
-        """Return one line as part of the whole text: with the line break, if it ends with one."""
+        """Return one line including its line break."""
         if self._head:
             if index == 0:
                 return self._head + "\n"
@@ -148,15 +143,14 @@ class WrappedText:
         return [(self.row(index).rstrip(" \n"), self._style if index in body else "line--note")]
 
     def _wrap(self, text: str) -> None:
-        start = 0
-        while start < len(text):
-            stop = text.find("\n", start)
-            stop = len(text) if stop < 0 else stop + 1
-            self._wrap_paragraph(text[start:stop])
-            start = stop
+        *paragraphs, last = text.split("\n")
+        for paragraph in paragraphs:
+            self._wrap_paragraph(f"{paragraph}\n")
+        if last:
+            self._wrap_paragraph(last)
 
     def _wrap_paragraph(self, text: str) -> None:
-        """Cut one paragraph into rows; each cut depends only on what stands before it, so text may come in pieces."""
+        """Cut one paragraph into rows; each cut depends only on the text before it, so text can be appended."""
         start, end = 0, len(text) - text.endswith("\n")
         while (cut := _reach(text, start, end, self._width)) < end:
             if self._words:
@@ -170,7 +164,7 @@ class WrappedText:
 
 
 def _between_words(text: str, start: int, cut: int) -> int:
-    """Return the last place to break a row at or before `cut`; a space behind the edge hangs over it, unseen."""
+    """Return the last position at or before `cut` where a row may end; a space after the edge belongs to the row."""
     if text[cut] == " ":
         return cut + 1
     if not text.isascii() and 2 in {get_character_cell_size(text[cut]), get_character_cell_size(text[cut - 1])}:
@@ -179,14 +173,13 @@ def _between_words(text: str, start: int, cut: int) -> int:
 
 
 def _reach(text: str, start: int, end: int, width: int) -> int:
-    """Return how far `text[start:end]` fits the width: one letter with its marks at least."""
-    if text.isascii():
-        return min(end, start + width)
+    """Return the end of the part of `text[start:end]` that fits the width, at least one letter with its marks."""
     at = min(end, start + width)
+    if text.isascii():
+        return at
     cells = cell_len(text[start:at])
     if cells > width:
-        # No letter has more than two cells, so this many fit for certain.
-        at = start + width // 2
+        at = start + width // 2  # a letter has at most two cells
         cells = cell_len(text[start:at])
     while at < end:
         size = get_character_cell_size(text[at])
@@ -197,11 +190,8 @@ def _reach(text: str, start: int, end: int, width: int) -> int:
     return at
 
 
-_NARROWEST = 8
-
-
 def wrap_pieces(pieces: Line, width: int, *, first: Sequence[Piece] = (), rest: Sequence[Piece] = ()) -> list[Line]:
-    """Lay out pieces for a width, `first` before the first line and `rest` before each that follows, as wide as it."""
+    """Wrap pieces for a width, with `first` before the first line and `rest`, which is as wide, before the others."""
     cleaned = [(clean(text, newlines=True), style) for text, style in pieces]
     indent = sum(cell_len(text) for text, _ in first)
     wrapped = WrappedText("".join(text for text, _ in cleaned), style="")
@@ -215,14 +205,14 @@ def wrap_pieces(pieces: Line, width: int, *, first: Sequence[Piece] = (), rest: 
 
 
 class _Cutter:
-    """Hands out runs of pieces by how many letters they have."""
+    """Cuts pieces into runs of given lengths."""
 
     def __init__(self, pieces: list[Piece]) -> None:
         self._pieces = iter(pieces)
         self._text, self._style = "", ""
 
     def take(self, count: int, shown: int) -> Iterator[Piece]:
-        """Give the next `count` letters, of which the first `shown` are to be seen."""
+        """Consume `count` letters and yield the first `shown` of them."""
         while count:
             if not self._text:
                 self._text, self._style = next(self._pieces, (" " * count, ""))
@@ -234,16 +224,17 @@ class _Cutter:
             shown -= len(run)
 
 
-LONGEST = 4000
-"""How many characters of one text are shown; all of it stands in the raw view."""
-
-
 class Paragraph(NamedTuple):
-    """A text beside its head, which is as wide as the text's indent."""
+    """A text beside its head; the text is indented by the width of the head."""
 
     head: Piece
     text: str
     style: str
+
+
+def labelled(label: str, text: str, width: int, style: str = "line--text") -> Paragraph:
+    """Return a text beside a label in a column of this width."""
+    return Paragraph((f"{label:<{width}}", "line--soft"), text, style)
 
 
 def hang(paragraph: Paragraph, width: int) -> list[Line]:
@@ -251,27 +242,47 @@ def hang(paragraph: Paragraph, width: int) -> list[Line]:
     head, style = paragraph.head
     indent = cell_len(head)
     wrapped = WrappedText(paragraph.text[:LONGEST], style=paragraph.style)
-    wrapped.layout(max(8, width - indent), 0)
+    wrapped.layout(max(_NARROWEST, width - indent), 0)
     return [
         [(head if number == 0 else " " * indent, style), *wrapped.line(number)] for number in range(len(wrapped))
     ] or [[(head, style)]]
 
 
-class Paragraphs:
-    """Paragraphs one below the other; a `LineSource`."""
+_Item = TypeVar("_Item")
 
-    def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
-        self._paragraphs = paragraphs
-        self._lines: list[Line] = []
+
+class ItemLines(Generic[_Item]):
+    """Lines that are built for a width, each with the item that it shows, if any; a `LineSource`."""
+
+    def __init__(self) -> None:
+        self._lines: list[tuple[Line, _Item | None]] = []
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def layout(self, width: int, keep: int) -> int:
-        """Fit the paragraphs to a width; `keep` stays as near as the new width allows."""
-        self._lines = [line for paragraph in self._paragraphs for line in hang(paragraph, width)]
+        """Fit the lines to a width; `keep` stays as near as the new width allows."""
+        self._lines = list(self._build(width))
         return min(keep, max(0, len(self._lines) - 1))
 
     def line(self, index: int) -> Line:
         """Return one line."""
-        return self._lines[index]
+        return self._lines[index][0]
+
+    def item(self, index: int) -> _Item | None:
+        """Return the item that a line shows, None for a line about none or outside the range."""
+        return self._lines[index][1] if 0 <= index < len(self._lines) else None
+
+    def _build(self, width: int) -> Iterable[tuple[Line, _Item | None]]:
+        raise NotImplementedError
+
+
+class Paragraphs(ItemLines[Paragraph]):
+    """Paragraphs one below the other; a `LineSource`."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
+        super().__init__()
+        self._paragraphs = paragraphs
+
+    def _build(self, width: int) -> Iterable[tuple[Line, Paragraph]]:
+        return ((line, paragraph) for paragraph in self._paragraphs for line in hang(paragraph, width))

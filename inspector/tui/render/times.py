@@ -1,15 +1,15 @@
-"""Times and ages in words, in few cells."""
+"""Times and durations as short texts."""
 
 from __future__ import annotations
 
 import time
 
 MINUTES = 100
-"""From so many seconds on a time is shown in minutes and seconds."""
+"""The number of seconds from which on a time is shown in minutes and seconds."""
 
 
 def relative(seconds: float) -> str:
-    """Return a time since something: `0.041`, `8.211`, `93.4`, `12:07`."""
+    """Return a duration without a unit: `0.041`, `8.211`, `93.4`, `12:07`."""
     if seconds < 60:
         return f"{seconds:.3f}"
     if seconds < MINUTES:
@@ -18,12 +18,12 @@ def relative(seconds: float) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Return how long something took, with its unit: `0.041 s`, `93.4 s`, `12:07 min`."""
+    """Return a duration with its unit: `0.041 s`, `93.4 s`, `12:07 min`."""
     return f"{relative(seconds)} {'s' if seconds < MINUTES else 'min'}"
 
 
 def delayed(seconds: float) -> str:
-    """Return by how much something came later, in few cells: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
+    """Return a signed delay as a short text: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
     length = abs(seconds)
     sign = "-" if seconds < 0 else "+"
     if length < 0.9995:
@@ -39,7 +39,7 @@ def clock(at: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """Return an age as people say it: `4 s`, `12 min`, `3 h`, `2 d`."""
+    """Return an age in its largest unit: `4 s`, `12 min`, `3 h`, `2 d`."""
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"

@@ -1,4 +1,4 @@
-"""What the Webhooks place says in words: the receiver's state, the table of the three ways, the doctor's causes."""
+"""The texts of the Webhooks view: the state of the receiver, stream and push compared, the diagnosis."""
 
 from __future__ import annotations
 
@@ -14,35 +14,31 @@ from inspector.text.sanitise import clean_line
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, state_cell
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.tui.render.times import relative
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
-"""How the members of `Likely` are called, in their order; what comes behind them is ruled out."""
+"""The members of `Likely` in their order; a cause after these is ruled out."""
 _WHAT = 26
 _CELL = 11
 _MEANWHILE = {None: "", True: "; the task stood still meanwhile", False: "; the task went on meanwhile"}
 _WAYS = ("stream", "push", "answer")
-"""The values of `Way`, which is loaded with the session, after first paint."""
+"""The values of `Way`, which is loaded after the first frame."""
 
 
 def place_lines(bound: str, advertised: str, reach: Reachable) -> list[Content]:
-    """Return where the receiver is, what agents are told, and whether this one can reach it."""
+    """Return the address of the receiver, its advertised url, and whether the agent can reach it."""
     style = {True: "$state-good", False: "$state-bad", None: "$state-warning"}[reach.good]
+    quiet = "$wire-quiet"
     return [
-        Content.assemble(
-            (f"{'bound':<{_LABEL}}", "$wire-quiet"),
-            plain(bound),
-            ("   advertised  ", "$wire-quiet"),
-            plain(advertised),
-        ),
-        Content.assemble((f"{'reachable':<{_LABEL}}", "$wire-quiet"), (plain(reach.words).plain, style)),
+        Content.assemble((f"{'bound':<{_LABEL}}", quiet), plain(bound), ("   advertised  ", quiet), plain(advertised)),
+        Content.assemble((f"{'reachable':<{_LABEL}}", quiet), (plain(reach.words).plain, style)),
     ]
 
 
 def hook_line(hook: WebhookRegistration) -> Content:
-    """Return a registration with its counts and what became of it."""
+    """Return a registration with its counts and its state."""
     standing = hook.standing
     counts = Content.assemble(
         (f"{hook.accepted:,} accepted", "$state-good" if hook.accepted else "$text-soft"),
@@ -62,15 +58,15 @@ def hook_line(hook: WebhookRegistration) -> Content:
 def reconciled(
     found: Reconciliation, chains: list[tuple[Chain, bool | None]], now: float, glyphs: Glyphs
 ) -> list[Paragraph]:
-    """Return the table of the ways, what there is to say about it, and the retries.
+    """Return the updates by stream, push and GetTask as a table, remarks on it, and the retries.
 
-    With each chain of attempts stands whether the task stood still meanwhile, None where that cannot be told.
+    Each chain of attempts comes with whether the task stood still meanwhile, None if unknown.
     """
     if not found.updates:
         return [_line("", "line--soft", "Nothing of this task was recorded yet.")]
     began = found.updates[0].first
     head = "".join(f"{way:<{_CELL}}" for way in _WAYS)
-    lines = [_line(f"{'  update':<{_WHAT}}", "line--soft", f"{head}push after", "line--soft")]
+    lines = [labelled("  update", f"{head}push after", _WHAT, "line--soft")]
     lines += [_update(update, began, glyphs) for update in found.updates]
     counted = ", ".join(f"{count:,} by {way}" for way, count in found.events.items())
     lines += [_gap(), _line("  events      ", "line--soft", counted)]
@@ -85,19 +81,13 @@ def reconciled(
 
 
 def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
-    if update.state:
-        cell, _ = state_cell(update.state, glyphs)
-        what = f"{cell}  {update.name}"
-    else:
-        what = f"{update.what}  {update.name}"
+    what = state_cell(update.state, glyphs)[0] if update.state else update.what
     cells = [next((seen for way, seen in update.seen.items() if way == name), None) for name in _WAYS]
     delay = "" if update.delay is None else f"{update.delay * 1000:+,.0f} ms"
-    odd = update.differs
-    mark = f"{glyphs.cross} " if odd else "  "
-    shown = clean_line(what, _WHAT - 3)
-    head = f"{mark}{shown}{' ' * (_WHAT - 2 - cell_len(shown))}"
+    shown = clean_line(f"{what}  {update.name}", _WHAT - 3)
+    head = f"{glyphs.cross if update.differs else ' '} {shown}{' ' * (_WHAT - 2 - cell_len(shown))}"
     text = "".join(f"{_seen(one, began):<{_CELL}}" for one in cells) + delay
-    return _line(head, "line--bad" if odd else "line--text", text)
+    return _line(head, "line--bad" if update.differs else "line--text", text)
 
 
 def _seen(seen: Seen | None, began: float) -> str:
@@ -107,22 +97,22 @@ def _seen(seen: Seen | None, began: float) -> str:
 
 
 def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
-    """Return the causes, the likeliest first, each with its evidence and one thing to try."""
+    """Return the causes, the likeliest first, each with its evidence and its remedy."""
     lines: list[Paragraph] = []
     if found.good:
         lines += [_line(f"{glyphs.check} ", "line--good", f"{found.good:,} deliveries were accepted"), _gap()]
+    ruled_out: list[Paragraph] = []
     for cause in found.causes:
+        evidence = f"{cause.name}: {cause.evidence}"
         if cause.likely < len(_SURE):
             word, style = _SURE[cause.likely]
-            lines.append(_line(f"{word:<10}", style, f"{cause.name}: {cause.evidence}"))
-            lines.append(_line(f"{'':<10}", "line--soft", cause.remedy, "line--warning"))
-    out = [cause for cause in found.causes if cause.likely >= len(_SURE)]
-    if out:
+            lines.append(_line(f"{word:<10}", style, evidence))
+            lines.append(labelled("", cause.remedy, 10, "line--warning"))
+        else:
+            ruled_out.append(_line(f"{glyphs.quiet} ", "line--quiet", evidence, "line--soft"))
+    if ruled_out:
         lines += [_gap(), _line("ruled out", "line--soft", "")]
-    return [
-        *lines,
-        *(_line(f"{glyphs.quiet} ", "line--quiet", f"{one.name}: {one.evidence}", "line--soft") for one in out),
-    ]
+    return lines + ruled_out
 
 
 def _line(head: str, style: str, text: str, text_style: str = "line--text") -> Paragraph:

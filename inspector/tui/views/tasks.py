@@ -23,7 +23,7 @@ from inspector.session.tasks import TrackedTask
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.row_sources import PolledTaskRows
+from inspector.tui.render.row_sources import TaskRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.state_line import lane_text
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
@@ -86,7 +86,7 @@ class TasksView(View):
         self._typed: Mapping[str, str] = {}
         self._listed: tuple[int, int | None, str] | None = None
         self._every = POLL_SECONDS
-        self._rows = PolledTaskRows(self._wanted, glyphs, self._polls)
+        self._rows = TaskRows(self._wanted, glyphs, self._polls)
         self._title = Static(Content.styled("TASKS", "bold"), classes="pane-title")
         self._feed = Feed(
             COLUMNS,

@@ -225,8 +225,8 @@ class CardEditor(Vertical):
 
     def on_finding_list_opened(self) -> None:
         """Go to the place of the finding under the cursor."""
-        lines = self._findings.source
-        finding = lines.finding(self._findings.cursor) if isinstance(lines, FindingLines) else None
+        listed = self._findings
+        finding = listed.source.item(listed.cursor) if isinstance(listed.source, FindingLines) else None
         if finding is not None:
             self._area.move_cursor(place_of(self.text, finding.pointer), center=True)
             self.focus_text()
