@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.rule import EVERY, Rule
+from inspector.findings.rule import NEWEST_FIRST, Rule
 from inspector.protocol.model import Json
 
 _MOST_OF_ONE = 100
@@ -62,7 +62,7 @@ class RuleSet(Generic[FactsT]):
     """
 
     def __init__(
-        self, declared: list[Rule] | None = None, generations: Sequence[str] = EVERY, passing: Json = None
+        self, declared: list[Rule] | None = None, generations: Sequence[str] = NEWEST_FIRST, passing: Json = None
     ) -> None:
         self.rules: list[Checked[FactsT]] = []
         self._generations, self._passing = tuple(generations), passing or {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface
-from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.rule import V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
 from inspector.protocol.dialects.card_view import Interface
@@ -50,7 +50,6 @@ def no_interface(card: Facts) -> Iterator[Violation]:
     remedy="Write the whole url with scheme and host, as a client outside of the agent's machine has to use it.",
     failing=_at(url="/a2a"),
     passing=_at(url="agent.example.com:443", protocolBinding="GRPC"),
-    generations=NEWEST_FIRST,
 )
 def not_absolute(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -69,7 +68,6 @@ def not_absolute(card: Facts) -> Iterator[Violation]:
     remedy="Use an https url, or declare the binding that is really served there by its URI.",
     failing=_at(url="ws://agent.example.com/a2a"),
     passing=_at(url="wss://agent.example.com/a2a", protocolBinding="https://example.com/bindings/websocket/v1"),
-    generations=NEWEST_FIRST,
 )
 def unfit_scheme(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -87,7 +85,6 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
     remedy="Serve the agent over https; http is for the developer's own machine.",
     failing=_at(url="http://agent.example.com/a2a"),
     passing=_at(url="http://localhost:9999/a2a"),
-    generations=NEWEST_FIRST,
 )
 def not_encrypted(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -105,7 +102,6 @@ def not_encrypted(card: Facts) -> Iterator[Violation]:
     demand="The card SHOULD NOT include sensitive credentials.",
     remedy="Take it out of the url and change the password: the card is public.",
     failing=_at(url="https://bob:secret@agent.example.com/a2a"),
-    generations=NEWEST_FIRST,
 )
 def userinfo(card: Facts) -> Iterator[Violation]:
     for where, url in _every_url(card):
@@ -122,7 +118,6 @@ def userinfo(card: Facts) -> Iterator[Violation]:
     demand="The URL where this interface is available.",
     remedy="Advertise the host name that clients use; the wildcard is only for binding a socket.",
     failing=_at(url="http://0.0.0.0:8000/"),
-    generations=NEWEST_FIRST,
 )
 def wildcard(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -138,7 +133,6 @@ def wildcard(card: Facts) -> Iterator[Violation]:
     demand="The URL where this interface is available.",
     remedy="Advertise the public host name instead of a loopback or private address.",
     failing=_at(url="http://127.0.0.1:8000/"),
-    generations=NEWEST_FIRST,
 )
 def unreachable(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
@@ -158,7 +152,6 @@ def unreachable(card: Facts) -> Iterator[Violation]:
     demand="Credentials belong to an origin: a client should not carry them to another one unasked.",
     remedy="Nothing to mend if the host is yours.",
     failing=_at(url="https://elsewhere.example.net/a2a"),
-    generations=NEWEST_FIRST,
 )
 def other_origin(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
@@ -176,7 +169,6 @@ def other_origin(card: Facts) -> Iterator[Violation]:
     demand="Paths of operations are appended to the url; a fragment is never sent.",
     remedy="Take it away.",
     failing=_at(url="https://agent.example.com/a2a#main"),
-    generations=NEWEST_FIRST,
 )
 def fragment(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -193,7 +185,6 @@ def fragment(card: Facts) -> Iterator[Violation]:
     demand="A host in a url is ASCII; other letters are written in punycode, which shows look-alikes.",
     remedy="Write the name in punycode, and check that it is the name that you mean.",
     failing=_at(url="https://аgent.example.com/a2a"),
-    generations=NEWEST_FIRST,
 )
 def foreign_letters(card: Facts) -> Iterator[Violation]:
     for where, url in _every_url(card):
@@ -210,7 +201,6 @@ def foreign_letters(card: Facts) -> Iterator[Violation]:
     demand="documentationUrl, iconUrl and the provider's url are URLs.",
     remedy="Write an absolute https url.",
     failing={"documentationUrl": "docs/index.html"},
-    generations=NEWEST_FIRST,
 )
 def other_url(card: Facts) -> Iterator[Violation]:
     for where, url in _other_urls(card):

@@ -11,7 +11,7 @@ from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=V1)
 
 NEW: Mapping[str, tuple[str, ...]] = {
     "card": ("supportedInterfaces", "securityRequirements"),
@@ -55,7 +55,6 @@ def member_of_1_0(card: Facts) -> Iterator[Violation]:
     section="1.0 Appendix A.2",
     demand="url, preferredTransport, additionalInterfaces and protocolVersion were replaced by supportedInterfaces.",
     remedy="Take it away, or give the card the whole older shape beside that of 1.0.",
-    generations=V1,
     failing={"preferredTransport": "JSONRPC"},
     passing={"url": "https://agent.example.com/a2a", "preferredTransport": "JSONRPC", "protocolVersion": "0.3"},
 )
@@ -89,7 +88,6 @@ def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.1 against the sample of §8.5",
     demand="The definition names the member securityRequirements; the specification's own sample says security.",
     remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
-    generations=V1,
     failing={"security": [{"bearer": []}]},
 )
 def old_requirements(card: Facts) -> Iterator[Violation]:
@@ -104,7 +102,6 @@ def old_requirements(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5",
     demand="Security schemes necessary for this skill: securityRequirements.",
     remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
-    generations=V1,
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
 def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
@@ -120,7 +117,6 @@ def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.3 against the sample of 1.0.0 §8.5",
     demand="stateTransitionHistory is no capability of 1.0; the sample of 1.0.0 still has it.",
     remedy="Take it away.",
-    generations=V1,
     failing={"capabilities": {"stateTransitionHistory": True}},
 )
 def removed_capability(card: Facts) -> Iterator[Violation]:

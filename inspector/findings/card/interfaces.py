@@ -16,7 +16,7 @@ from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 _WEB = frozenset({"http", "https"})
 _NICKNAMES = frozenset(
@@ -54,7 +54,6 @@ def _pointer(one: Interface, member: str = "url") -> str:
     demand="Each interface is one combination of url, binding, version and tenant.",
     remedy="Take one of the two away.",
     failing={"supportedInterfaces": [interface(), interface()]},
-    generations=SINCE_0_2,
 )
 def declared_twice(card: Facts) -> Iterator[Violation]:
     known: set[tuple[str, ...]] = set()
@@ -75,7 +74,6 @@ def declared_twice(card: Facts) -> Iterator[Violation]:
     remedy="Spell it as the specification does: clients compare it letter by letter.",
     failing=_at(protocolBinding="REST"),
     passing=_at(protocolBinding="https://example.com/bindings/queue/v1"),
-    generations=SINCE_0_2,
 )
 def unknown_binding(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -131,7 +129,6 @@ def patch_number(card: Facts) -> Iterator[Violation]:
     demand="The protocol version is identified by Major.Minor.",
     remedy="Write Major.Minor, such as 1.0 (0.2 and 0.3 write the patch number too).",
     failing=_at(protocolVersion="latest"),
-    generations=SINCE_0_2,
 )
 def no_version(card: Facts) -> Iterator[Violation]:
     for where, version in card.versions():
@@ -148,7 +145,6 @@ def no_version(card: Facts) -> Iterator[Violation]:
     demand="The published versions are 0.1, 0.2, 0.3 and 1.0.",
     remedy="Write the version that the agent implements.",
     failing=_at(protocolVersion="4.2"),
-    generations=SINCE_0_2,
 )
 def unpublished_version(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:

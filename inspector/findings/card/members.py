@@ -160,7 +160,6 @@ for _object in _OBJECTS:
     remedy="Say it: people and agents choose by these texts, and protobuf drops an empty one as if it were missing.",
     failing={"name": " "},
     passing={"description": ""},
-    generations=NEWEST_FIRST,
 )
 def blank_text(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
@@ -177,7 +176,6 @@ def blank_text(card: Facts) -> Iterator[Violation]:
     demand="Fields marked REQUIRED MUST be present and set; the example of canonicalization keeps an empty one.",
     remedy="Describe the agent or the skill: other agents decide by it whether to ask.",
     failing={"description": ""},
-    generations=NEWEST_FIRST,
 )
 def blank_description(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
@@ -209,7 +207,6 @@ def no_modes(card: Facts) -> Iterator[Violation]:
     demand="Arrays marked as required MUST contain at least one element; the example of canonicalization has none.",
     remedy="List at least one: clients look for skills and tags, and protobuf drops an empty list.",
     failing={"skills": []},
-    generations=NEWEST_FIRST,
 )
 def empty_list(card: Facts) -> Iterator[Violation]:
     if card.value.get("skills") == []:
@@ -230,7 +227,6 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     demand="What is not set is omitted.",
     remedy="Leave the member out; strict readers of older generations refuse a null.",
     failing={"skills": [{**skill(), "examples": None}]},
-    generations=NEWEST_FIRST,
 )
 def null_member(card: Facts) -> Iterator[Violation]:
     for one in card.breaches:
@@ -245,7 +241,6 @@ def null_member(card: Facts) -> Iterator[Violation]:
     section="1.0 §5.5",
     demand="All JSON serializations MUST use camelCase naming for field names.",
     remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
-    generations=NEWEST_FIRST,
     failing={"default_input_modes": ["text/plain"]},
 )
 def not_camel_case(card: Facts) -> Iterator[Violation]:
@@ -263,7 +258,6 @@ def not_camel_case(card: Facts) -> Iterator[Violation]:
     remedy="Correct the spelling, case included.",
     failing={"documentationURL": "https://agent.example.com/docs"},
     passing={"x-internal-id": "42"},
-    generations=NEWEST_FIRST,
 )
 def misspelled(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():
@@ -279,7 +273,6 @@ def misspelled(card: Facts) -> Iterator[Violation]:
     demand="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
     remedy="Nothing to mend if it is meant; what others should understand belongs into an extension.",
     failing={"x-internal-id": "42"},
-    generations=NEWEST_FIRST,
 )
 def unknown_member(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():
@@ -296,7 +289,6 @@ def unknown_member(card: Facts) -> Iterator[Violation]:
     demand="Each member belongs to one object; at another place it is not seen.",
     remedy="Move it to where readers look for it.",
     failing={"pushNotifications": True},
-    generations=NEWEST_FIRST,
 )
 def misplaced(card: Facts) -> Iterator[Violation]:
     for one in card.strangers():

@@ -11,7 +11,7 @@ from inspector.findings.shape import Slip
 from inspector.findings.spelling import camel_case, meant
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 
 @RULE_SET.rule(
@@ -21,7 +21,6 @@ RULE_SET = RuleSet[Facts]()
     section="1.0 §4.4.1, 0.3 §5.5, OpenAPI 3 Security Requirement Object",
     demand="Each name MUST correspond to a security scheme which is declared.",
     remedy="Declare the scheme in securitySchemes, or correct the name.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"passport": {"list": []}}}]},
 )
 def undeclared(card: Facts) -> Iterator[Violation]:
@@ -45,7 +44,6 @@ def undeclared(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.1, 0.3 §5.5",
     demand='1.0 writes {"schemes": {name: {"list": [scopes]}}}, older generations {name: [scopes]}.',
     remedy="Write the requirement as the card's generation does: readers of this one take it for no requirement.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"bearer": []}]},
 )
 def requirement_shape(card: Facts) -> Iterator[Violation]:
@@ -66,7 +64,6 @@ def requirement_shape(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
     demand="scopes lists the available scopes of the scheme.",
     remedy="Add the scope to the flow, or correct its name.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"login": {"list": ["fly"]}}}]},
 )
 def unknown_scope(card: Facts) -> Iterator[Violation]:
@@ -87,7 +84,6 @@ def unknown_scope(card: Facts) -> Iterator[Violation]:
     section="OpenAPI 3 Security Requirement Object",
     demand="For other scheme types than oauth2 and openIdConnect the array MUST be empty, or lists roles.",
     remedy="Leave the list empty, unless clients know these roles.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"key": {"list": ["translate"]}}}]},
 )
 def idle_scopes(card: Facts) -> Iterator[Violation]:
@@ -104,7 +100,6 @@ def idle_scopes(card: Facts) -> Iterator[Violation]:
     section="1.0 §7.3",
     demand="The requirements say which of the schemes a client has to use.",
     remedy="Add securityRequirements (until 0.3: security), or take the schemes away.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": None},
 )
 def none_required(card: Facts) -> Iterator[Violation]:
@@ -119,7 +114,6 @@ def none_required(card: Facts) -> Iterator[Violation]:
     section="1.0 §3.1.11, §13.3; 0.3 §7.10",
     demand="The client MUST authenticate the request using one of the schemes declared.",
     remedy="Declare the security schemes with which the extended card is asked for.",
-    generations=SINCE_0_2,
     failing={"securitySchemes": None, "securityRequirements": None},
 )
 def open_extended_card(card: Facts) -> Iterator[Violation]:

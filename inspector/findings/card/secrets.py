@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import NEWEST_FIRST
 from inspector.findings.rule_set import WARNING, RuleSet, Violation
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
@@ -54,7 +53,6 @@ _MOST_TEXT = 20_000
     section="1.0 §14.3, 0.3 §5.4",
     demand="The card SHOULD NOT include sensitive credentials.",
     remedy="Take it out and replace it where it is valid: whoever can read the card has it now.",
-    generations=NEWEST_FIRST,
     failing={"securitySchemes": {"key": {"apiKeySecurityScheme": {"value": "sk-4f8a6b0c2d1e4f8a6b0c2d1e"}}}},
 )
 def secret(card: Facts) -> Iterator[Violation]:
@@ -118,7 +116,6 @@ _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\
     section="1.0 §4.4.1, Unicode TR 36",
     demand="Names and descriptions are read by people; terminals obey controls, and some marks turn a text around.",
     remedy="Take the characters out: whoever shows the card shows something else than what it says.",
-    generations=NEWEST_FIRST,
     failing={"name": "Trans\u202elator"},
     passing={"name": "Traducteur \u2013 \U0001f468\u200d\U0001f4bb"},
 )

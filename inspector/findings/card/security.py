@@ -13,7 +13,7 @@ from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 _BY_TYPE = ("0.3", "0.2")
 _PLACES = ("header", "query", "cookie")
@@ -56,7 +56,6 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
     section="1.0 §4.5.1, 0.3 §5.5.3",
     demand="A scheme is one of API key, HTTP authentication, OAuth 2.0, OpenID Connect and mutual TLS.",
     remedy="Name the kind as the generation of the card spells it.",
-    generations=SINCE_0_2,
     failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
 )
 def no_kind(card: Facts) -> Iterator[Violation]:
@@ -116,7 +115,6 @@ def shapes_contradict(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.1 and Appendix A.2, 0.3 §5.5.3",
     demand="1.0 wraps a scheme in a member that names its kind; until 0.3 its type says it.",
     remedy="Write the scheme in the shape of this card's generation: readers of this one see no scheme at all.",
-    generations=SINCE_0_2,
     failing=_scheme("old", type="http", scheme="bearer"),
 )
 def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
@@ -132,7 +130,6 @@ def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.1",
     demand="A scheme's kind is the name of its only member.",
     remedy="Serialize the card with the library's toJSON instead of JSON.stringify.",
-    generations=SINCE_0_2,
     failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
 )
 def leaked_wrapper(card: Facts) -> Iterator[Violation]:
@@ -149,7 +146,6 @@ def leaked_wrapper(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.2, 0.3 §5.5.3",
     demand='Valid values are "query", "header", or "cookie".',
     remedy="Say where the key goes: header, query or cookie.",
-    generations=SINCE_0_2,
     failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
 )
 def key_place(card: Facts) -> Iterator[Violation]:
@@ -167,7 +163,6 @@ def key_place(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.3, RFC 7235",
     demand="This value should be registered in the IANA Authentication Scheme registry.",
     remedy="Use Bearer or Basic, or declare an API key in the header.",
-    generations=SINCE_0_2,
     failing=_scheme("bearer", httpAuthSecurityScheme={"scheme": "token"}),
 )
 def unregistered(card: Facts) -> Iterator[Violation]:
@@ -184,7 +179,6 @@ def unregistered(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5, RFC 6749 §3.1",
     demand="The OAuth2 standard requires the use of TLS.",
     remedy="Write an absolute https url.",
-    generations=SINCE_0_2,
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "/.well-known/openid-configuration"}),
 )
 def insecure_login(card: Facts) -> Iterator[Violation]:
@@ -207,7 +201,6 @@ def _not_secure(url: str) -> str:
     section="1.0 §4.5.7, 0.3 §5.5.3",
     demand="flows holds the configuration of the flows that are supported.",
     remedy="Declare the flow by which clients get a token.",
-    generations=SINCE_0_2,
     failing=_flows(authorizationCode=None),
 )
 def no_flow(card: Facts) -> Iterator[Violation]:
@@ -256,7 +249,6 @@ def deprecated_flow(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flows Object",
     demand="The flows are authorizationCode, clientCredentials, implicit, password, and from 1.0 on deviceCode.",
     remedy="Spell the flow as the specification does.",
-    generations=SINCE_0_2,
     failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
 )
 def unknown_flow(card: Facts) -> Iterator[Violation]:
@@ -272,7 +264,6 @@ def unknown_flow(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.5, OpenID Connect Discovery §4",
     demand="The OpenID Connect Discovery URL for the provider's metadata.",
     remedy="Give the address that ends in /.well-known/openid-configuration.",
-    generations=SINCE_0_2,
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
 )
 def no_discovery(card: Facts) -> Iterator[Violation]:

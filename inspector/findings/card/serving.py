@@ -10,7 +10,7 @@ from inspector.findings.card.facts import Facts
 from inspector.findings.rule import NEWEST_FIRST, V1
 from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=V1)
 """The examples of these rules change the headers of an answer, not the card."""
 
 _OLD_PATH = "/.well-known/agent.json"
@@ -47,7 +47,6 @@ def not_as_json(card: Facts) -> Iterator[Violation]:
     section="1.0 §8.6.1",
     demand="Agent Card HTTP endpoints SHOULD include a Cache-Control response header with a max-age directive.",
     remedy="Set Cache-Control: max-age to how often the card changes.",
-    generations=V1,
     failing={"cache-control": None},
     passing={"cache-control": "no-store"},
 )
@@ -64,7 +63,6 @@ def no_max_age(card: Facts) -> Iterator[Violation]:
     section="1.0 §8.6.1",
     demand="Agent Card HTTP endpoints SHOULD include an ETag response header.",
     remedy="Set an ETag, derived from the card's version or its bytes, and answer If-None-Match with 304.",
-    generations=V1,
     failing={"etag": None},
 )
 def no_etag(card: Facts) -> Iterator[Violation]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2
+from inspector.findings.rule import SINCE_0_2
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw
 from inspector.protocol.jsonvalue import parse
@@ -29,7 +29,6 @@ _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "applicatio
     section="1.0 §4.4.1, RFC 6838 §4.2",
     demand="The set of interaction modes, defined as media types.",
     remedy="Write type/subtype, such as text/plain; clients compare what they have with it.",
-    generations=NEWEST_FIRST,
     failing={"defaultInputModes": ["text"]},
     passing={"defaultInputModes": ["text/plain; charset=utf-8", "image/*"]},
 )
@@ -46,7 +45,6 @@ def no_media_type(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.1",
     demand="The modes are a set.",
     remedy="Take one away.",
-    generations=NEWEST_FIRST,
     failing={"defaultInputModes": ["text/plain", "text/plain"]},
 )
 def mode_twice(card: Facts) -> Iterator[Violation]:
@@ -65,7 +63,6 @@ def mode_twice(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5, 0.3 §5.5.4",
     demand="A unique identifier for the agent's skill.",
     remedy="Give each skill an id of its own.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(), skill(name="Translate again")]},
 )
 def same_id(card: Facts) -> Iterator[Violation]:
@@ -83,7 +80,6 @@ def same_id(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5",
     demand="Example prompts or scenarios that this skill can handle.",
     remedy="Add text/plain to the input modes, or give examples in the modes that there are.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(inputModes=["image/png"])]},
 )
 def example_without_mode(card: Facts) -> Iterator[Violation]:
@@ -118,7 +114,6 @@ def _is_structured(example: str) -> bool:
     section="1.0 §4.4.5",
     demand="A set of keywords describing the skill's capabilities.",
     remedy="Take it away.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(tags=["language", "language"])]},
 )
 def idle_tag(card: Facts) -> Iterator[Violation]:
@@ -139,7 +134,6 @@ def idle_tag(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5",
     demand="Example prompts or scenarios that this skill can handle.",
     remedy="Take it away.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(examples=[""])]},
 )
 def blank_example(card: Facts) -> Iterator[Violation]:

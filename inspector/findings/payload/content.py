@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from inspector.findings.payload.facts import Steps, Told
 from inspector.findings.payload.valid_examples import TEXT_PART, message, old_update, task, update
-from inspector.findings.rule import LEGACY, NEWEST_FIRST, SINCE_0_2, V1
+from inspector.findings.rule import LEGACY, SINCE_0_2, V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
@@ -29,7 +29,6 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,1
     remedy="Write it as 2026-01-31T12:00:00.000Z.",
     failing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "yesterday"}),
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00.123456Z"}),
-    generations=NEWEST_FIRST,
 )
 def bad_time(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.TIME):
@@ -79,7 +78,6 @@ def no_zone(told: Told) -> Iterator[Violation]:
     remedy="Encode the bytes in base64.",
     failing=message({"raw": "not base64!"}),
     passing=message({"raw": "aGVsbG8="}),
-    generations=NEWEST_FIRST,
 )
 def no_base64(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.BYTES):
@@ -95,7 +93,6 @@ def no_base64(told: Told) -> Iterator[Violation]:
     remedy="Give the bytes themselves to the library, which encodes them.",
     failing=message({"raw": "aVZCT1J3MEtHZ29BQUFBTlNVaEVVZz09"}),
     passing=message({"raw": "iVBORw0KGgoAAAANSUhEUg=="}),
-    generations=NEWEST_FIRST,
 )
 def base64_twice(told: Told) -> Iterator[Violation]:
     for steps, part in told.parts():
@@ -118,7 +115,6 @@ def base64_twice(told: Told) -> Iterator[Violation]:
     remedy="Give at least one part; an artifact that ends without content needs none of its own event.",
     failing=message(),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
 def no_parts(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:
@@ -139,7 +135,6 @@ def no_parts(told: Told) -> Iterator[Violation]:
     remedy="Write type/subtype.",
     failing=message({"text": "hello", "mediaType": "markdown"}),
     passing=message({"text": "hello", "mediaType": "text/markdown; charset=utf-8"}),
-    generations=NEWEST_FIRST,
 )
 def no_media_type(told: Told) -> Iterator[Violation]:
     for where, said in _in_parts(told, "mediaType", "mimeType"):
@@ -156,7 +151,6 @@ def no_media_type(told: Told) -> Iterator[Violation]:
     remedy="Set the role of what the agent says to the agent's.",
     failing=message(TEXT_PART, role="ROLE_USER"),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
 def wrong_role(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:
@@ -196,7 +190,6 @@ def same_artifact(told: Told) -> Iterator[Violation]:
     remedy="Write an absolute url; a client fetches the file from elsewhere than the agent.",
     failing=message({"url": "hello.txt"}),
     passing=message({"url": "https://example.com/hello.txt"}),
-    generations=NEWEST_FIRST,
 )
 def no_url(told: Told) -> Iterator[Violation]:
     for where, said in _in_parts(told, "url", "uri", "fileWithUri"):
@@ -267,7 +260,6 @@ _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
     remedy="Set the id; clients keep what they are told under it.",
     failing=update(taskId=""),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
 def empty_id(told: Told) -> Iterator[Violation]:
     for name, steps, one in told.objects:

@@ -64,7 +64,7 @@ class Refusal:
         return None if code is None or (code in _OWN_CODES and code < self.traits.last_error) else BY_CODE.get(code)
 
 
-RULE_SET = RuleSet[Refusal]()
+RULE_SET = RuleSet[Refusal](generations=V1)
 """The examples of these rules are errors of JSON-RPC."""
 
 
@@ -114,7 +114,6 @@ def no_message(error: Refusal) -> Iterator[Violation]:
     remedy="Send an array of objects with @type; structured details go into google.rpc.BadRequest or ErrorInfo.",
     failing=_error(data={"taskId": "t-1"}),
     passing=_error(),
-    generations=V1,
 )
 def untyped_details(error: Refusal) -> Iterator[Violation]:
     listed = error.value.get(error.place)
@@ -136,7 +135,6 @@ def untyped_details(error: Refusal) -> Iterator[Violation]:
     remedy="Add an ErrorInfo whose reason is the error's name in capitals.",
     failing=_error(data=None),
     passing=_error(),
-    generations=V1,
 )
 def no_info(error: Refusal) -> Iterator[Violation]:
     untyped = not isinstance(error.value.get("data", []), list)  # which is said of it already
@@ -154,7 +152,6 @@ def no_info(error: Refusal) -> Iterator[Violation]:
     remedy="Make code and reason agree with the table of errors.",
     failing=_error(data=_info(reason="TASK_NOT_CANCELABLE")),
     passing=_error(),
-    generations=V1,
 )
 def other_reason(error: Refusal) -> Iterator[Violation]:
     info = error.info()
@@ -179,7 +176,6 @@ def other_reason(error: Refusal) -> Iterator[Violation]:
     remedy="Set the domain; clients tell A2A's reasons from others' by it.",
     failing=_error(data=_info(domain="example.com")),
     passing=_error(),
-    generations=V1,
 )
 def other_domain(error: Refusal) -> Iterator[Violation]:
     info = error.info()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from inspector.findings.payload.facts import Told
 from inspector.findings.payload.shapes import shapes_of
 from inspector.findings.payload.valid_examples import STATUS, TEXT_PART, message, update
-from inspector.findings.rule import NEWEST_FIRST, V1
+from inspector.findings.rule import V1
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.shape import Breach, Slip
 from inspector.findings.spelling import camel_case, meant
@@ -28,7 +28,6 @@ RULE_SET = RuleSet[Told]()
     remedy="Set the member; typed clients cannot read the object without it.",
     failing=update(contextId=None),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
 def missing(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.MISSING):
@@ -61,7 +60,6 @@ def _estranged(told: Told) -> frozenset[str]:
     remedy="Correct the member; typed clients cannot read the object at all.",
     failing=update(status="TASK_STATE_WORKING"),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
 def mistyped(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.WRONG_TYPE):
@@ -77,7 +75,6 @@ def mistyped(told: Told) -> Iterator[Violation]:
     remedy="Use one of the words of this generation.",
     failing=message(TEXT_PART, role="ROLE_BOT"),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
 def unknown_word(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.WORD):
@@ -94,7 +91,6 @@ def unknown_word(told: Told) -> Iterator[Violation]:
     remedy="Use one of the named states; clients wait for ever on one that they do not know.",
     failing=update(status={"state": "TASK_STATE_PONDERING"}),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
 def unknown_state(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.WORD):
@@ -111,7 +107,6 @@ def unknown_state(told: Told) -> Iterator[Violation]:
     remedy="Set the one that is meant.",
     failing=message({"mediaType": "text/plain"}),
     passing=message({"data": None}),
-    generations=NEWEST_FIRST,
 )
 def none_of(told: Told) -> Iterator[Violation]:
     known = _estranged(told) | {where.rpartition("/")[0] for where in _respelled(told)}
@@ -129,7 +124,6 @@ def none_of(told: Told) -> Iterator[Violation]:
     remedy="Send one object for each; readers keep one of them and drop the others.",
     failing=message({"text": "hello", "url": "https://example.com/hello.txt"}),
     passing=message(TEXT_PART, {"url": "https://example.com/hello.txt"}),
-    generations=NEWEST_FIRST,
 )
 def several_of(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.SEVERAL):
@@ -166,7 +160,6 @@ def _is_of_other_generation(told: Told, one: Breach) -> bool:
     remedy="Write it as the interface's protocolVersion says, or correct that on the card.",
     failing=message({"kind": "text", "text": "hello"}),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
 def other_generation(told: Told) -> Iterator[Violation]:
     found = False
@@ -193,7 +186,6 @@ def other_generation(told: Told) -> Iterator[Violation]:
     remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
     failing=update(status={"state": "TASK_STATE_WORKING"}, task_id="t-1"),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
 def not_camel_case(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.UNKNOWN):
@@ -210,7 +202,6 @@ def not_camel_case(told: Told) -> Iterator[Violation]:
     remedy="Correct the spelling, case included.",
     failing=update(metaData={}),
     passing=update(metadata={}),
-    generations=NEWEST_FIRST,
 )
 def misspelled(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.UNKNOWN):
@@ -227,7 +218,6 @@ def misspelled(told: Told) -> Iterator[Violation]:
     remedy="Nothing to mend if it is meant; metadata is the place for what is your own.",
     failing=update(mood="cheerful"),
     passing=update(metadata={"mood": "cheerful"}),
-    generations=NEWEST_FIRST,
 )
 def unknown_member(told: Told) -> Iterator[Violation]:
     estranged = _estranged(told)
@@ -246,7 +236,6 @@ def unknown_member(told: Told) -> Iterator[Violation]:
     remedy="Leave the member out; strict readers of older generations refuse a null.",
     failing={"statusUpdate": {**STATUS, "metadata": None}},
     passing=update(),
-    generations=NEWEST_FIRST,
 )
 def null_member(told: Told) -> Iterator[Violation]:
     for one in told.slips(Slip.NULL):

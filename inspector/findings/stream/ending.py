@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from inspector.findings.examples import stream
 from inspector.findings.payload.valid_examples import status, task
-from inspector.findings.rule import NEWEST_FIRST, Rule
+from inspector.findings.rule import Rule
 from inspector.findings.rule_set import ERROR, RuleSet, Violation
 from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, StreamEnd
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 
 RULES: list[Rule] = []
-END = RuleSet[StreamEnd](RULES, NEWEST_FIRST, VALID_STREAM)
+END = RuleSet[StreamEnd](RULES, passing=VALID_STREAM)
 
 _AT_ONCE = 2.0
 """Within how many seconds a stream has to close."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspector.findings.examples import stream
 from inspector.findings.payload.valid_examples import status, task
-from inspector.findings.rule import NEWEST_FIRST, Rule
+from inspector.findings.rule import Rule
 from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
 from inspector.findings.stream.facts import FrameFacts
 from inspector.protocol.jsonvalue import brief
@@ -24,7 +24,7 @@ _WRITTEN = "".join(
 )
 
 RULES: list[Rule] = []
-FRAMES = RuleSet[FrameFacts](RULES, NEWEST_FIRST, _WITH_PING)
+FRAMES = RuleSet[FrameFacts](RULES, passing=_WITH_PING)
 
 
 @FRAMES.rule(

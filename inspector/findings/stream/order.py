@@ -7,7 +7,7 @@ from datetime import datetime
 
 from inspector.findings.examples import stream
 from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
-from inspector.findings.rule import LEGACY, NEWEST_FIRST, V1, Rule
+from inspector.findings.rule import LEGACY, V1, Rule
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, EventFacts
 from inspector.protocol.assemble import Misfit
@@ -24,9 +24,9 @@ _TIMED = status("WORKING", "2026-01-31T12:00:00Z")
 _ERROR: dict[str, Json] = {"code": -32603, "message": "Internal error"}
 
 RULES: list[Rule] = []
-TASK_ORDER, EVENTS, MIXTURE = (RuleSet[EventFacts[Event]](RULES, NEWEST_FIRST, VALID_STREAM) for _ in range(3))
-STATUSES = RuleSet[EventFacts[TaskStatusUpdateEvent]](RULES, NEWEST_FIRST)
-ARTIFACTS = RuleSet[EventFacts[TaskArtifactUpdateEvent]](RULES, NEWEST_FIRST)
+TASK_ORDER, EVENTS, MIXTURE = (RuleSet[EventFacts[Event]](RULES, passing=VALID_STREAM) for _ in range(3))
+STATUSES = RuleSet[EventFacts[TaskStatusUpdateEvent]](RULES)
+ARTIFACTS = RuleSet[EventFacts[TaskArtifactUpdateEvent]](RULES)
 
 
 def _old(state: str, *, final: bool = False) -> Json:

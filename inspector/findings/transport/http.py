@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector.findings.examples import answer, response
 from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, V1, Rule
+from inspector.findings.rule import SINCE_0_2, V1, Rule
 from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
 from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
 from inspector.protocol.bindings import rest
@@ -89,12 +89,12 @@ _STATUS: dict[str, Json] = response(
 """The example of a valid error over gRPC: the name of its status, and the error in the form of JSON-RPC."""
 
 RULES: list[Rule] = []
-STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, NEWEST_FIRST, _PLAIN) for _ in range(4))
+STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, passing=_PLAIN) for _ in range(4))
 # Before 1.0 an error has no form of its own: only the first of these sets is checked.
 ERROR_AS_RESULT, ERROR_BODY, ERROR_STATUS, ERROR_DETAILS = (
-    RuleSet[HttpError](RULES, NEWEST_FIRST, _REFUSED) for _ in range(4)
+    RuleSet[HttpError](RULES, passing=_REFUSED) for _ in range(4)
 )
-HEAD, END = RuleSet[Head](RULES, NEWEST_FIRST, _PLAIN), RuleSet[End](RULES, NEWEST_FIRST, _PLAIN)
+HEAD, END = RuleSet[Head](RULES, passing=_PLAIN), RuleSet[End](RULES, passing=_PLAIN)
 GRPC = RuleSet[GrpcStatus](RULES, V1, _STATUS)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.findings.examples import answer, response
 from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, Rule
+from inspector.findings.rule import SINCE_0_2, Rule
 from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
 from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
 from inspector.protocol.bindings import jsonrpc, rest
@@ -17,7 +17,7 @@ from inspector.protocol.model import Json, Unreadable
 _ENVELOPE: dict[str, Json] = {"jsonrpc": "2.0", "id": "the-id"}
 _ANSWER = answer(message(TEXT_PART))
 RULES: list[Rule] = []
-ENVELOPE, MEDIA_TYPE, BODY, RESPONSE, RESULT = (RuleSet[Payload](RULES, NEWEST_FIRST, _ANSWER) for _ in range(5))
+ENVELOPE, MEDIA_TYPE, BODY, RESPONSE, RESULT = (RuleSet[Payload](RULES, passing=_ANSWER) for _ in range(5))
 _BEFORE_THE_ID = (-32700, -32600)
 """Parse error and invalid request: the agent may not have read the id of the request."""
 

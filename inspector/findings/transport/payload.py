@@ -9,7 +9,7 @@ from inspector.findings.examples import answer as example
 from inspector.findings.examples import stream
 from inspector.findings.lenient_json import Lenient, Oddity, oddities
 from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
-from inspector.findings.rule import NEWEST_FIRST, Rule
+from inspector.findings.rule import Rule
 from inspector.findings.rule_set import ERROR, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
@@ -96,7 +96,7 @@ def wrong_media_type(payload: Payload) -> Iterator[Violation]:
 
 STREAM_RULES: list[Rule] = []
 RULES: list[Rule] = []
-UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES, NEWEST_FIRST), RuleSet[Payload](RULES, NEWEST_FIRST)
+UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES), RuleSet[Payload](RULES)
 
 
 @UNREADABLE.rule(
