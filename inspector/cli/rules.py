@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
-from inspector.findings.rule import EVERY, Rule
+from inspector.findings.rule_set import EVERY, Rule
 from inspector.findings.rules import RULES
 from inspector.findings.spec_coverage import REQUIREMENTS
 from inspector.protocol.model import Json

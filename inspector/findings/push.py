@@ -7,7 +7,7 @@ header stands for the token of the registration, and nothing but these headers a
 from __future__ import annotations
 
 from inspector.findings.finding import Severity
-from inspector.findings.rule import Rule
+from inspector.findings.rule_set import Rule
 from inspector.protocol.model import Json
 
 _HEADERS = {"Content-Type": "application/json", "Authorization": "Bearer {token}"}

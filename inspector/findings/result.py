@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspector.findings.examples import answer, response
+from inspector.findings.examples import TEXT_PART, answer, message, response
+from inspector.findings.examples import task as task_example
 from inspector.findings.finding import Finding
-from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.payload.valid_examples import task as task_example
-from inspector.findings.rule import SINCE_0_2, V1, Rule
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import BY_CODE, BY_NAME, ProtocolError
 from inspector.protocol.lifecycle import State, short

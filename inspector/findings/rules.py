@@ -9,7 +9,7 @@ from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
 from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES
-from inspector.findings.rule import V1, Rule
+from inspector.findings.rule_set import V1, Rule
 from inspector.findings.stream import ending, frames, ids, order
 from inspector.findings.transport import http, jsonrpc, payload
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import difflib
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
@@ -120,6 +121,8 @@ class Breach:
     value: Json = None
 
 
+_LONGEST_NAME = 60
+"""Names beyond this are not compared letter by letter: no member is that long."""
 _NOTHING = Shape("payload", {})
 _JSON_TYPES: Mapping[Plain, type] = {
     TEXT: str,
@@ -251,3 +254,18 @@ def is_base64(text: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return True
+
+
+def camel_case(name: str) -> str:
+    """Return a name of snake_case or kebab-case in camelCase, `""` for a name that is neither."""
+    first, *others = name.replace("-", "_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in others) if others else ""
+
+
+def meant(name: str, shape: Shape) -> str:
+    """Return the member of a shape that a name is probably meant to be, or nothing."""
+    if camel_case(name) in shape.members or len(name) > _LONGEST_NAME:
+        return ""
+    by_case = {known.lower(): known for known in shape.members}
+    close = difflib.get_close_matches(name.lower(), by_case, n=1, cutoff=0.85)
+    return by_case[close[0]] if close else ""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Requirement(NamedTuple):
-    """A requirement: its section, what it demands, the rules that check it, and why none or not all of it is checked."""
+    """A requirement, the rules that check it, and a note if they do not check all of it."""
 
     section: str
     demand: str
@@ -22,8 +22,8 @@ class Requirement(NamedTuple):
 
 
 def _read() -> tuple[Requirement, ...]:
-    with (files("inspector.findings") / "spec_coverage.csv").open(encoding="utf-8", newline="") as table:
-        _, *rows = csv.reader(table)
+    table = files("inspector.findings") / "spec_coverage.csv"
+    _, *rows = csv.reader(table.read_text(encoding="utf-8").splitlines())
     return tuple(Requirement(section, demand, tuple(rules.split()), note) for section, demand, rules, note in rows)
 
 

@@ -30,15 +30,15 @@ def grounds(rule: str) -> set[str]:
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda one: f"{one.section} {one.demand[:40]}")
 def test_a_demand_has_rules_that_rest_on_its_section_or_a_reason(requirement: Requirement):
-    assert demand.rules or requirement.note
+    assert requirement.rules or requirement.note
     assert requirement.section.split(".")[0] in SECTIONS
     assert not requirement.note or requirement.note.endswith(".")
     assert not requirement.demand.endswith(".")
+    section = number(requirement.section)
     for rule in requirement.rules:
-        assert any(
-            number(requirement.section)[: len(number(one))] == number(one) or number(one)[:1] == number(requirement.section)
-            for one in grounds(rule)
-        ), f"{rule} rests on {RULES[rule].section}"
+        assert any(section[: len(number(one))] == number(one) or number(one)[:1] == section for one in grounds(rule)), (
+            f"{rule} rests on {RULES[rule].section}"
+        )
 
 
 def test_the_demands_are_in_the_order_of_the_specification_and_no_two_are_the_same():

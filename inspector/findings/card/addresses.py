@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface
-from inspector.findings.rule import V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
 from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.model import Json

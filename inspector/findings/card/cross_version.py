@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
-from inspector.findings.rule import V1
-from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import HINT, V1, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.protocol.pointer import pointer
 

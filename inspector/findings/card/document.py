@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lenient_json import Lenient, Oddity, oddities, sound
-from inspector.findings.rule import Rule
+from inspector.findings.rule_set import Rule
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer

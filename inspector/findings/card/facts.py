@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from inspector.findings.card.shapes import CARDS, SCHEMES_BY_TYPE, WRAPPED_SCHEMES
-from inspector.findings.rule import LEGACY, V1
+from inspector.findings.rule_set import LEGACY, V1
 from inspector.findings.shape import Breach, Shape, Slip, breaches
 from inspector.protocol.dialects.card_view import CardView
 from inspector.protocol.dialects.traits import entry_of

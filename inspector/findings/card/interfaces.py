@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, old_interface
-from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.dialects.registry import DIALECTS, generation_of
@@ -18,23 +17,7 @@ from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
-_WEB = frozenset({"http", "https"})
-_NICKNAMES = frozenset(
-    {
-        "jsonrpc",
-        "jsonrpc20",
-        "jsonrpc2",
-        "json",
-        "rpc",
-        "rest",
-        "http",
-        "https",
-        "httpjson",
-        "jsonhttp",
-        "httprest",
-        "grpc",
-    }
-)
+_NICKNAME = re.compile(r"jsonrpc(20?)?|json|rpc|rest|https?|httpjson|jsonhttp|httprest|grpc")
 """What people call the core bindings, without signs and in lower case."""
 
 
@@ -80,7 +63,7 @@ def unknown_binding(card: Facts) -> Iterator[Violation]:
         if one.binding in BINDINGS or ":" in one.binding or one.lacks & {"protocolBinding", "transport"}:
             continue
         nickname = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
-        if not card.layout.open_bindings or not one.binding or nickname in _NICKNAMES:
+        if not card.layout.open_bindings or not one.binding or _NICKNAME.fullmatch(nickname):
             yield Violation(one.binding_at, repr(one.binding) if one.binding else "empty")
 
 
@@ -97,7 +80,7 @@ def unknown_binding(card: Facts) -> Iterator[Violation]:
 def own_transport(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         name = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
-        if one.binding and one.binding not in BINDINGS and name not in _NICKNAMES:
+        if one.binding and one.binding not in BINDINGS and not _NICKNAME.fullmatch(name):
             yield Violation(one.binding_at, repr(one.binding))
 
 

@@ -2,122 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.findings.card.cross_version import NEW, OLD
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, skill
-from inspector.findings.rule import EVERY, NEWEST_FIRST, SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Breach, Slip
-from inspector.findings.spelling import camel_case, meant
+from inspector.findings.rule_set import ERROR, EVERY, HINT, SINCE_0_2, V1, WARNING, Check, RuleSet, Violation
+from inspector.findings.shape import Breach, Slip, camel_case, meant
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts]()
 
-
-class _Object(NamedTuple):
-    """A kind of object in a card, with an example that lacks a member and one that has a member of a wrong type."""
-
-    missing: str
-    mistyped: str
-    of: str
-    section: str
-    lacking: Json
-    wrong: Json
-    generations: tuple[str, ...]
-
-
-_KEY = "apiKeySecurityScheme"
-
-
-def _code_flow(**changes: Json) -> Json:
-    return {"securitySchemes": {"login": {"oauth2SecurityScheme": {"flows": {"authorizationCode": changes}}}}}
-
-
-_OBJECTS = (
-    _Object("001", "002", "card", "1.0 §4.4.1, 0.3 §5.5", {"name": None}, {"version": 2}, NEWEST_FIRST),
-    _Object(
-        "010",
-        "011",
-        "interface",
-        "1.0 §4.4.6, 0.3 §5.5.5",
-        {"supportedInterfaces": [interface(protocolBinding=None)]},
-        {"supportedInterfaces": [interface(tenant=7)]},
-        SINCE_0_2,
-    ),
-    _Object(
-        "012",
-        "013",
-        "skill",
-        "1.0 §4.4.5, 0.3 §5.5.4",
-        {"skills": [skill(id=None)]},
-        {"skills": [skill(tags="language")]},
-        NEWEST_FIRST,
-    ),
-    _Object(
-        "014",
-        "015",
-        "provider",
-        "1.0 §4.4.2, 0.3 §5.5.1",
-        {"provider": {"organization": None}},
-        {"provider": {"url": ["https://example.com"]}},
-        NEWEST_FIRST,
-    ),
-    _Object(
-        "016",
-        "017",
-        "extension",
-        "1.0 §4.4.4, 0.3 §5.5.2.1",
-        {"capabilities": {"extensions": [{"required": True}]}},
-        {"capabilities": {"extensions": [{"uri": "https://example.com/x/v1", "required": "yes"}]}},
-        SINCE_0_2,
-    ),
-    _Object(
-        "018",
-        "019",
-        "security scheme",
-        "1.0 §4.5.1, 0.3 §5.5.3",
-        {"securitySchemes": {"key": {_KEY: {"name": None}}}},
-        {"securitySchemes": {"key": {_KEY: {"name": 1}}}},
-        SINCE_0_2,
-    ),
-    _Object(
-        "020",
-        "021",
-        "flow",
-        "1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
-        _code_flow(tokenUrl=None),
-        _code_flow(scopes=["translate"]),
-        SINCE_0_2,
-    ),
-    _Object(
-        "022",
-        "023",
-        "signature",
-        "1.0 §4.4.7, 0.3 §5.5.6",
-        {"signatures": [{"protected": "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ"}]},
-        {"signatures": [{"protected": {"alg": "ES256"}, "signature": "AA"}]},
-        (*V1, "0.3"),
-    ),
-    _Object(
-        "024",
-        "025",
-        "authentication",
-        "0.1 §5.5.3",
-        {"authentication": {"schemes": None}},
-        {"authentication": {"schemes": "Bearer"}},
-        ("0.1",),
-    ),
-)
 _INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "flows")}
-"""The shapes that have no rules of their own: what is wrong in them is told of the object around them."""
-_IN_REQUIREMENTS = frozenset({"security requirement", "scopes"})
+"""Objects without rules of their own: the rules about the object around them report their errors."""
 
 
-def _slips(slip: Slip, of: str) -> Callable[[Facts], Iterator[Violation]]:
+def _reporter(slip: Slip, of: str) -> Check[Facts]:
     shapes = _INSIDE.get(of, (of,))
 
     def check(card: Facts) -> Iterator[Violation]:
@@ -128,27 +29,100 @@ def _slips(slip: Slip, of: str) -> Callable[[Facts], Iterator[Violation]]:
     return check
 
 
-for _object in _OBJECTS:
+def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, generations: Sequence[str] = ()) -> None:
+    """Declare two rules about a kind of object: `lacking` is a card without a member, `wrong` has one mistyped."""
     RULE_SET.rule(
-        f"CARD-{_object.missing}",
+        f"CARD-{number:03}",
         ERROR,
-        f"A required member of the {_object.of} is missing",
-        section=_object.section,
+        f"A required member of the {of} is missing",
+        section=section,
         demand="Fields marked REQUIRED MUST be present and set.",
         remedy="Add the member; clients that check the card refuse it otherwise.",
-        generations=_object.generations,
-        failing=_object.lacking,
-    )(_slips(Slip.MISSING, _object.of))
+        generations=generations,
+        failing=lacking,
+    )(_reporter(Slip.MISSING, of))
     RULE_SET.rule(
-        f"CARD-{_object.mistyped}",
+        f"CARD-{number + 1:03}",
         ERROR,
-        f"A member of the {_object.of} has the wrong type",
-        section=_object.section,
+        f"A member of the {of} has the wrong type",
+        section=section,
         demand="Members MUST have the type that the protocol's definition gives them.",
         remedy="Correct the member; typed clients cannot read the card at all.",
-        generations=_object.generations,
-        failing=_object.wrong,
-    )(_slips(Slip.WRONG_TYPE, _object.of))
+        generations=generations,
+        failing=wrong,
+    )(_reporter(Slip.WRONG_TYPE, of))
+
+
+_KEY = "apiKeySecurityScheme"
+
+
+def _code_flow(**changes: Json) -> Json:
+    return {"securitySchemes": {"login": {"oauth2SecurityScheme": {"flows": {"authorizationCode": changes}}}}}
+
+
+_declare(1, "card", "1.0 §4.4.1, 0.3 §5.5", {"name": None}, {"version": 2})
+_declare(
+    10,
+    "interface",
+    "1.0 §4.4.6, 0.3 §5.5.5",
+    {"supportedInterfaces": [interface(protocolBinding=None)]},
+    {"supportedInterfaces": [interface(tenant=7)]},
+    SINCE_0_2,
+)
+_declare(
+    12,
+    "skill",
+    "1.0 §4.4.5, 0.3 §5.5.4",
+    {"skills": [skill(id=None)]},
+    {"skills": [skill(tags="language")]},
+)
+_declare(
+    14,
+    "provider",
+    "1.0 §4.4.2, 0.3 §5.5.1",
+    {"provider": {"organization": None}},
+    {"provider": {"url": ["https://example.com"]}},
+)
+_declare(
+    16,
+    "extension",
+    "1.0 §4.4.4, 0.3 §5.5.2.1",
+    {"capabilities": {"extensions": [{"required": True}]}},
+    {"capabilities": {"extensions": [{"uri": "https://example.com/x/v1", "required": "yes"}]}},
+    SINCE_0_2,
+)
+_declare(
+    18,
+    "security scheme",
+    "1.0 §4.5.1, 0.3 §5.5.3",
+    {"securitySchemes": {"key": {_KEY: {"name": None}}}},
+    {"securitySchemes": {"key": {_KEY: {"name": 1}}}},
+    SINCE_0_2,
+)
+_declare(
+    20,
+    "flow",
+    "1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
+    _code_flow(tokenUrl=None),
+    _code_flow(scopes=["translate"]),
+    SINCE_0_2,
+)
+_declare(
+    22,
+    "signature",
+    "1.0 §4.4.7, 0.3 §5.5.6",
+    {"signatures": [{"protected": "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ"}]},
+    {"signatures": [{"protected": {"alg": "ES256"}, "signature": "AA"}]},
+    (*V1, "0.3"),
+)
+_declare(
+    24,
+    "authentication",
+    "0.1 §5.5.3",
+    {"authentication": {"schemes": None}},
+    {"authentication": {"schemes": "Bearer"}},
+    ("0.1",),
+)
 
 
 @RULE_SET.rule(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Slip
-from inspector.findings.spelling import camel_case, meant
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
+from inspector.findings.shape import Slip, camel_case, meant
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts](generations=SINCE_0_2)

@@ -21,23 +21,8 @@ _SECRET = re.compile(
 """Texts that are keys by their look: of well-known services, JSON Web Tokens, private keys."""
 _MARKS = ("sk-", "gh", "AKIA", "xox", "AIza", "eyJ", "-----BEGIN ")
 """What is in each of them: most texts have none of it, and are not searched."""
-_SECRET_NAMES = frozenset(
-    [
-        "apikey",
-        "clientsecret",
-        "secret",
-        "password",
-        "passwd",
-        "accesstoken",
-        "refreshtoken",
-        "authtoken",
-        "privatekey",
-        "credentials",
-        "token",
-        "apitoken",
-        "bearertoken",
-        "sharedsecret",
-    ]
+_SECRET_NAME = re.compile(
+    r"(access|api|auth|bearer|refresh)?token|(client|shared)?secret|(api|private)key|password|passwd|credentials"
 )
 _HARMLESS = re.compile(r"\s*(<[^>]*>|\$?\{[^}]*\}|\*+|x+|\.\.\.)?\s*", re.IGNORECASE)
 _SAID = re.compile(r"(?i)\b(password|passwd|secret|api[_-]?key)\s*[=:]\s*[\"']?(?=[^\s\"']*[0-9])[^\s\"']{8,}")
@@ -88,14 +73,14 @@ def _looks_secret(name: str, text: str, steps: tuple[str | int, ...]) -> str:
         return f"{name} with a value"
     if "://" in text[:12] and "?" in text:
         for key, value in _query(text):
-            if re.sub(r"[^a-z]", "", key.lower()) in {*_SECRET_NAMES, "key"} and not _HARMLESS.fullmatch(value):
+            if _is_secret(key, value) or _is_secret(f"api{key}", value):  # in a query, "key" is an API key
                 return f"{key} in the query of a url"
     return ""
 
 
 def _is_secret(name: str, value: Json) -> bool:
     plain = re.sub(r"[^a-z]", "", name.lower())
-    return plain in _SECRET_NAMES and isinstance(value, str) and not _HARMLESS.fullmatch(value)
+    return bool(_SECRET_NAME.fullmatch(plain)) and isinstance(value, str) and not _HARMLESS.fullmatch(value)
 
 
 def _query(url: str) -> list[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local
 from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
@@ -17,23 +17,8 @@ RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 _BY_TYPE = ("0.3", "0.2")
 _PLACES = ("header", "query", "cookie")
-_HTTP_SCHEMES = frozenset(
-    [
-        "basic",
-        "bearer",
-        "concealed",
-        "digest",
-        "dpop",
-        "gnap",
-        "hoba",
-        "mutual",
-        "negotiate",
-        "oauth",
-        "privatetoken",
-        "scram-sha-1",
-        "scram-sha-256",
-        "vapid",
-    ]
+_HTTP_SCHEME = re.compile(
+    r"basic|bearer|concealed|digest|dpop|gnap|hoba|mutual|negotiate|oauth|privatetoken|scram-sha-(1|256)|vapid"
 )
 """The HTTP authentication schemes of IANA's registry."""
 
@@ -168,7 +153,7 @@ def key_place(card: Facts) -> Iterator[Violation]:
 def unregistered(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         scheme = one.members.get("scheme")
-        if one.kind == "http" and isinstance(scheme, str) and scheme.lower() not in _HTTP_SCHEMES:
+        if one.kind == "http" and isinstance(scheme, str) and not _HTTP_SCHEME.fullmatch(scheme.lower()):
             yield Violation(pointer(*one.inside, "scheme"), repr(scheme))
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import HINT, NEWEST_FIRST, V1, WARNING, RuleSet, Violation
 
 RULE_SET = RuleSet[Facts](generations=V1)
 """The examples of these rules change the headers of an answer, not the card."""

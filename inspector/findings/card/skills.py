@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
-from inspector.findings.rule import SINCE_0_2
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable

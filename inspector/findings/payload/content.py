@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from inspector.findings.examples import TEXT_PART, message, old_update, task, update
 from inspector.findings.payload.facts import Steps, Told
-from inspector.findings.payload.valid_examples import TEXT_PART, message, old_update, task, update
-from inspector.findings.rule import LEGACY, SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, LEGACY, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.findings.shape import Slip
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
 from inspector.protocol.model import Json

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from inspector.findings.examples import STATUS, TEXT_PART, message, update
 from inspector.findings.payload.facts import Told
 from inspector.findings.payload.shapes import shapes_of
-from inspector.findings.payload.valid_examples import STATUS, TEXT_PART, message, update
-from inspector.findings.rule import V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Breach, Slip
-from inspector.findings.spelling import camel_case, meant
+from inspector.findings.rule_set import ERROR, HINT, V1, WARNING, RuleSet, Violation
+from inspector.findings.shape import Breach, Slip, camel_case, meant
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.pointer import pointer
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import status, task
-from inspector.findings.rule import Rule
-from inspector.findings.rule_set import ERROR, RuleSet, Violation
+from inspector.findings.examples import status, stream, task
+from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, StreamEnd
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable

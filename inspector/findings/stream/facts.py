@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import chunk, status, task
+from inspector.findings.examples import chunk, status, stream, task
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.dialects.base import Dialect

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import TEXT_PART, message, status, task, update
-from inspector.findings.rule import SINCE_0_2, V1, Rule
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.examples import TEXT_PART, message, status, stream, task, update
+from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import VALID_STREAM, EventFacts, MessageFacts
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.model import Event, Json, Task

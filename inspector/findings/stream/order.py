@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
-from inspector.findings.rule import LEGACY, V1, Rule
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
+from inspector.findings.rule_set import ERROR, HINT, LEGACY, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, EventFacts
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.v1_1 import revision_in

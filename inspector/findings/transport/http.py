@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspector.findings.examples import answer, response
-from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.rule import SINCE_0_2, V1, Rule
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.examples import TEXT_PART, answer, message, response
+from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
 from inspector.protocol.bindings import rest
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError

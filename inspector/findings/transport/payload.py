@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
 from inspector.findings.examples import answer as example
-from inspector.findings.examples import stream
 from inspector.findings.lenient_json import Lenient, Oddity, oddities
-from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
-from inspector.findings.rule import Rule
-from inspector.findings.rule_set import ERROR, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.jsonvalue import parse
