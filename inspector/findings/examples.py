@@ -5,7 +5,7 @@ The example of an exchange is an object with these members:
 - `events`: the results of a stream, each in an event of its own; an error is the only member `error` of its result
 - `result`: the result of a call without a stream; `payload`: a body without the envelope of the binding
 - `text`: a body as it is; `sse`: text that is sent as it is, after the events
-- `operation` (SendStreamingMessage), `binding` (JSONRPC; the id is "the-id"), `asked` (members of the request, as in 1.0)
+- `operation` (SendStreamingMessage), `binding` (JSONRPC, id "the-id"), `asked`: members of the request, as in 1.0
 - `status` (200) and `type` (the media type that is expected) of the response
 - `end`: "cut" if the connection broke, or the number of seconds after which the client stopped an open stream
 """

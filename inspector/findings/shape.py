@@ -85,6 +85,11 @@ class Union:
 Kind: TypeAlias = Plain | Words | Many | Named | Shape | Union
 
 
+def texts(*names: str, **others: Kind) -> dict[str, Kind]:
+    """Return the members of a shape: those with these names are strings."""
+    return dict.fromkeys(names, TEXT) | others
+
+
 class Slip(Enum):
     """In which way a value leaves its shape."""
 
