@@ -1,9 +1,8 @@
-"""Lints a card: reads its bytes, tells its generation, and asks every rule that holds for it."""
+"""Lint a card: read its bytes, detect its protocol version, and check every rule that holds for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import NamedTuple
 
 from inspector.findings.card import (
@@ -28,24 +27,9 @@ from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.selection import options, select
 
-CARD_RULES: tuple[Checked[Facts], ...] = tuple(
-    chain.from_iterable(
-        room.RULE_SET.rules
-        for room in (
-            members,
-            cross_version,
-            addresses,
-            interfaces,
-            security,
-            requirements,
-            secrets,
-            skills,
-            signing,
-            serving,
-        )
-    )
-)
-"""Every rule that a card as an object is asked by."""
+_MODULES = (members, cross_version, addresses, interfaces, security, requirements, secrets, skills, signing, serving)
+CARD_RULES: tuple[Checked[Facts], ...] = tuple(rule for module in _MODULES for rule in module.RULE_SET.rules)
+"""Every rule about a card as an object, in the order of the documentation."""
 
 _NOWHERE = Served()
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)

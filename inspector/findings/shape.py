@@ -145,13 +145,13 @@ _TIMESTAMP = re.compile(
 )
 
 
-def breaches(value: Json, kind: Kind, steps: tuple[str | int, ...] = ()) -> Iterator[Breach]:
-    """Walk a value beside its shape and name every place where it leaves it; `steps` lead to the value."""
-    yield from _breaches(value, kind, steps, _NOTHING, "")
+def breaches(
+    value: Json, kind: Kind, steps: tuple[str | int, ...] = (), of: Shape = _NOTHING, name: str = ""
+) -> Iterator[Breach]:
+    """Compare a value with its shape and report every difference; `steps` lead to the value.
 
-
-def _breaches(value: Json, kind: Kind, steps: tuple[str | int, ...], of: Shape, name: str) -> Iterator[Breach]:
-    """Walk a value that is the member `name` of an object of shape `of`, or inside that member."""
+    The value is the member `name` of an object of shape `of`, or inside that member.
+    """
     match kind:
         case Plain() | Words():
             yield from _of_plain(value, kind, steps, of, name)
@@ -160,12 +160,12 @@ def _breaches(value: Json, kind: Kind, steps: tuple[str | int, ...], of: Shape, 
                 yield _mistyped(value, "an array", steps, of, name)
                 return
             for number, item in enumerate(value):
-                yield from _breaches(item, kind.item, (*steps, number), of, name)
+                yield from breaches(item, kind.item, (*steps, number), of, name)
         case _ if not isinstance(value, dict):
             yield _mistyped(value, "an object", steps, of, name)
         case Named():
             for member, item in value.items():
-                yield from _breaches(item, kind.value, (*steps, member), of, name)
+                yield from breaches(item, kind.value, (*steps, member), of, name)
         case Shape():
             yield from _of_object(value, kind, steps)
         case Union():
@@ -203,7 +203,12 @@ def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, 
         elif isinstance(text := value[name], str) and not text.strip():
             yield Breach(Slip.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
     if shape.one_of:
-        chosen = [name for name in shape.one_of if _is_there(value, name, shape)]
+        # null is a value if the member can be anything
+        chosen = [
+            name
+            for name in shape.one_of
+            if value.get(name) is not None or (name in value and shape.members[name] is ANY)
+        ]
         if not chosen:
             seen = f"none of {', '.join(shape.one_of)}"
             yield Breach(Slip.NONE_OF, shape, "", pointer(*steps), seen, dict(value))
@@ -215,14 +220,9 @@ def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, 
         if kind is None:
             yield Breach(Slip.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member)
         elif member is not None:
-            yield from _breaches(member, kind, there, shape, name)
+            yield from breaches(member, kind, there, shape, name)
         elif name not in shape.required and kind is not ANY:
             yield Breach(Slip.NULL, shape, name, pointer(*there), f"{name} is null")
-
-
-def _is_there(value: Mapping[str, Json], name: str, shape: Shape) -> bool:
-    """Say whether a member is set; a null says so only where null is a value like any other."""
-    return value.get(name) is not None or (name in value and shape.members[name] is ANY)
 
 
 def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[Breach]:

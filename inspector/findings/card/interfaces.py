@@ -6,27 +6,18 @@ import re
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.card.valid_examples import interface, old_interface
+from inspector.findings.card.valid_examples import interface, old_interface, with_interface
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.dialects.registry import DIALECTS, generation_of
 from inspector.protocol.dialects.traits import VERSIONS
-from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 _NICKNAME = re.compile(r"jsonrpc(20?)?|json|rpc|rest|https?|httpjson|jsonhttp|httprest|grpc")
 """What people call the core bindings, without signs and in lower case."""
-
-
-def _at(**changes: Json) -> Json:
-    return {"supportedInterfaces": [interface(**changes)]}
-
-
-def _pointer(one: Interface, member: str = "url") -> str:
-    return pointer(*one.steps, member)
 
 
 @RULE_SET.rule(
@@ -55,8 +46,8 @@ def declared_twice(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.6, §5.8; 0.3 §5.5.5",
     demand="The core ones are JSONRPC, GRPC and HTTP+JSON; custom bindings SHOULD be identified by a URI.",
     remedy="Spell it as the specification does: clients compare it letter by letter.",
-    failing=_at(protocolBinding="REST"),
-    passing=_at(protocolBinding="https://example.com/bindings/queue/v1"),
+    failing=with_interface(protocolBinding="REST"),
+    passing=with_interface(protocolBinding="https://example.com/bindings/queue/v1"),
 )
 def unknown_binding(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
@@ -96,12 +87,12 @@ _WITH_PATCH = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}")
     demand="Patch version numbers SHOULD NOT be used in requests, responses and Agent Cards.",
     remedy="Write Major.Minor, such as 1.0; some servers compare it letter by letter.",
     generations=V1,
-    failing=_at(protocolVersion="1.0.0"),
+    failing=with_interface(protocolVersion="1.0.0"),
 )
 def patch_number(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if _WITH_PATCH.fullmatch(one.version):
-            yield Violation(_pointer(one, "protocolVersion"), one.version)
+            yield Violation(pointer(*one.steps, "protocolVersion"), one.version)
 
 
 @RULE_SET.rule(
@@ -111,7 +102,7 @@ def patch_number(card: Facts) -> Iterator[Violation]:
     section="1.0 §3.6, 0.3 §5.5",
     demand="The protocol version is identified by Major.Minor.",
     remedy="Write Major.Minor, such as 1.0 (0.2 and 0.3 write the patch number too).",
-    failing=_at(protocolVersion="latest"),
+    failing=with_interface(protocolVersion="latest"),
 )
 def no_version(card: Facts) -> Iterator[Violation]:
     for where, version in card.versions():
@@ -127,12 +118,12 @@ def no_version(card: Facts) -> Iterator[Violation]:
     section="1.0 §3.6",
     demand="The published versions are 0.1, 0.2, 0.3 and 1.0.",
     remedy="Write the version that the agent implements.",
-    failing=_at(protocolVersion="4.2"),
+    failing=with_interface(protocolVersion="4.2"),
 )
 def unpublished_version(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if _VERSION.match(one.version) and not generation_of(one.version):
-            yield Violation(_pointer(one, "protocolVersion"), one.version)
+            yield Violation(pointer(*one.steps, "protocolVersion"), one.version)
 
 
 @RULE_SET.rule(
@@ -166,7 +157,7 @@ def older_first(card: Facts) -> Iterator[Violation]:
     versions = [generation_of(one.version) for one in card.interfaces]
     newer = next((one for one in versions if one and not VERSIONS[one].outdated), "")
     if newer and versions[0] and VERSIONS[versions[0]].outdated:
-        yield Violation(_pointer(card.interfaces[0], "protocolVersion"), f"{versions[0]} before 1.0")
+        yield Violation(pointer(*card.interfaces[0].steps, "protocolVersion"), f"{versions[0]} before 1.0")
 
 
 @RULE_SET.rule(

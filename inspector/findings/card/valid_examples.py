@@ -26,6 +26,11 @@ def interface(**changes: Json) -> dict[str, Json]:
     return _changed(whole, changes)
 
 
+def with_interface(**changes: Json) -> Json:
+    """Return a change to a card of 1.0: its only interface, with some members changed."""
+    return {"supportedInterfaces": [interface(**changes)]}
+
+
 def old_interface(**changes: Json) -> dict[str, Json]:
     """Return a sound interface of 0.3 with some members changed."""
     return _changed({"url": "https://agent.example.com/a2a", "transport": "JSONRPC"}, changes)

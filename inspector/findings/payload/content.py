@@ -94,15 +94,9 @@ def no_base64(told: Told) -> Iterator[Violation]:
     passing=message({"raw": "iVBORw0KGgoAAAANSUhEUg=="}),
 )
 def base64_twice(told: Told) -> Iterator[Violation]:
-    for steps, part in told.parts():
-        for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
-            for name in ("raw", "bytes", "fileWithBytes"):
-                if (
-                    isinstance(holder, dict)
-                    and isinstance(said := holder.get(name), str)
-                    and looks_double_encoded(said)
-                ):
-                    yield Violation(pointer(*at, name), "base64 of base64")
+    for where, said in _in_parts(told, "raw", "bytes", "fileWithBytes"):
+        if looks_double_encoded(said):
+            yield Violation(where, "base64 of base64")
 
 
 @RULE_SET.rule(

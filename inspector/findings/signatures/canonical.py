@@ -103,7 +103,7 @@ def _type(required: str, optional: str, **others: Member) -> dict[str, Member]:
     return plain | others
 
 
-_OF_0_3: Types = {
+_TYPES_OF_0_3: Types = {
     "AgentCard": _type(
         "defaultInputModes defaultOutputModes description name url version",
         "documentationUrl iconUrl security supportsAuthenticatedExtendedCard",
@@ -138,10 +138,6 @@ _OF_0_3: Types = {
 """The types of a card of 0.3 (section 5.5), the schemes and flows of every sort in one."""
 
 
-def _types_of_0_3() -> Types:
-    return _OF_0_3
-
-
 def _drops_nothing(_member: Member, _held: Json) -> bool:
     return False
 
@@ -167,11 +163,11 @@ def _with_json_dumps(value: Json) -> bytes:
 _AS_SERVED = "the card as served"
 _DEFAULTS_REMOVED = "the card without default values"
 _SDK_0_3 = Form(
-    "the card as the Python SDK 0.3 writes it", _types_of_0_3, True, _drops_by_pydantic, True, _with_json_dumps
+    "the card as the Python SDK 0.3 writes it", lambda: _TYPES_OF_0_3, True, _drops_by_pydantic, True, _with_json_dumps
 )
 _OLD = (
-    Form(_AS_SERVED, _types_of_0_3, False, _drops_nothing, False, rfc8785.dumps),
-    Form(_DEFAULTS_REMOVED, _types_of_0_3, False, _drops_by_specification, False, rfc8785.dumps),
+    Form(_AS_SERVED, lambda: _TYPES_OF_0_3, False, _drops_nothing, False, rfc8785.dumps),
+    Form(_DEFAULTS_REMOVED, lambda: _TYPES_OF_0_3, False, _drops_by_specification, False, rfc8785.dumps),
     _SDK_0_3,
 )
 _NEW = (

@@ -123,9 +123,17 @@ class StreamState:
             self.unnamed = False
         self.elsewhere = self.elsewhere or self.is_elsewhere(event)
         if isinstance(event, TaskArtifactUpdateEvent):
-            self._add_artifact(event)
+            begun = self.unfinished.setdefault(event.artifact.name or "", set())
+            if event.append or event.last_chunk or not event.artifact.artifact_id:
+                begun.clear()
+            else:
+                begun.add(event.artifact.artifact_id)
         elif isinstance(event, TaskStatusUpdateEvent):
-            self._add_status(event, final=value.get("final") is True)
+            state = event.status.state
+            # An update that contradicts itself is not believed; other rules report updates after a terminal state.
+            is_final = value.get("final") is True and state not in GOING_ON and not is_terminal(state)
+            self.final = self.final or is_final
+            self.time = event.status.timestamp or self.time
         self.begun, self.failed, self.last = True, False, value
         if framed:
             self.event_count += 1
@@ -137,19 +145,6 @@ class StreamState:
             self.messages.setdefault(message.id, message.content)
         if len(self.messages) > _MOST_MESSAGES:
             del self.messages[next(iter(self.messages))]
-
-    def _add_status(self, event: TaskStatusUpdateEvent, *, final: bool) -> None:
-        state = event.status.state
-        # One that contradicts itself is not taken at its word, and what comes after a terminal state is judged as that.
-        self.final = self.final or (final and state not in GOING_ON and not is_terminal(state))
-        self.time = event.status.timestamp or self.time
-
-    def _add_artifact(self, event: TaskArtifactUpdateEvent) -> None:
-        begun = self.unfinished.setdefault(event.artifact.name or "", set())
-        if event.append or event.last_chunk or not event.artifact.artifact_id:
-            begun.clear()
-        else:
-            begun.add(event.artifact.artifact_id)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector.findings.examples import TEXT_PART, answer, message, response
 from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
-from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
+from inspector.findings.transport.payload import FAILED, Payload, no_stream, wrong_media_type
 from inspector.protocol.bindings import rest
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError
 from inspector.protocol.jsonvalue import brief
@@ -265,7 +265,7 @@ def enveloped(payload: Payload) -> Iterator[Violation]:
         yield Violation("/jsonrpc", "the envelope of JSON-RPC, where the object itself is due")
 
 
-@BODY.rule(
+BODY.rule(
     "HTTP-006",
     WARNING,
     "A streaming call was answered without a stream",
@@ -273,15 +273,12 @@ def enveloped(payload: Payload) -> Iterator[Violation]:
     demand="The response to a streaming call is text/event-stream.",
     remedy="Answer with text/event-stream, or declare streaming: false.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage", binding=_HTTP),
-)
-def no_stream(payload: Payload) -> Iterator[Violation]:
-    if _lacks_stream(payload):
-        yield Violation("", f"answered with {payload.media_type}")
+)(no_stream)
 
 
 @BODY.also("HTTP-001")
 def wrong_type_of_json(payload: Payload) -> Iterator[Violation]:
-    if payload.framed or isinstance(payload.answer, Unreadable) or _lacks_stream(payload):
+    if payload.framed or isinstance(payload.answer, Unreadable) or payload.lacks_stream:
         return
     allowed = _ERROR_TYPES if isinstance(payload.answer, ProtocolError) else _SUCCESS_TYPES
     if payload.value is not None and payload.content_type not in allowed:
@@ -315,10 +312,6 @@ def no_error_info(status: GrpcStatus) -> Iterator[Violation]:
     details = status.error.data or ()
     if not any(isinstance(one, dict) and one.get("reason") == status.kind.reason for one in details):
         yield Violation("", status.error.name)
-
-
-def _lacks_stream(payload: Payload) -> bool:
-    return payload.streaming and not payload.framed and not isinstance(payload.answer, ProtocolError | Unreadable)
 
 
 def _lacks_wrapper(facts: HttpError) -> bool:

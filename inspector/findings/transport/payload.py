@@ -11,6 +11,7 @@ from inspector.findings.lenient_json import Lenient, Oddity, oddities
 from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -53,6 +54,11 @@ class Payload(NamedTuple):
         return self.content_type or "no content type"
 
     @property
+    def lacks_stream(self) -> bool:
+        """Whether the response to a streaming call is readable, but not a stream."""
+        return self.streaming and not self.framed and not isinstance(self.answer, ProtocolError | Unreadable)
+
+    @property
     def has_error(self) -> bool:
         """Whether the payload has an error member that is not null."""
         return isinstance(self.value, dict) and self.value.get("error") is not None
@@ -90,6 +96,12 @@ def wrong_media_type(payload: Payload) -> Iterator[Violation]:
         yield Violation("", f"charset={payload.charset[:80]}")
     if payload.framed and not payload.streaming:
         yield Violation("", payload.content_type or "a stream of events")
+
+
+def no_stream(payload: Payload) -> Iterator[Violation]:
+    """Report a response to a streaming call that is not a stream."""
+    if payload.lacks_stream:
+        yield Violation("", f"answered with {payload.media_type}")
 
 
 STREAM_RULES: list[Rule] = []
