@@ -99,13 +99,13 @@ def oddities(value: Json, *steps: str | int) -> Iterator[Odd]:
         yield Odd(Oddity.HALF, pointer(*steps), ascii(value[:_SHOWN]))
 
 
-def sound(value: Json) -> Json:
+def without_oddities(value: Json) -> Json:
     """Return a value without what is odd in it: no number that is none, no half of a character."""
     match value:
         case dict():
-            return {whole(name): sound(member) for name, member in value.items()}
+            return {whole(name): without_oddities(member) for name, member in value.items()}
         case list():
-            return [sound(item) for item in value]
+            return [without_oddities(item) for item in value]
         case float() if not math.isfinite(value):
             return None
         case str():

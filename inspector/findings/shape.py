@@ -90,7 +90,7 @@ def texts(*names: str, **others: Kind) -> dict[str, Kind]:
     return dict.fromkeys(names, TEXT) | others
 
 
-class Slip(Enum):
+class SchemaErrorKind(Enum):
     """In which way a value leaves its shape."""
 
     MISSING = auto()
@@ -112,13 +112,13 @@ class Slip(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class SchemaError:
     """One place where a value leaves its shape: the member `name` of an object of this shape, at `pointer`.
 
     `value` is what stands there, None where nothing does.
     """
 
-    slip: Slip
+    kind: SchemaErrorKind
     shape: Shape
     name: str
     pointer: str
@@ -145,9 +145,9 @@ _TIMESTAMP = re.compile(
 )
 
 
-def breaches(
+def schema_errors(
     value: Json, kind: Kind, steps: tuple[str | int, ...] = (), of: Shape = _NOTHING, name: str = ""
-) -> Iterator[Breach]:
+) -> Iterator[SchemaError]:
     """Compare a value with its shape and report every difference; `steps` lead to the value.
 
     The value is the member `name` of an object of shape `of`, or inside that member.
@@ -160,28 +160,32 @@ def breaches(
                 yield _mistyped(value, "an array", steps, of, name)
                 return
             for number, item in enumerate(value):
-                yield from breaches(item, kind.item, (*steps, number), of, name)
+                yield from schema_errors(item, kind.item, (*steps, number), of, name)
         case _ if not isinstance(value, dict):
             yield _mistyped(value, "an object", steps, of, name)
         case Named():
             for member, item in value.items():
-                yield from breaches(item, kind.value, (*steps, member), of, name)
+                yield from schema_errors(item, kind.value, (*steps, member), of, name)
         case Shape():
             yield from _of_object(value, kind, steps)
         case Union():
             yield from _of_union(value, kind, steps)
 
 
-def _mistyped(value: Json, due: str, steps: tuple[str | int, ...], of: Shape, name: str) -> Breach:
-    return Breach(Slip.WRONG_TYPE, of, name, pointer(*steps), f"{due} is due, this is {brief(value)}", value)
+def _mistyped(value: Json, due: str, steps: tuple[str | int, ...], of: Shape, name: str) -> SchemaError:
+    return SchemaError(
+        SchemaErrorKind.WRONG_TYPE, of, name, pointer(*steps), f"{due} is due, this is {brief(value)}", value
+    )
 
 
-def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of: Shape, name: str) -> Iterator[Breach]:
+def _of_plain(
+    value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of: Shape, name: str
+) -> Iterator[SchemaError]:
     if isinstance(kind, Words):
         if not isinstance(value, str):
             yield _mistyped(value, "a string", steps, of, name)
         elif value not in kind.words:
-            yield Breach(Slip.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
+            yield SchemaError(SchemaErrorKind.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
         return
     if kind is INT64 and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
         return
@@ -189,19 +193,19 @@ def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of
     if due is not None and (not isinstance(value, due) or (due is int and isinstance(value, bool))):
         yield _mistyped(value, kind.value, steps, of, name)
     elif kind in (BYTES, PLAIN_BYTES) and not is_base64(value):
-        yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
+        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
     elif kind is PLAIN_BYTES and ("-" in value or "_" in value):
-        yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is base64url", value)
+        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is base64url", value)
     elif kind is TIME and not is_timestamp(value):
-        yield Breach(Slip.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
+        yield SchemaError(SchemaErrorKind.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
 
 
-def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[Breach]:
+def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:
     for name in shape.required:
         if value.get(name) is None:
-            yield Breach(Slip.MISSING, shape, name, pointer(*steps, name), f"{name} is missing")
+            yield SchemaError(SchemaErrorKind.MISSING, shape, name, pointer(*steps, name), f"{name} is missing")
         elif isinstance(text := value[name], str) and not text.strip():
-            yield Breach(Slip.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
+            yield SchemaError(SchemaErrorKind.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
     if shape.one_of:
         # null is a value if the member can be anything
         chosen = [
@@ -211,21 +215,25 @@ def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, 
         ]
         if not chosen:
             seen = f"none of {', '.join(shape.one_of)}"
-            yield Breach(Slip.NONE_OF, shape, "", pointer(*steps), seen, dict(value))
+            yield SchemaError(SchemaErrorKind.NONE_OF, shape, "", pointer(*steps), seen, dict(value))
         elif len(chosen) > 1:
-            yield Breach(Slip.SEVERAL, shape, chosen[1], pointer(*steps, chosen[1]), " and ".join(chosen))
+            yield SchemaError(
+                SchemaErrorKind.SEVERAL, shape, chosen[1], pointer(*steps, chosen[1]), " and ".join(chosen)
+            )
     for name, member in value.items():
         kind = shape.members.get(name)
         there = (*steps, name)
         if kind is None:
-            yield Breach(Slip.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member)
+            yield SchemaError(
+                SchemaErrorKind.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member
+            )
         elif member is not None:
-            yield from breaches(member, kind, there, shape, name)
+            yield from schema_errors(member, kind, there, shape, name)
         elif name not in shape.required and kind is not ANY:
-            yield Breach(Slip.NULL, shape, name, pointer(*there), f"{name} is null")
+            yield SchemaError(SchemaErrorKind.NULL, shape, name, pointer(*there), f"{name} is null")
 
 
-def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[Breach]:
+def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:
     said = value.get(union.by)
     shape = union.shapes.get(said) if isinstance(said, str) else None
     if shape is not None:
@@ -234,12 +242,12 @@ def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, .
     any_shape = Shape(union.of, {})
     where = pointer(*steps, union.by)
     if said is None:
-        yield Breach(Slip.MISSING, any_shape, union.by, where, f"{union.by} is missing", None)
+        yield SchemaError(SchemaErrorKind.MISSING, any_shape, union.by, where, f"{union.by} is missing", None)
     elif not isinstance(said, str):
         yield _mistyped(said, "a string", (*steps, union.by), any_shape, union.by)
     else:
         seen = f"{said[:80]!r} is none of {', '.join(union.shapes)}"
-        yield Breach(Slip.WORD, any_shape, union.by, where, seen, said)
+        yield SchemaError(SchemaErrorKind.WORD, any_shape, union.by, where, seen, said)
 
 
 def is_timestamp(text: str) -> bool:
@@ -267,7 +275,7 @@ def camel_case(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in others) if others else ""
 
 
-def meant(name: str, shape: Shape) -> str:
+def closest_member(name: str, shape: Shape) -> str:
     """Return the member of a shape that a name is probably meant to be, or nothing."""
     if camel_case(name) in shape.members or len(name) > _LONGEST_NAME:
         return ""

@@ -42,11 +42,11 @@ def no_interface(card: Facts) -> Iterator[Violation]:
     passing=with_interface(url="agent.example.com:443", protocolBinding="GRPC"),
 )
 def not_absolute(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
+    for interface in card.interfaces:
         # A binding that nobody knows may take what gRPC takes; what is missing is named by the rules about members.
-        why = flaw(one.url, target=one.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
-        if why and "url" not in one.lacks:
-            yield Violation(pointer(*one.steps, "url"), f"{one.url[:200]!r}: {why}")
+        why = flaw(interface.url, target=interface.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
+        if why and "url" not in interface.lacks:
+            yield Violation(pointer(*interface.steps, "url"), f"{interface.url[:200]!r}: {why}")
 
 
 @RULE_SET.rule(
@@ -62,10 +62,10 @@ def not_absolute(card: Facts) -> Iterator[Violation]:
     ),
 )
 def unfit_scheme(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        scheme = one.url.partition("://")[0].lower() if "://" in one.url else ""
-        if scheme and one.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
-            yield Violation(pointer(*one.steps, "url"), f"{scheme} for {one.binding or 'JSONRPC'}")
+    for interface in card.interfaces:
+        scheme = interface.url.partition("://")[0].lower() if "://" in interface.url else ""
+        if scheme and interface.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
+            yield Violation(pointer(*interface.steps, "url"), f"{scheme} for {interface.binding or 'JSONRPC'}")
 
 
 @RULE_SET.rule(
@@ -79,11 +79,11 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
     passing=with_interface(url="http://localhost:9999/a2a"),
 )
 def not_encrypted(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        host = host_of(one.url)
+    for interface in card.interfaces:
+        host = host_of(interface.url)
         inside = is_local(host) or is_private(host) or is_wildcard(host) or "." not in host
-        if one.url.lower().startswith(("http://", "ws://")) and host and not inside:
-            yield Violation(pointer(*one.steps, "url"), one.url)
+        if interface.url.lower().startswith(("http://", "ws://")) and host and not inside:
+            yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 
 @RULE_SET.rule(
@@ -112,9 +112,9 @@ def userinfo(card: Facts) -> Iterator[Violation]:
     failing=with_interface(url="http://0.0.0.0:8000/"),
 )
 def wildcard(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        if is_wildcard(host_of(one.url)):
-            yield Violation(pointer(*one.steps, "url"), one.url)
+    for interface in card.interfaces:
+        if is_wildcard(host_of(interface.url)):
+            yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 
 @RULE_SET.rule(
@@ -130,10 +130,10 @@ def unreachable(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
     if not served or is_local(served):
         return
-    for one in card.interfaces:
-        host = host_of(one.url)
+    for interface in card.interfaces:
+        host = host_of(interface.url)
         if is_local(host) or (is_private(host) and not is_private(served) and "." in served):
-            yield Violation(pointer(*one.steps, "url"), f"{one.url}, on a card from {served}")
+            yield Violation(pointer(*interface.steps, "url"), f"{interface.url}, on a card from {served}")
 
 
 @RULE_SET.rule(
@@ -147,10 +147,10 @@ def unreachable(card: Facts) -> Iterator[Violation]:
 )
 def other_origin(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
-    for one in card.interfaces if served else ():
-        host = host_of(one.url)
+    for interface in card.interfaces if served else ():
+        host = host_of(interface.url)
         if host and host != served and not (is_local(host) or is_wildcard(host) or is_private(host)):
-            yield Violation(pointer(*one.steps, "url"), f"{host}, the card came from {served}")
+            yield Violation(pointer(*interface.steps, "url"), f"{host}, the card came from {served}")
 
 
 @RULE_SET.rule(
@@ -163,10 +163,14 @@ def other_origin(card: Facts) -> Iterator[Violation]:
     failing=with_interface(url="https://agent.example.com/a2a#main"),
 )
 def fragment(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        parts = split(one.url)
-        if parts and "://" in one.url and (parts.fragment or (parts.query and one.binding.upper() == "HTTP+JSON")):
-            yield Violation(pointer(*one.steps, "url"), one.url)
+    for interface in card.interfaces:
+        parts = split(interface.url)
+        if (
+            parts
+            and "://" in interface.url
+            and (parts.fragment or (parts.query and interface.binding.upper() == "HTTP+JSON"))
+        ):
+            yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 
 @RULE_SET.rule(
@@ -223,6 +227,6 @@ def _other_urls(card: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _every_url(card: Facts) -> Iterator[tuple[str, str]]:
-    yield from ((pointer(*one.steps, "url"), one.url) for one in card.interfaces)
+    yield from ((pointer(*interface.steps, "url"), interface.url) for interface in card.interfaces)
     yield from _other_urls(card)
     yield from card.login_urls()

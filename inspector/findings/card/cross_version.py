@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
 from inspector.findings.rule_set import HINT, V1, WARNING, RuleSet, Violation
-from inspector.findings.shape import Slip
+from inspector.findings.shape import SchemaErrorKind
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts](generations=V1)
@@ -42,9 +42,15 @@ OLD = (
     failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
 )
 def member_of_1_0(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        if one.slip is Slip.UNKNOWN and one.value is not None and one.name in NEW.get(one.shape.of, ()):
-            yield Violation(one.pointer, f"{one.name} is a member of 1.0; this card has the shape of {card.generation}")
+    for error in card.schema_errors:
+        if (
+            error.kind is SchemaErrorKind.UNKNOWN
+            and error.value is not None
+            and error.name in NEW.get(error.shape.of, ())
+        ):
+            yield Violation(
+                error.pointer, f"{error.name} is a member of 1.0; this card has the shape of {card.generation}"
+            )
 
 
 @RULE_SET.rule(
@@ -104,8 +110,8 @@ def old_requirements(card: Facts) -> Iterator[Violation]:
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
 def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
-    for number, one in card.skills if not card.hybrid else ():
-        if "security" in one:
+    for number, entry in card.skills if not card.hybrid else ():
+        if "security" in entry:
             yield Violation(pointer("skills", number, "security"), "security instead of securityRequirements")
 
 
@@ -119,9 +125,9 @@ def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
     failing={"capabilities": {"stateTransitionHistory": True}},
 )
 def removed_capability(card: Facts) -> Iterator[Violation]:
-    for one in card.slips(Slip.UNKNOWN, "capabilities"):
-        if one.name == "stateTransitionHistory" and not card.hybrid:
-            yield Violation(one.pointer, "stateTransitionHistory is gone in 1.0")
+    for error in card.errors_of(SchemaErrorKind.UNKNOWN, "capabilities"):
+        if error.name == "stateTransitionHistory" and not card.hybrid:
+            yield Violation(error.pointer, "stateTransitionHistory is gone in 1.0")
 
 
 @RULE_SET.rule(
@@ -170,9 +176,9 @@ def required_since_0_2(card: Facts) -> Iterator[Violation]:
     for name in ("description", "defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) is None:
             yield Violation(pointer(name), f"{name} is missing")
-    for number, one in card.skills:
+    for number, entry in card.skills:
         for name in ("description", "tags"):
-            if one.get(name) is None:
+            if entry.get(name) is None:
                 yield Violation(pointer("skills", number, name), f"{name} is missing")
 
 

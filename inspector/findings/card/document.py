@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass, field
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.lenient_json import Lenient, Oddity, oddities, sound
+from inspector.findings.lenient_json import Lenient, Oddity, oddities, without_oddities
 from inspector.findings.rule_set import Rule
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
@@ -146,7 +146,7 @@ def read_document(raw: bytes) -> Document:
         if lenient.odd:
             for odd in oddities(document.value):
                 document.broken(_ODD[odd.oddity], odd.pointer, odd.seen)
-            document.value = sound(document.value)
+            document.value = without_oddities(document.value)
     if isinstance(strict, Unreadable) and not document.findings:
         document.broken("CARD-098" if document.read and not lenient.forgiving else "CARD-006", "", strict.why)
     elif document.read and not isinstance(document.value, dict):

@@ -8,7 +8,7 @@ from inspector.findings.card.cross_version import NEW, OLD
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, skill
 from inspector.findings.rule_set import ERROR, EVERY, HINT, SINCE_0_2, V1, WARNING, Check, RuleSet, Violation
-from inspector.findings.shape import Breach, Slip, camel_case, meant
+from inspector.findings.shape import SchemaError, SchemaErrorKind, camel_case, closest_member
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
@@ -18,13 +18,17 @@ _INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security schem
 """Objects without rules of their own: the rules about the object around them report their errors."""
 
 
-def _reporter(slip: Slip, of: str) -> Check[Facts]:
+def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
     shapes = _INSIDE.get(of, (of,))
 
     def check(card: Facts) -> Iterator[Violation]:
-        for one in card.breaches:
-            if one.slip is slip and one.shape.of in shapes and one.name not in ("security", "securityRequirements"):
-                yield Violation(one.pointer, one.seen)
+        for error in card.schema_errors:
+            if (
+                error.kind is kind
+                and error.shape.of in shapes
+                and error.name not in ("security", "securityRequirements")
+            ):
+                yield Violation(error.pointer, error.seen)
 
     return check
 
@@ -40,7 +44,7 @@ def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, gen
         remedy="Add the member; clients that check the card refuse it otherwise.",
         generations=generations,
         failing=lacking,
-    )(_reporter(Slip.MISSING, of))
+    )(_reporter(SchemaErrorKind.MISSING, of))
     RULE_SET.rule(
         f"CARD-{number + 1:03}",
         ERROR,
@@ -50,7 +54,7 @@ def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, gen
         remedy="Correct the member; typed clients cannot read the card at all.",
         generations=generations,
         failing=wrong,
-    )(_reporter(Slip.WRONG_TYPE, of))
+    )(_reporter(SchemaErrorKind.WRONG_TYPE, of))
 
 
 _KEY = "apiKeySecurityScheme"
@@ -136,10 +140,15 @@ _declare(
     passing={"description": ""},
 )
 def blank_text(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
+    for error in card.schema_errors:
         # A url is judged as a url, and an empty version as no version.
-        if one.slip is Slip.BLANK and one.name not in ("url", "description", "protocolVersion", "protected"):
-            yield Violation(one.pointer, one.seen)
+        if error.kind is SchemaErrorKind.BLANK and error.name not in (
+            "url",
+            "description",
+            "protocolVersion",
+            "protected",
+        ):
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -152,9 +161,9 @@ def blank_text(card: Facts) -> Iterator[Violation]:
     failing={"description": ""},
 )
 def blank_description(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        if one.slip is Slip.BLANK and one.name == "description":
-            yield Violation(one.pointer, one.seen)
+    for error in card.schema_errors:
+        if error.kind is SchemaErrorKind.BLANK and error.name == "description":
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -188,8 +197,8 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     for name in ("defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) == [] and not card.layout.modes_required:
             yield Violation(pointer(name), f"{name} is empty")
-    for number, one in card.skills:
-        if one.get("tags") == []:
+    for number, entry in card.skills:
+        if entry.get("tags") == []:
             yield Violation(pointer("skills", number, "tags"), "the skill has no tags")
 
 
@@ -203,9 +212,9 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     failing={"skills": [{**skill(), "examples": None}]},
 )
 def null_member(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        if one.slip is Slip.NULL:
-            yield Violation(one.pointer, one.seen)
+    for error in card.schema_errors:
+        if error.kind is SchemaErrorKind.NULL:
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -218,7 +227,7 @@ def null_member(card: Facts) -> Iterator[Violation]:
     failing={"default_input_modes": ["text/plain"]},
 )
 def not_camel_case(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
+    for one in card.unknown_members():
         if camel_case(one.name) in one.shape.members:
             yield Violation(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
 
@@ -234,8 +243,8 @@ def not_camel_case(card: Facts) -> Iterator[Violation]:
     passing={"x-internal-id": "42"},
 )
 def misspelled(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
-        if not _is_foreign(card, one) and (known := meant(one.name, one.shape)):
+    for one in card.unknown_members():
+        if not _is_foreign(card, one) and (known := closest_member(one.name, one.shape)):
             yield Violation(one.pointer, f"{one.name}: {known} may be meant")
 
 
@@ -249,8 +258,8 @@ def misspelled(card: Facts) -> Iterator[Violation]:
     failing={"x-internal-id": "42"},
 )
 def unknown_member(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
-        spelled = camel_case(one.name) in one.shape.members or meant(one.name, one.shape)
+    for one in card.unknown_members():
+        spelled = camel_case(one.name) in one.shape.members or closest_member(one.name, one.shape)
         if not spelled and not _is_foreign(card, one) and one.name not in _HOMES:
             yield Violation(one.pointer, one.seen)
 
@@ -265,7 +274,7 @@ def unknown_member(card: Facts) -> Iterator[Violation]:
     failing={"pushNotifications": True},
 )
 def misplaced(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
+    for one in card.unknown_members():
         if one.name in _HOMES and not _is_foreign(card, one):
             yield Violation(one.pointer, f"{one.name} belongs into {_HOMES[one.name]}")
 
@@ -279,11 +288,11 @@ _HOMES: Mapping[str, str] = {
 """Where members belong whose names mean only one thing."""
 
 
-def _is_foreign(card: Facts, one: Breach) -> bool:
+def _is_foreign(card: Facts, error: SchemaError) -> bool:
     """Return whether an unknown member belongs to the same object of another version, which other rules report."""
     if card.layout.older:
-        return one.shape.of == "card" and one.name in OLD
-    return one.name in NEW.get(one.shape.of, ()) or (one.shape.of == "card" and one.name == "authentication")
+        return error.shape.of == "card" and error.name in OLD
+    return error.name in NEW.get(error.shape.of, ()) or (error.shape.of == "card" and error.name == "authentication")
 
 
 @RULE_SET.rule(

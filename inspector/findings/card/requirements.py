@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
-from inspector.findings.shape import Slip, camel_case, meant
+from inspector.findings.shape import SchemaErrorKind, camel_case, closest_member
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
@@ -23,8 +23,8 @@ RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 )
 def undeclared(card: Facts) -> Iterator[Violation]:
     declared = card.value.get("securitySchemes", {})
-    strangers = card.slips(Slip.UNKNOWN, "card")
-    lost = any("securitySchemes" in (camel_case(one.name), meant(one.name, one.shape)) for one in strangers)
+    strangers = card.errors_of(SchemaErrorKind.UNKNOWN, "card")
+    lost = any("securitySchemes" in (camel_case(one.name), closest_member(one.name, one.shape)) for one in strangers)
     if lost or not isinstance(declared, dict):
         return  # that is what is wrong, once
     names = declared
@@ -45,11 +45,11 @@ def undeclared(card: Facts) -> Iterator[Violation]:
     failing={"securityRequirements": [{"bearer": []}]},
 )
 def requirement_shape(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        inside = one.shape.of in ("security requirement", "scopes")
-        mistyped = one.slip is Slip.WRONG_TYPE and (inside or one.name == card.layout.requirements)
-        if mistyped or (inside and one.slip is Slip.UNKNOWN):
-            yield Violation(one.pointer, one.seen)
+    for error in card.schema_errors:
+        inside = error.shape.of in ("security requirement", "scopes")
+        mistyped = error.kind is SchemaErrorKind.WRONG_TYPE and (inside or error.name == card.layout.requirements)
+        if mistyped or (inside and error.kind is SchemaErrorKind.UNKNOWN):
+            yield Violation(error.pointer, error.seen)
     for steps, requirement in card.requirement_objects if not card.layout.nested_requirements else ():
         if isinstance(requirement.get("schemes"), dict):
             yield Violation(pointer(*steps, "schemes"), "the shape of 1.0")
@@ -69,10 +69,12 @@ def unknown_scope(card: Facts) -> Iterator[Violation]:
     for flow in card.flows:
         scopes = flow.members.get("scopes")
         offered.setdefault(str(flow.steps[1]), set()).update(scopes if isinstance(scopes, dict) else ())
-    for one in card.requirements:
-        for scope in one.scopes:
-            if offered.get(one.name) and scope not in offered[one.name]:
-                yield Violation(one.pointer, f"{scope!r} is not among {', '.join(sorted(offered[one.name])[:20])}")
+    for requirement in card.requirements:
+        for scope in requirement.scopes:
+            if offered.get(requirement.name) and scope not in offered[requirement.name]:
+                yield Violation(
+                    requirement.pointer, f"{scope!r} is not among {', '.join(sorted(offered[requirement.name])[:20])}"
+                )
 
 
 @RULE_SET.rule(
@@ -102,7 +104,9 @@ def idle_scopes(card: Facts) -> Iterator[Violation]:
 )
 def none_required(card: Facts) -> Iterator[Violation]:
     if card.schemes and not card.requirement_objects and "security" not in card.value:
-        yield Violation("/securitySchemes", f"{', '.join(one.name for one in card.schemes[:5])}, and no requirement")
+        yield Violation(
+            "/securitySchemes", f"{', '.join(scheme.name for scheme in card.schemes[:5])}, and no requirement"
+        )
 
 
 @RULE_SET.rule(

@@ -44,19 +44,19 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
     failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
 )
 def no_kind(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if one.known or one.foreign or one.wrappers or _leaks(one):
+    for scheme in card.schemes:
+        if scheme.known or scheme.foreign or scheme.wrappers or _leaks(scheme):
             continue
         if not card.layout.scheme_types:
-            yield Violation(pointer(*one.steps), f"none of {', '.join(SCHEME_TYPES)}")
+            yield Violation(pointer(*scheme.steps), f"none of {', '.join(SCHEME_TYPES)}")
         else:
-            seen = brief(one.value.get("type")) if "type" in one.value else "type is missing"
-            yield Violation(pointer(*one.steps, "type"), seen)
+            seen = brief(scheme.value.get("type")) if "type" in scheme.value else "type is missing"
+            yield Violation(pointer(*scheme.steps, "type"), seen)
 
 
-def _leaks(one: Scheme) -> bool:
-    inside = one.value.get("scheme")
-    return "$case" in one.value or (isinstance(inside, dict) and "$case" in inside)
+def _leaks(scheme: Scheme) -> bool:
+    inside = scheme.value.get("scheme")
+    return "$case" in scheme.value or (isinstance(inside, dict) and "$case" in inside)
 
 
 @RULE_SET.rule(
@@ -70,9 +70,9 @@ def _leaks(one: Scheme) -> bool:
     failing=_scheme("bearer", mtlsSecurityScheme={}),
 )
 def several_kinds(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if len(one.wrappers) > 1:
-            yield Violation(pointer(*one.steps), " and ".join(one.wrappers))
+    for scheme in card.schemes:
+        if len(scheme.wrappers) > 1:
+            yield Violation(pointer(*scheme.steps), " and ".join(scheme.wrappers))
 
 
 @RULE_SET.rule(
@@ -87,10 +87,10 @@ def several_kinds(card: Facts) -> Iterator[Violation]:
     passing=_scheme("key", type="apiKey"),
 )
 def shapes_contradict(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        said = one.value.get("type")
-        if len(one.wrappers) == 1 and isinstance(said, str) and said != one.kind:
-            yield Violation(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.wrappers[0]}")
+    for scheme in card.schemes:
+        said = scheme.value.get("type")
+        if len(scheme.wrappers) == 1 and isinstance(said, str) and said != scheme.kind:
+            yield Violation(pointer(*scheme.steps, "type"), f"{said[:40]!r} beside {scheme.wrappers[0]}")
 
 
 @RULE_SET.rule(
@@ -103,9 +103,9 @@ def shapes_contradict(card: Facts) -> Iterator[Violation]:
     failing=_scheme("old", type="http", scheme="bearer"),
 )
 def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if one.foreign:
-            yield Violation(pointer(*one.steps), one.wrappers[0] if one.wrappers else f"type {one.kind!r}")
+    for scheme in card.schemes:
+        if scheme.foreign:
+            yield Violation(pointer(*scheme.steps), scheme.wrappers[0] if scheme.wrappers else f"type {scheme.kind!r}")
 
 
 @RULE_SET.rule(
@@ -118,9 +118,9 @@ def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
     failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
 )
 def leaked_wrapper(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if _leaks(one):
-            steps = one.steps if "$case" in one.value else (*one.steps, "scheme")
+    for scheme in card.schemes:
+        if _leaks(scheme):
+            steps = scheme.steps if "$case" in scheme.value else (*scheme.steps, "scheme")
             yield Violation(pointer(*steps, "$case"), "$case")
 
 
@@ -135,10 +135,10 @@ def leaked_wrapper(card: Facts) -> Iterator[Violation]:
 )
 def key_place(card: Facts) -> Iterator[Violation]:
     name = card.layout.key_place
-    for one in card.schemes:
-        place = one.members.get(name)
-        if one.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
-            yield Violation(pointer(*one.inside, name), repr(place))
+    for scheme in card.schemes:
+        place = scheme.members.get(name)
+        if scheme.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
+            yield Violation(pointer(*scheme.inside, name), repr(place))
 
 
 @RULE_SET.rule(
@@ -189,9 +189,13 @@ def _not_secure(url: str) -> str:
     failing=_flows(authorizationCode=None),
 )
 def no_flow(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if one.kind == "oauth2" and isinstance(flows := one.members.get("flows"), dict) and not any(flows.values()):
-            yield Violation(pointer(*one.inside, "flows"), "no flow")
+    for scheme in card.schemes:
+        if (
+            scheme.kind == "oauth2"
+            and isinstance(flows := scheme.members.get("flows"), dict)
+            and not any(flows.values())
+        ):
+            yield Violation(pointer(*scheme.inside, "flows"), "no flow")
 
 
 @RULE_SET.rule(
@@ -205,10 +209,10 @@ def no_flow(card: Facts) -> Iterator[Violation]:
     failing=_flows(clientCredentials=_TOKEN_FLOW),
 )
 def several_flows(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        flows = one.members.get("flows")
-        if one.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
-            yield Violation(pointer(*one.inside, "flows"), " and ".join(list(flows)[:5]))
+    for scheme in card.schemes:
+        flows = scheme.members.get("flows")
+        if scheme.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
+            yield Violation(pointer(*scheme.inside, "flows"), " and ".join(list(flows)[:5]))
 
 
 @RULE_SET.rule(
@@ -222,9 +226,9 @@ def several_flows(card: Facts) -> Iterator[Violation]:
     failing=_flows(authorizationCode=None, password=_TOKEN_FLOW),
 )
 def deprecated_flow(card: Facts) -> Iterator[Violation]:
-    for one in card.flows:
-        if one.kind in ("implicit", "password"):
-            yield Violation(pointer(*one.steps), one.kind)
+    for flow in card.flows:
+        if flow.kind in ("implicit", "password"):
+            yield Violation(pointer(*flow.steps), flow.kind)
 
 
 @RULE_SET.rule(
@@ -237,9 +241,9 @@ def deprecated_flow(card: Facts) -> Iterator[Violation]:
     failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
 )
 def unknown_flow(card: Facts) -> Iterator[Violation]:
-    for one in card.flows:
-        if one.kind not in card.layout.flows:
-            yield Violation(pointer(*one.steps), one.kind)
+    for flow in card.flows:
+        if flow.kind not in card.layout.flows:
+            yield Violation(pointer(*flow.steps), flow.kind)
 
 
 @RULE_SET.rule(
@@ -252,7 +256,7 @@ def unknown_flow(card: Facts) -> Iterator[Violation]:
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
 )
 def no_discovery(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        url = one.members.get("openIdConnectUrl")
+    for scheme in card.schemes:
+        url = scheme.members.get("openIdConnectUrl")
         if isinstance(url, str) and url and not url.endswith("/.well-known/openid-configuration"):
-            yield Violation(pointer(*one.inside, "openIdConnectUrl"), url)
+            yield Violation(pointer(*scheme.inside, "openIdConnectUrl"), url)

@@ -13,7 +13,7 @@ RULE_SET = RuleSet[Facts](generations=V1)
 """The examples of these rules change the headers of an answer, not the card."""
 
 _OLD_PATH = "/.well-known/agent.json"
-SOUND_HEADERS = {
+VALID_HEADERS = {
     "content-type": "application/json",
     "cache-control": "public, max-age=3600",
     "etag": '"5f2a"',

@@ -66,8 +66,8 @@ def mode_twice(card: Facts) -> Iterator[Violation]:
 )
 def same_id(card: Facts) -> Iterator[Violation]:
     first: dict[str, int] = {}
-    for number, one in card.skills:
-        name = one.get("id")
+    for number, entry in card.skills:
+        name = entry.get("id")
         if isinstance(name, str) and name and first.setdefault(name, number) != number:
             yield Violation(pointer("skills", number, "id"), f"{name!r} is the id of skill {first[name]} as well")
 
@@ -83,10 +83,10 @@ def same_id(card: Facts) -> Iterator[Violation]:
 )
 def example_without_mode(card: Facts) -> Iterator[Violation]:
     defaults = card.value.get("defaultInputModes")
-    for number, one in card.skills:
-        modes = one.get("inputModes") or defaults
+    for number, entry in card.skills:
+        modes = entry.get("inputModes") or defaults
         texts = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
-        examples = one.get("examples")
+        examples = entry.get("examples")
         if not texts or not isinstance(examples, list) or any(_reads_text(mode) for mode in texts):
             continue
         for place, example in enumerate(examples):
@@ -116,8 +116,8 @@ def _is_structured(example: str) -> bool:
     failing={"skills": [skill(tags=["language", "language"])]},
 )
 def idle_tag(card: Facts) -> Iterator[Violation]:
-    for number, one in card.skills:
-        tags = one.get("tags")
+    for number, entry in card.skills:
+        tags = entry.get("tags")
         known: set[str] = set()
         for place, tag in enumerate(tags if isinstance(tags, list) else ()):
             if isinstance(tag, str):
@@ -136,8 +136,8 @@ def idle_tag(card: Facts) -> Iterator[Violation]:
     failing={"skills": [skill(examples=[""])]},
 )
 def blank_example(card: Facts) -> Iterator[Violation]:
-    for number, one in card.skills:
-        examples = one.get("examples")
+    for number, entry in card.skills:
+        examples = entry.get("examples")
         for place, example in enumerate(examples if isinstance(examples, list) else ()):
             if isinstance(example, str) and not example.strip():
                 yield Violation(pointer("skills", number, "examples", place), repr(example[:50]))
@@ -157,8 +157,8 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
     failing={"capabilities": {"extensions": [{"uri": "glossary"}]}},
 )
 def no_uri(card: Facts) -> Iterator[Violation]:
-    for where, one in card.extensions:
-        uri = one.get("uri")
+    for where, extension in card.extensions:
+        uri = extension.get("uri")
         if isinstance(uri, str) and (not _URI.fullmatch(uri) or (uri.lower().startswith("http") and flaw(uri))):
             yield Violation(f"{where}/uri", repr(uri[:200]))
 
@@ -177,8 +177,8 @@ def no_uri(card: Facts) -> Iterator[Violation]:
 )
 def extension_twice(card: Facts) -> Iterator[Violation]:
     known: set[str] = set()
-    for where, one in card.extensions:
-        uri = one.get("uri")
+    for where, extension in card.extensions:
+        uri = extension.get("uri")
         if isinstance(uri, str):
             if uri in known:
                 yield Violation(f"{where}/uri", f"{uri[:200]} again")

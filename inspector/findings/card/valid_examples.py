@@ -114,7 +114,7 @@ _CARD_1_0: dict[str, Json] = {
     ],
 }
 
-SOUND: Mapping[str, dict[str, Json]] = {
+VALID_CARDS: Mapping[str, dict[str, Json]] = {
     "0.1": _CARD_0_1,
     "0.2": _CARD_0_2,
     "0.3": {**_CARD_0_2, "protocolVersion": "0.3.0"},

@@ -21,7 +21,7 @@ _KEPT_CODES = range(-32768, -32099)
 
 
 @dataclass(frozen=True)
-class Refusal:
+class ErrorObject:
     """The error object of an answer, which stands in its payload at `steps`; `status` is that of HTTP."""
 
     value: Mapping[str, Json]
@@ -63,7 +63,7 @@ class Refusal:
         return None if code is None or (code in _OWN_CODES and code < self.traits.last_error) else BY_CODE.get(code)
 
 
-RULE_SET = RuleSet[Refusal](generations=V1)
+RULE_SET = RuleSet[ErrorObject](generations=V1)
 """The examples of these rules are errors of JSON-RPC."""
 
 
@@ -97,7 +97,7 @@ def _error(**changes: Json) -> Json:
     passing=_error(),
     generations=NEWEST_FIRST,
 )
-def no_message(error: Refusal) -> Iterator[Violation]:
+def no_message(error: ErrorObject) -> Iterator[Violation]:
     said = error.value.get("message")
     if not isinstance(said, str) and (error.binding == "JSONRPC" or error.traits.details_errors):
         seen = "message is missing" if said is None else f"message is {type_name(said)}"
@@ -114,7 +114,7 @@ def no_message(error: Refusal) -> Iterator[Violation]:
     failing=_error(data={"taskId": "t-1"}),
     passing=_error(),
 )
-def untyped_details(error: Refusal) -> Iterator[Violation]:
+def untyped_details(error: ErrorObject) -> Iterator[Violation]:
     listed = error.value.get(error.place)
     if listed is not None and not isinstance(listed, list):
         yield Violation(pointer(*error.steps, error.place), f"an array is due, this is {brief(listed)}")
@@ -135,7 +135,7 @@ def untyped_details(error: Refusal) -> Iterator[Violation]:
     failing=_error(data=None),
     passing=_error(),
 )
-def no_info(error: Refusal) -> Iterator[Violation]:
+def no_info(error: ErrorObject) -> Iterator[Violation]:
     untyped = not isinstance(error.value.get("data", []), list)  # which is said of it already
     if error.code is not None and error.code in _OWN_CODES and error.info() is None and not untyped:
         kind = error.kind()
@@ -152,7 +152,7 @@ def no_info(error: Refusal) -> Iterator[Violation]:
     failing=_error(data=_info(reason="TASK_NOT_CANCELABLE")),
     passing=_error(),
 )
-def other_reason(error: Refusal) -> Iterator[Violation]:
+def other_reason(error: ErrorObject) -> Iterator[Violation]:
     info = error.info()
     if info is None:
         return
@@ -176,7 +176,7 @@ def other_reason(error: Refusal) -> Iterator[Violation]:
     failing=_error(data=_info(domain="example.com")),
     passing=_error(),
 )
-def other_domain(error: Refusal) -> Iterator[Violation]:
+def other_domain(error: ErrorObject) -> Iterator[Violation]:
     info = error.info()
     if info is None:
         return
@@ -198,7 +198,7 @@ def other_domain(error: Refusal) -> Iterator[Violation]:
     passing=_error(code=-31000, data=None),
     generations=NEWEST_FIRST,
 )
-def foreign_code(error: Refusal) -> Iterator[Violation]:
+def foreign_code(error: ErrorObject) -> Iterator[Violation]:
     code = error.code
     if code is not None and code in _KEPT_CODES and code not in BY_CODE:
         yield Violation(pointer(*error.steps, "code"), f"{code}, which JSON-RPC keeps for later")

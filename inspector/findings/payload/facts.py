@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from inspector.findings.shape import Breach, Kind, Slip, breaches
+from inspector.findings.shape import Kind, SchemaError, SchemaErrorKind, schema_errors
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.model import Json
@@ -20,14 +20,14 @@ _INNER = (
 """The members in which more of the protocol's own objects stand."""
 _OWNERS = {"content": "parts", "tasks": "task", "artifacts": "artifact", "history": "message", "msg": "message"}
 
-_MOST_BREACHES = 1000
-"""How many places are named: who writes more wrong than this repeats one thing, and each costs a kilobyte."""
+_MOST_ERRORS = 1000
+"""How many places are named: who writes more wrong than this repeats one thing, and each one takes a kilobyte."""
 
 Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Told:
+class PayloadFacts:
     """An answer, an event or the body of a push, without its envelope, which stands in its payload at `steps`.
 
     `shape` is what it is due to look like, `binding` the one that it came over.
@@ -45,13 +45,13 @@ class Told:
         return traits_of(self.generation, self.binding)
 
     @cached_property
-    def breaches(self) -> tuple[Breach, ...]:
+    def schema_errors(self) -> tuple[SchemaError, ...]:
         """The places where the object leaves its shape, as many as are worth naming."""
-        return tuple(islice(breaches(self.value, self.shape, self.steps), _MOST_BREACHES))
+        return tuple(islice(schema_errors(self.value, self.shape, self.steps), _MOST_ERRORS))
 
-    def slips(self, *kinds: Slip) -> Iterator[Breach]:
-        """Give the breaches of some sorts."""
-        return (one for one in self.breaches if one.slip in kinds)
+    def errors_of(self, *kinds: SchemaErrorKind) -> Iterator[SchemaError]:
+        """Return the errors of these kinds."""
+        return (one for one in self.schema_errors if one.kind in kinds)
 
     @cached_property
     def objects(self) -> tuple[tuple[str, Steps, Mapping[str, Json]], ...]:

@@ -26,7 +26,7 @@ from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
 
 VALID_STREAM = stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED"))
-GOING_ON = frozenset({State.SUBMITTED, State.WORKING})
+RUNNING_STATES = frozenset({State.SUBMITTED, State.WORKING})
 """The states in which the agent works on a task."""
 _MOST_MESSAGES = 10_000
 
@@ -131,7 +131,7 @@ class StreamState:
         elif isinstance(event, TaskStatusUpdateEvent):
             state = event.status.state
             # An update that contradicts itself is not believed; other rules report updates after a terminal state.
-            is_final = value.get("final") is True and state not in GOING_ON and not is_terminal(state)
+            is_final = value.get("final") is True and state not in RUNNING_STATES and not is_terminal(state)
             self.final = self.final or is_final
             self.time = event.status.timestamp or self.time
         self.begun, self.failed, self.last = True, False, value

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
 from inspector.findings.rule_set import ERROR, HINT, LEGACY, V1, WARNING, Rule, RuleSet, Violation
-from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, EventFacts
+from inspector.findings.stream.facts import RUNNING_STATES, VALID_STREAM, EventFacts
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.v1_1 import revision_in
 from inspector.protocol.lifecycle import is_terminal, short
@@ -195,7 +195,7 @@ def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
 )
 def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
     state = facts.event.status.state
-    if facts.stream.streaming and facts.value.get("final") is True and state in GOING_ON:
+    if facts.stream.streaming and facts.value.get("final") is True and state in RUNNING_STATES:
         yield Violation("/final", f"final, and the task is {short(state)}")
 
 
