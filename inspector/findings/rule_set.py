@@ -25,11 +25,11 @@ SINCE_0_2 = NEWEST_FIRST[:-1]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that is checked.
+    """A requirement that is checked.
 
-    `section` is the ground it rests on, and `demand` says what that asks for, in its own key words (MUST, SHOULD) where
-    it has any. `passing` and `failing` are examples, in the shape that the family of the rule defines: for a card, a
-    merge patch (RFC 7386) on a sound one of the first of `generations`.
+    `section` names where the specification states it, and `demand` paraphrases it, with its key word (MUST, SHOULD).
+    The family of the rule defines the form of the examples `passing` and `failing`: for a card, a merge patch
+    (RFC 7386) on a valid card of the first of `generations`.
     """
 
     id: str
@@ -78,13 +78,9 @@ class Checked(Generic[FactsT]):
     rule: Rule
     check: Check[FactsT]
 
-    def holds_for(self, version: str) -> bool:
-        """Whether the rule is one of a protocol version."""
-        return version in self.rule.versions
-
     def judge(self, facts: FactsT) -> Iterator[Finding]:
-        """Give a finding for every place where the rule is broken; none where it does not hold for the version."""
-        if self.holds_for(facts.generation):
+        """Return a finding for every place that breaks the rule, if the rule holds for the protocol version."""
+        if facts.generation in self.rule.versions:
             for pointer, seen in self.check(facts):
                 yield Finding(self.rule.id, self.rule.severity, pointer, seen)
 
@@ -130,18 +126,17 @@ class RuleSet(Generic[FactsT]):
     def judge(self, facts: FactsT) -> list[Finding]:
         """Check every rule that holds for the protocol version; each one reports at most a hundred places."""
         found: list[Finding] = []
-        holding = self._of_version.get(facts.generation)
-        for checked in self._holding_for(facts.generation) if holding is None else holding:
+        version = facts.generation
+        holding = self._of_version.get(version)
+        if holding is None:
+            holding = self._of_version[version] = [one for one in self.rules if version in one.rule.versions]
+        for checked in holding:
             rule = checked.rule
             for pointer, seen in checked.check(facts):
                 found.append(Finding(rule.id, rule.severity, pointer, seen))
                 if len(found) >= _MOST_OF_ONE and found[-_MOST_OF_ONE].rule == rule.id:
                     break
         return found
-
-    def _holding_for(self, version: str) -> list[Checked[FactsT]]:
-        holding = self._of_version[version] = [one for one in self.rules if one.holds_for(version)]
-        return holding
 
     def _check(self, rule: Rule) -> Callable[[Check[FactsT]], Check[FactsT]]:
         def add(check: Check[FactsT]) -> Check[FactsT]:

@@ -164,12 +164,8 @@ def other_origin(card: Facts) -> Iterator[Violation]:
 )
 def fragment(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
-        parts = split(interface.url)
-        if (
-            parts
-            and "://" in interface.url
-            and (parts.fragment or (parts.query and interface.binding.upper() == "HTTP+JSON"))
-        ):
+        parts = split(interface.url) if "://" in interface.url else None
+        if parts and (parts.fragment or (parts.query and interface.binding.upper() == "HTTP+JSON")):
             yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 

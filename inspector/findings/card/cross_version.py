@@ -42,15 +42,10 @@ OLD = (
     failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
 )
 def member_of_1_0(card: Facts) -> Iterator[Violation]:
-    for error in card.schema_errors:
-        if (
-            error.kind is SchemaErrorKind.UNKNOWN
-            and error.value is not None
-            and error.name in NEW.get(error.shape.of, ())
-        ):
-            yield Violation(
-                error.pointer, f"{error.name} is a member of 1.0; this card has the shape of {card.generation}"
-            )
+    for error in card.errors_of(SchemaErrorKind.UNKNOWN):
+        if error.value is not None and error.name in NEW.get(error.shape.of, ()):
+            seen = f"{error.name} is a member of 1.0; this card has the shape of {card.generation}"
+            yield Violation(error.pointer, seen)
 
 
 @RULE_SET.rule(

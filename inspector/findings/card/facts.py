@@ -76,9 +76,10 @@ class Facts(CardView):
                 found += schema_errors({wrapper: scheme.value[wrapper]}, shape, scheme.steps)
         return tuple(found)
 
-    def errors_of(self, kind: SchemaErrorKind, of: str) -> Iterator[SchemaError]:
-        """Return the errors of one kind in objects of one shape."""
-        return (one for one in self.schema_errors if one.kind is kind and one.shape.of == of)
+    def errors_of(self, kind: SchemaErrorKind, *shapes: str) -> Iterator[SchemaError]:
+        """Return the errors of one kind, in objects of these shapes or of any."""
+        found = (error for error in self.schema_errors if error.kind is kind)
+        return (error for error in found if not shapes or error.shape.of in shapes)
 
     def unknown_members(self) -> Iterator[SchemaError]:
         """Return the members that no specification names, in any version that the card may be meant for."""

@@ -193,13 +193,8 @@ def _listed_at_main_url(card: Facts) -> list[Interface]:
 def other_transport(card: Facts) -> Iterator[Violation]:
     preferred = card.value.get("preferredTransport", "JSONRPC")
     listed = _listed_at_main_url(card)
-    named = all("transport" not in one.lacks for one in listed)
-    if (
-        named
-        and isinstance(preferred, str)
-        and listed
-        and all(one.binding.upper() != preferred.upper() for one in listed)
-    ):
+    named = listed and all("transport" not in one.lacks for one in listed)
+    if named and isinstance(preferred, str) and all(one.binding.upper() != preferred.upper() for one in listed):
         yield Violation("/preferredTransport", f"{preferred}, but {listed[0].binding} is listed at {listed[0].url}")
 
 

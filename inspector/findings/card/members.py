@@ -22,12 +22,8 @@ def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
     shapes = _INSIDE.get(of, (of,))
 
     def check(card: Facts) -> Iterator[Violation]:
-        for error in card.schema_errors:
-            if (
-                error.kind is kind
-                and error.shape.of in shapes
-                and error.name not in ("security", "securityRequirements")
-            ):
+        for error in card.errors_of(kind, *shapes):
+            if error.name not in ("security", "securityRequirements"):
                 yield Violation(error.pointer, error.seen)
 
     return check
@@ -140,14 +136,9 @@ _declare(
     passing={"description": ""},
 )
 def blank_text(card: Facts) -> Iterator[Violation]:
-    for error in card.schema_errors:
-        # A url is judged as a url, and an empty version as no version.
-        if error.kind is SchemaErrorKind.BLANK and error.name not in (
-            "url",
-            "description",
-            "protocolVersion",
-            "protected",
-        ):
+    for error in card.errors_of(SchemaErrorKind.BLANK):
+        # Other rules report these.
+        if error.name not in ("url", "description", "protocolVersion", "protected"):
             yield Violation(error.pointer, error.seen)
 
 
@@ -161,8 +152,8 @@ def blank_text(card: Facts) -> Iterator[Violation]:
     failing={"description": ""},
 )
 def blank_description(card: Facts) -> Iterator[Violation]:
-    for error in card.schema_errors:
-        if error.kind is SchemaErrorKind.BLANK and error.name == "description":
+    for error in card.errors_of(SchemaErrorKind.BLANK):
+        if error.name == "description":
             yield Violation(error.pointer, error.seen)
 
 
@@ -212,9 +203,8 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     failing={"skills": [{**skill(), "examples": None}]},
 )
 def null_member(card: Facts) -> Iterator[Violation]:
-    for error in card.schema_errors:
-        if error.kind is SchemaErrorKind.NULL:
-            yield Violation(error.pointer, error.seen)
+    for error in card.errors_of(SchemaErrorKind.NULL):
+        yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(

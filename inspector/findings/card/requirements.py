@@ -27,12 +27,10 @@ def undeclared(card: Facts) -> Iterator[Violation]:
     lost = any("securitySchemes" in (camel_case(one.name), closest_member(one.name, one.shape)) for one in strangers)
     if lost or not isinstance(declared, dict):
         return  # that is what is wrong, once
-    names = declared
-    for one in card.requirements:
-        if one.name not in names:
-            yield Violation(
-                one.pointer, f"{one.name!r} is not among {', '.join(names) or 'the schemes: there are none'}"
-            )
+    names = ", ".join(declared) or "the schemes: there are none"
+    for requirement in card.requirements:
+        if requirement.name not in declared:
+            yield Violation(requirement.pointer, f"{requirement.name!r} is not among {names}")
 
 
 @RULE_SET.rule(

@@ -190,11 +190,8 @@ def _not_secure(url: str) -> str:
 )
 def no_flow(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
-        if (
-            scheme.kind == "oauth2"
-            and isinstance(flows := scheme.members.get("flows"), dict)
-            and not any(flows.values())
-        ):
+        flows = scheme.members.get("flows")
+        if scheme.kind == "oauth2" and isinstance(flows, dict) and not any(flows.values()):
             yield Violation(pointer(*scheme.inside, "flows"), "no flow")
 
 

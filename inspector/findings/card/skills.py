@@ -91,15 +91,13 @@ def example_without_mode(card: Facts) -> Iterator[Violation]:
             continue
         for place, example in enumerate(examples):
             if isinstance(example, str) and example and not _is_structured(example):
-                yield Violation(
-                    pointer("skills", number, "examples", place), f"a text, where {', '.join(texts[:5])} is taken"
-                )
+                seen = f"a text, where {', '.join(texts[:5])} is taken"
+                yield Violation(pointer("skills", number, "examples", place), seen)
 
 
 def _reads_text(mode: str) -> bool:
-    return (
-        mode.lower() == "text" or mode.lower().startswith(_READS_TEXT) or mode.lower().split(";")[0].endswith("+json")
-    )
+    name = mode.lower()
+    return name == "text" or name.startswith(_READS_TEXT) or name.split(";")[0].endswith("+json")
 
 
 def _is_structured(example: str) -> bool:
