@@ -36,7 +36,7 @@ _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
 class Lint(NamedTuple):
-    """What linting a card came to: as which generation it was judged, and what was found, the worst first."""
+    """The protocol version that a card was judged as, and the findings, the worst first."""
 
     generation: str
     findings: tuple[Finding, ...]
@@ -47,7 +47,7 @@ class Lint(NamedTuple):
 
 
 def lint(raw: bytes, served: Served = _NOWHERE, generation: str = "") -> Lint:
-    """Lint a card as it was served; `generation` says what to judge it as, where that is not what its shape tells."""
+    """Lint the bytes of a card; without a protocol version (`generation`), that of its shape is used."""
     document = read_document(raw)
     if not isinstance(document.value, dict):
         return Lint(generation, tuple(document.findings))
@@ -57,7 +57,7 @@ def lint(raw: bytes, served: Served = _NOWHERE, generation: str = "") -> Lint:
 
 
 def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, size: int = 0) -> tuple[Finding, ...]:
-    """Check a card as an object of one generation, which came as `served` says and had `size` bytes."""
+    """Check a card by the rules of one protocol version; `size` is its number of bytes."""
     facts = Facts(card, generation, served, size)
     found = [finding for rule in CARD_RULES for finding in rule.judge(facts)]
     if (older := facts.old_view) is not None:
@@ -68,7 +68,7 @@ def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, 
 
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
-    """Say what keeps this inspector itself from reading the card or from talking to the agent, if nothing else did."""
+    """Report why this inspector cannot read the card or call the agent, unless another finding explains it."""
     card = entry_of(DIALECTS, facts.generation).decode_card(dict(facts.value))
     if isinstance(card, Unreadable):
         if not any(one.severity is Severity.ERROR for one in found):

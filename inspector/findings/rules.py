@@ -1,4 +1,4 @@
-"""The table of rules: what each one demands, on what ground, and what to do about a violation."""
+"""The table of all rules."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXCHANGE_RULES = (
     *http.RULES,
     *result.RULES,
 )
-"""The rules that a `StreamJudge` asks; their examples are exchanges."""
+"""The rules that a `StreamJudge` checks; their examples are exchanges."""
 _OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))
 _OF_ANSWERS = tuple(rule for rule in EXCHANGE_RULES if rule not in _OF_STREAMS)
 
@@ -57,5 +57,5 @@ RULES: dict[str, Rule] = {
 
 
 def broken(rule: str, seen: str, pointer: str = "") -> Finding:
-    """Make the finding that says that a rule is broken, with the rule's own severity."""
+    """Return a finding about a broken rule, with the severity of the rule."""
     return Finding(rule, RULES[rule].severity, pointer, seen)

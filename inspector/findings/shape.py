@@ -1,4 +1,4 @@
-"""The shapes of objects as tables, and a walk that names every place where a value leaves its shape."""
+"""The shapes of JSON values (a small JSON Schema), and the search for places where a value differs from its shape."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TEXT, FLAG, WHOLE, INT64, STRUCT, BYTES, PLAIN_BYTES, TIME, ANY = Plain
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A string that is one of these; `of` says what the words name."""
+    """A string that is one of these words; `of` is what they are called in findings."""
 
     of: str
     words: frozenset[str]
@@ -48,23 +48,23 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """An array whose items are all of one kind."""
+    """An array of items of one kind."""
 
     item: Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An object whose members have names of the author's choice and values of one kind."""
+    """An object with any member names and values of one kind."""
 
     value: Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with members of its own; `of` names it in sentences.
+    """An object with these members; `of` is what it is called in findings.
 
-    `required` lists what it must have, and of the members in `one_of` it must have exactly one.
+    The members in `required` are required, and exactly one of those in `one_of`.
     """
 
     of: str
@@ -75,7 +75,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """An object whose member `by` says which of these shapes it has."""
+    """An object whose member `by` names which of these shapes it has."""
 
     of: str
     by: str
@@ -91,31 +91,31 @@ def texts(*names: str, **others: Kind) -> dict[str, Kind]:
 
 
 class SchemaErrorKind(Enum):
-    """In which way a value leaves its shape."""
+    """How a value differs from its shape."""
 
     MISSING = auto()
     WRONG_TYPE = auto()
     NULL = auto()
     UNKNOWN = auto()
     WORD = auto()
-    """A string that is none of the words that are due."""
+    """A string that is not one of the allowed words."""
     NONE_OF = auto()
-    """None of the members of which there must be one."""
+    """None of the members in `one_of`."""
     SEVERAL = auto()
-    """More than one of them."""
+    """More than one of the members in `one_of`."""
     BYTES = auto()
-    """A string that is no base64."""
+    """A string that is not base64."""
     TIME = auto()
-    """A string that is no timestamp."""
+    """A string that is not a timestamp."""
     BLANK = auto()
-    """A required text without any content."""
+    """A required text that is blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaError:
-    """One place where a value leaves its shape: the member `name` of an object of this shape, at `pointer`.
+    """A difference between a value and its shape: the member `name` of an object of this shape, at `pointer`.
 
-    `value` is what stands there, None where nothing does.
+    `value` is the value there, None if there is none.
     """
 
     kind: SchemaErrorKind
@@ -127,7 +127,7 @@ class SchemaError:
 
 
 _LONGEST_NAME = 60
-"""Names beyond this are not compared letter by letter: no member is that long."""
+"""Longer names are not compared: no member is that long."""
 _NOTHING = Shape("payload", {})
 _JSON_TYPES: Mapping[Plain, type] = {
     TEXT: str,
@@ -251,7 +251,7 @@ def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, .
 
 
 def is_timestamp(text: str) -> bool:
-    """Say whether a text is a date and a time as ISO 8601 writes them, and the date one that there is."""
+    """Whether a text is an existing date and a time, as in ISO 8601."""
     found = _TIMESTAMP.fullmatch(text)
     try:
         return found is not None and date.fromisoformat(found[1]) is not None
@@ -260,7 +260,7 @@ def is_timestamp(text: str) -> bool:
 
 
 def is_base64(text: str) -> bool:
-    """Say whether a text is base64, of either alphabet, as readers of protobuf's JSON take it."""
+    """Whether a text is base64 of either alphabet, with or without padding, as ProtoJSON readers accept it."""
     plain = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
         b64decode(plain + "=" * (-len(plain) % 4), validate=True)
@@ -270,13 +270,13 @@ def is_base64(text: str) -> bool:
 
 
 def camel_case(name: str) -> str:
-    """Return a name of snake_case or kebab-case in camelCase, `""` for a name that is neither."""
+    """Convert a name from snake_case or kebab-case to camelCase; return `""` for any other name."""
     first, *others = name.replace("-", "_").split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in others) if others else ""
 
 
 def closest_member(name: str, shape: Shape) -> str:
-    """Return the member of a shape that a name is probably meant to be, or nothing."""
+    """Return the member of a shape that a misspelled name resembles, `""` if there is none."""
     if camel_case(name) in shape.members or len(name) > _LONGEST_NAME:
         return ""
     by_case = {known.lower(): known for known in shape.members}

@@ -1,4 +1,4 @@
-"""Rules about where the agent is: the addresses of its interfaces, and the other urls of its card."""
+"""Rules about the URLs of a card: those of its interfaces, and others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def no_interface(card: Facts) -> Iterator[Violation]:
 )
 def not_absolute(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
-        # A binding that nobody knows may take what gRPC takes; what is missing is named by the rules about members.
+        # An unknown binding may accept gRPC targets. Rules about members report a missing url.
         why = flaw(interface.url, target=interface.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
         if why and "url" not in interface.lacks:
             yield Violation(pointer(*interface.steps, "url"), f"{interface.url[:200]!r}: {why}")

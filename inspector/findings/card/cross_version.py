@@ -1,4 +1,4 @@
-"""Rules about members of one generation in a card of another."""
+"""Rules about members of another protocol version in a card."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEW: Mapping[str, tuple[str, ...]] = {
     "interface": ("protocolBinding", "tenant"),
     "flows": ("deviceCode",),
 }
-"""What 1.0 brought, by the object that has it."""
+"""Members that 1.0 added, by the object that has them."""
 OLD = (
     "url",
     "preferredTransport",
@@ -28,7 +28,7 @@ OLD = (
     "supportsAuthenticatedExtendedCard",
     "authentication",
 )
-"""What 1.0 took away from the top of a card."""
+"""Members of the card itself that 1.0 removed."""
 
 
 @RULE_SET.rule(

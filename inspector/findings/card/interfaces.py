@@ -17,7 +17,7 @@ from inspector.protocol.pointer import pointer
 RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 _NICKNAME = re.compile(r"jsonrpc(20?)?|json|rpc|rest|https?|httpjson|jsonhttp|httprest|grpc")
-"""What people call the core bindings, without signs and in lower case."""
+"""Common names of the core bindings, in lower case and without punctuation."""
 
 
 @RULE_SET.rule(
@@ -227,7 +227,7 @@ def main_not_listed(card: Facts) -> Iterator[Violation]:
 def several_at_one_url(card: Facts) -> Iterator[Violation]:
     known: dict[str, str] = {}
     for one in card.interfaces:
-        # JSON-RPC and HTTP+JSON share one endpoint as a matter of course: their paths tell them apart.
+        # JSON-RPC and HTTP+JSON often share an endpoint: their paths differ.
         first = known.setdefault(one.url, one.binding) if one.steps else one.binding
         if first != one.binding and {first, one.binding} != {"JSONRPC", "HTTP+JSON"}:
             yield Violation(one.binding_at, f"{one.binding} at the url of {first}")

@@ -1,4 +1,4 @@
-"""Rules about what a client has to bring: security requirements, and the extended card that asks for them."""
+"""Rules about security requirements, and about the extended card."""
 
 from __future__ import annotations
 

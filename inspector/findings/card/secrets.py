@@ -1,4 +1,4 @@
-"""Rules about what must not stand in any text of a card: secrets, and characters that deceive."""
+"""Rules about secrets and deceptive characters in the texts of a card."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _SECRET = re.compile(
     r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{30,}"
     r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
-"""Texts that are keys by their look: of well-known services, JSON Web Tokens, private keys."""
+"""Keys of well-known services, JSON Web Tokens, private keys."""
 _MARKS = ("sk-", "gh", "AKIA", "xox", "AIza", "eyJ", "-----BEGIN ")
-"""What is in each of them: most texts have none of it, and are not searched."""
+"""Every such key contains one of these. Texts without them are not searched."""
 _SECRET_NAME = re.compile(
     r"(access|api|auth|bearer|refresh)?token|(client|shared)?secret|(api|private)key|password|passwd|credentials"
 )
 _HARMLESS = re.compile(r"\s*(<[^>]*>|\$?\{[^}]*\}|\*+|x+|\.\.\.)?\s*", re.IGNORECASE)
 _SAID = re.compile(r"(?i)\b(password|passwd|secret|api[_-]?key)\s*[=:]\s*[\"']?(?=[^\s\"']*[0-9])[^\s\"']{8,}")
-"""A secret said in a sentence: eight signs or more, one of them a digit."""
+"""A secret in a sentence: at least eight characters, one of them a digit."""
 _MOST_TEXT = 20_000
 """How much of one text is searched for keys."""
 
@@ -47,7 +47,7 @@ def secret(card: Facts) -> Iterator[Violation]:
 
 
 def _texts(card: Facts) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Give every text in the card, with its place."""
+    """Return every text in the card, with the steps to it."""
     waiting: list[tuple[tuple[str | int, ...], Json]] = [((), card.value)]
     while waiting:
         steps, value = waiting.pop()
@@ -91,7 +91,7 @@ def _query(url: str) -> list[tuple[str, str]]:
 
 
 _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Controls, marks of direction, and what takes no place; what joins emoji is none of them."""
+"""Control characters, direction marks and invisible characters, except those that join emoji."""
 
 
 @RULE_SET.rule(

@@ -1,4 +1,4 @@
-"""Rules about how to get in: security schemes, OAuth flows, requirements, and secrets that a card must not carry."""
+"""Rules about the security schemes and OAuth flows of a card."""
 
 from __future__ import annotations
 

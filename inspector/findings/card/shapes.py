@@ -137,4 +137,4 @@ CARDS: Mapping[str, Shape] = {
 }
 """The card of every version, unless it is that of the version it extends.
 
-Security schemes are plain objects in it, because their content tells their kind."""
+Security schemes are plain objects in it, because their kind depends on their content."""

@@ -1,4 +1,4 @@
-"""Rules about what the agent can do: its skills, their media types and examples, and its extensions."""
+"""Rules about skills, their media types and examples, and extensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sound card of every generation, and pieces of one: what the rules' examples are made from."""
+"""A valid card of every protocol version, and parts of one, for the examples of the rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.protocol.model import Json
 
 
 def skill(**changes: Json) -> dict[str, Json]:
-    """Return a sound skill with some members changed; None takes one away."""
+    """Return a valid skill, with some members changed; None removes one."""
     whole = {
         "id": "translate",
         "name": "Translate",
@@ -21,7 +21,7 @@ def skill(**changes: Json) -> dict[str, Json]:
 
 
 def interface(**changes: Json) -> dict[str, Json]:
-    """Return a sound interface of 1.0 with some members changed."""
+    """Return a valid interface of 1.0, with some members changed."""
     whole = {"url": "https://agent.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     return _changed(whole, changes)
 
@@ -32,7 +32,7 @@ def with_interface(**changes: Json) -> Json:
 
 
 def old_interface(**changes: Json) -> dict[str, Json]:
-    """Return a sound interface of 0.3 with some members changed."""
+    """Return a valid interface of 0.3, with some members changed."""
     return _changed({"url": "https://agent.example.com/a2a", "transport": "JSONRPC"}, changes)
 
 
@@ -41,7 +41,7 @@ def _changed(whole: dict[str, Json], changes: dict[str, Json]) -> dict[str, Json
 
 
 def patched(value: Any, patch: Json) -> Any:
-    """Return a value changed by a merge patch (RFC 7386)."""
+    """Apply a merge patch (RFC 7386) to a value."""
     if not isinstance(patch, dict):
         return patch
     changed = dict(value) if isinstance(value, dict) else {}
@@ -121,4 +121,4 @@ VALID_CARDS: Mapping[str, dict[str, Json]] = {
     "1.0": _CARD_1_0,
     "opvs": _CARD_1_0,
 }
-"""One card of every generation that breaks no rule."""
+"""A card of every protocol version that breaks no rule."""

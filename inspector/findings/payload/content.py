@@ -1,4 +1,4 @@
-"""Rules about what objects hold: times, bytes, parts, ids that have to agree."""
+"""Rules about the content of objects: timestamps, bytes, parts, ids that must agree."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def other_ids(facts: PayloadFacts) -> Iterator[Violation]:
 
 
 def _timestamps(facts: PayloadFacts) -> Iterator[tuple[str, str]]:
-    """Give every timestamp that can be read, with its pointer."""
+    """Return every readable timestamp, with its pointer."""
     broken = {one.pointer for one in facts.errors_of(SchemaErrorKind.TIME)}
     for name, steps, one in facts.objects:
         said = one.get("timestamp") if name == "status" else None
@@ -285,7 +285,7 @@ def unexplained_authorization(facts: PayloadFacts) -> Iterator[Violation]:
 
 
 def _in_parts(facts: PayloadFacts, *names: str) -> Iterator[tuple[str, str]]:
-    """Give the texts under these names in the parts and their files, each with its place."""
+    """Return the texts with these names in parts and their files, each with its pointer."""
     for steps, part in facts.parts():
         for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
             for name in names:

@@ -1,4 +1,4 @@
-"""One object that an agent sent, taken apart for the rules."""
+"""An object that an agent sent, as the rules see it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,18 @@ _INNER = (
     *("task", "message", "msg", "statusUpdate", "artifactUpdate", "status", "update", "artifact"),
     *("artifacts", "history", "tasks", *_PARTS),
 )
-"""The members in which more of the protocol's own objects stand."""
+"""The members that contain further objects of the protocol."""
 _OWNERS = {"content": "parts", "tasks": "task", "artifacts": "artifact", "history": "message", "msg": "message"}
 
 _MOST_ERRORS = 1000
-"""How many places are named: who writes more wrong than this repeats one thing, and each one takes a kilobyte."""
+"""The most errors that are reported of one object; each one takes a kilobyte."""
 
 Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class PayloadFacts:
-    """An answer, an event or the body of a push, without its envelope, which stands in its payload at `steps`.
-
-    `shape` is what it is due to look like, `binding` the one that it came over.
-    """
+    """The object in a response, an event or a push; `steps` lead to it in its payload, `shape` is the expected one."""
 
     value: Json
     shape: Kind
@@ -41,12 +38,12 @@ class PayloadFacts:
 
     @property
     def traits(self) -> Traits:
-        """Return what is particular to the version over the binding."""
+        """Return the traits of the protocol version over the binding."""
         return traits_of(self.generation, self.binding)
 
     @cached_property
     def schema_errors(self) -> tuple[SchemaError, ...]:
-        """The places where the object leaves its shape, as many as are worth naming."""
+        """The places where the object differs from its shape."""
         return tuple(islice(schema_errors(self.value, self.shape, self.steps), _MOST_ERRORS))
 
     def errors_of(self, *kinds: SchemaErrorKind) -> Iterator[SchemaError]:
@@ -55,7 +52,7 @@ class PayloadFacts:
 
     @cached_property
     def objects(self) -> tuple[tuple[str, Steps, Mapping[str, Json]], ...]:
-        """The protocol's own objects in it, the outer ones first: the member that each is, its place, itself."""
+        """The objects of the protocol in it, the outer ones first: member name, steps, value."""
         found: list[tuple[str, Steps, Mapping[str, Json]]] = []
         waiting: list[tuple[str, Steps, Json]] = [("", self.steps, self.value)]
         while waiting:
@@ -69,5 +66,5 @@ class PayloadFacts:
         return tuple(found)
 
     def parts(self) -> Iterator[tuple[Steps, Mapping[str, Json]]]:
-        """Give every part in it, with its place."""
+        """Return every part in it, with the steps to it."""
         return ((steps, one) for name, steps, one in self.objects if name == "parts")

@@ -1,4 +1,4 @@
-"""Asks every rule about objects and errors."""
+"""Judge objects and errors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ERROR_RULES = tuple(errors.RULE_SET.rules)
 def of_object(
     value: Json, operation: Operation | None, generation: str, binding: str, steps: Steps = ()
 ) -> tuple[Finding, ...]:
-    """Judge what an operation was answered with, or one event of a stream (None); it stands in its payload at `steps`.
+    """Judge the result of an operation, or an event of a stream (None); `steps` lead to it in its payload.
 
-    What no table describes is not judged.
+    A result without a known shape is not judged.
     """
     shapes = shapes_of(generation, binding)
     event = operation is None or operation in STREAMING
@@ -45,5 +45,5 @@ def _judged(facts: PayloadFacts) -> tuple[Finding, ...]:
 def of_error(
     value: Mapping[str, Json], generation: str, binding: str, steps: Steps, status: int = 0
 ) -> tuple[Finding, ...]:
-    """Judge the error object of an answer."""
+    """Judge the error object of a response."""
     return tuple(errors.RULE_SET.judge(ErrorObject(value, generation, binding, steps, status)))

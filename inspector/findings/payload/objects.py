@@ -1,4 +1,4 @@
-"""Rules about the objects in what an agent says: tasks, messages, parts, artifacts and updates."""
+"""Rules about the shapes of objects: tasks, messages, parts, artifacts and updates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[PayloadFacts]()
-"""The examples of these rules are events; that of a rule for older generations has the shape of 0.3."""
+"""The examples of these rules are events of 1.0, or of 0.3 if the rule is about older versions."""
 
 
 @RULE_SET.rule(
@@ -34,18 +34,18 @@ def missing(facts: PayloadFacts) -> Iterator[Violation]:
 
 
 def _respelled(facts: PayloadFacts) -> frozenset[str]:
-    """Return where members would stand that are there in snake_case or kebab-case, which is a slip of its own."""
+    """Return the pointers of members that are present in snake_case or kebab-case, which DATA-012 reports."""
     found = ((error, camel_case(error.name)) for error in facts.errors_of(SchemaErrorKind.UNKNOWN))
     return frozenset(_holder(error) + pointer(name) for error, name in found if name in error.shape.members)
 
 
 def _holder(error: SchemaError) -> str:
-    """Return where the object stands that a breach is in a member of."""
+    """Return the pointer of the object that has the wrong member."""
     return error.pointer.rpartition("/")[0]
 
 
 def _with_foreign_members(facts: PayloadFacts) -> frozenset[str]:
-    """Return where objects stand that have a member of another generation."""
+    """Return the pointers of objects that have a member of another protocol version."""
     return frozenset(
         _holder(error) for error in facts.errors_of(SchemaErrorKind.UNKNOWN) if _is_of_other_generation(facts, error)
     )
@@ -138,11 +138,11 @@ _ALL_WORDS = frozenset(
         *("task", "message", "status-update", "artifact-update", "text", "file", "data"),
     }
 )
-"""Words of any generation, as the older ones spell them."""
+"""Words of any protocol version, as the older versions spell them."""
 
 
 def _is_of_other_generation(facts: PayloadFacts, error: SchemaError) -> bool:
-    """Return whether what is there is right in another version."""
+    """Whether the member or word is valid in another protocol version."""
     if error.kind is SchemaErrorKind.UNKNOWN:
         foreign = shapes_of(facts.generation, facts.binding).foreign
         return error.name in foreign or f"{error.shape.of}.{error.name}" in foreign
@@ -169,7 +169,7 @@ def other_generation(facts: PayloadFacts) -> Iterator[Violation]:
             found = True
             what = f"the word {error.value}" if error.kind is SchemaErrorKind.WORD else f"the member {error.name}"
             yield Violation(error.pointer, f"{what}, where {spoken_here} is spoken")
-    # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, which therefore tell nothing there.
+    # 0.3 over HTTP and gRPC has the words of 1.0, so that they do not show the version there.
     expected = facts.traits.looks_like
     if not found and expected and any(facts.errors_of(SchemaErrorKind.MISSING, SchemaErrorKind.NONE_OF)):
         looks = looks_like(facts.value)

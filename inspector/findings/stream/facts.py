@@ -1,4 +1,4 @@
-"""What the rules about streams are asked about: an event, a frame, the end, and what the exchange has sent before."""
+"""What the rules about streams see: an event, a frame, the end, and what the exchange has sent before."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class StreamState:
         """Add an event, after it was judged."""
         context = event.context_id
         if not self.begun:
-            # A request that names a task or a context need not be told which one it is.
+            # A request that names a task or a context knows it.
             known = context or self.asked.task_id or self.asked.context_id
             self.unnamed = isinstance(event, Task) and not known
         elif context:
@@ -197,7 +197,7 @@ class MessageFacts(_Facts):
 
 
 def messages_in(event: Task | Message | TaskStatusUpdateEvent, stream: StreamState) -> Iterator[MessageFacts]:
-    """Give the messages of an event that have an id."""
+    """Return the messages of an event that have an id."""
     found: list[tuple[str, Message | None]] = []
     if isinstance(event, Message):
         found = [("", event)]

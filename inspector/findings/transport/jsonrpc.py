@@ -136,7 +136,7 @@ BODY.rule(
 )(no_stream)
 
 
-@MEDIA_TYPE.rule(
+MEDIA_TYPE.rule(
     "RPC-005",
     WARNING,
     "The answer has the wrong content type",
@@ -144,9 +144,7 @@ BODY.rule(
     demand="JSON-RPC answers are application/json, and streams text/event-stream.",
     remedy="Set Content-Type: application/json, for a stream text/event-stream, and no charset but UTF-8.",
     failing=answer(message(TEXT_PART), type="text/plain"),
-)
-def wrong_content_type(payload: Payload) -> Iterator[Violation]:
-    return wrong_media_type(payload)
+)(wrong_media_type)
 
 
 @BODY.also("RPC-005")

@@ -1,4 +1,4 @@
-"""A payload of an answer as its binding carries it, and the rules that hold for every binding."""
+"""A payload of a response as its binding carries it, and the rules that hold for every binding."""
 
 from __future__ import annotations
 
