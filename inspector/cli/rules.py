@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
-from inspector.findings.rule import EVERY, Rule
+from inspector.findings.rule_set import EVERY, Rule
 from inspector.findings.rules import RULES
-from inspector.findings.spec_coverage import DEMANDS
+from inspector.findings.spec_coverage import REQUIREMENTS
 from inspector.protocol.model import Json
 
 _FAMILIES = {
@@ -94,9 +94,9 @@ def _demands() -> Iterator[str]:
     )
     yield "| § | Demand | Rules | Note |"
     yield "|---|---|---|---|"
-    for one in DEMANDS:
+    for one in REQUIREMENTS:
         rules = ", ".join(f"[{rule}](#{_anchor(RULES[rule])})" for rule in one.rules)
-        yield f"| {one.section} | {one.words} | {rules} | {one.why} |"
+        yield f"| {one.section} | {one.demand} | {rules} | {one.note} |"
     yield ""
 
 

@@ -1,4 +1,4 @@
-"""A finding: one thing that is wrong, where, on what ground, and what to do about it."""
+"""A finding: a place where an agent breaks a rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Severity(StrEnum):
     ERROR = "error"
     """A MUST of the specification is broken."""
     WARNING = "warning"
-    """A SHOULD is broken, or people are known to suffer from it."""
+    """A SHOULD is broken, or clients are known to fail because of it."""
     HINT = "hint"
     """Worth knowing."""
 
@@ -21,8 +21,8 @@ class Severity(StrEnum):
 class Finding:
     """One broken rule at one place.
 
-    `rule` is the rule's id (`STREAM-003`); `pointer` is a JSON pointer into the record's payload, `""` for all of it;
-    `seen` says in one line what was there (it may quote the agent, so it is hostile text).
+    `rule` is the id of the rule (`STREAM-003`). `pointer` points into the payload of the record, `""` to the
+    whole payload. `seen` describes in one line what was found; it may quote the agent, so it is hostile text.
     """
 
     rule: str

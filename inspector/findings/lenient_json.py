@@ -1,4 +1,4 @@
-"""Reads JSON as its most lenient readers do, and names what the strict ones refuse or read otherwise."""
+"""Read JSON leniently, and report what strict readers reject or read differently."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from inspector.protocol.pointer import pointer
 _SHOWN = 80
 _LONGEST_NUMBER = 4000
 _LONGEST_DOUBLE = 300
-"""How many digits Python turns into an integer, and how many into a number that is not infinite."""
+"""The most digits that Python converts to an integer, and to a float that is finite."""
 _HALVES = tuple(f"\\ud{digit}" for digit in "89abcdef")
-"""How the halves of surrogate pairs are written."""
+"""The escapes of lone surrogates begin like this."""
 
 
 class Oddity(Enum):
-    """What readers disagree about."""
+    """Something that JSON readers treat differently."""
 
     REPEATED = auto()
-    """A member that is there more than once."""
+    """A repeated member."""
     NOT_FINITE = auto()
     """NaN or an infinity."""
     HALF = auto()
-    """Half of a surrogate pair."""
+    """A lone surrogate."""
 
 
 class Odd(NamedTuple):
-    """One oddity, where it is and what was there."""
+    """An oddity, its pointer, and a description."""
 
     oddity: Oddity
     pointer: str
@@ -39,20 +39,20 @@ class Odd(NamedTuple):
 
 
 class _Repeated(dict[str, Json]):
-    """An object of which some members are there more than once."""
+    """An object with repeated members."""
 
     twice: tuple[str, ...] = ()
 
 
 class Lenient:
-    """Reads one text; `odd` says whether there is anything to name in it, `forgiving` that it is no strict JSON."""
+    """Reads a text; `odd` is true if it has oddities, `forgiving` if it is not strict JSON."""
 
     def __init__(self) -> None:
         self.odd = False
         self.forgiving = False
 
     def read(self, text: str) -> Json:
-        """Return the value; raises ValueError where it is no JSON at all, RecursionError where it is too deep."""
+        """Return the value; raise ValueError if it is not JSON, RecursionError if it is nested too deeply."""
         self.odd = "\\u" in text and any(half in text.lower() for half in _HALVES)
         try:
             return self._decode(text)
@@ -84,7 +84,7 @@ class Lenient:
 
 
 def oddities(value: Json, *steps: str | int) -> Iterator[Odd]:
-    """Name what is odd in a value that `Lenient` has read."""
+    """Find the oddities in a value that `Lenient` has read; `steps` lead to the value."""
     if isinstance(value, dict):
         for name in value.twice if isinstance(value, _Repeated) else ():
             yield Odd(Oddity.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is there more than once")
@@ -99,13 +99,13 @@ def oddities(value: Json, *steps: str | int) -> Iterator[Odd]:
         yield Odd(Oddity.HALF, pointer(*steps), ascii(value[:_SHOWN]))
 
 
-def sound(value: Json) -> Json:
-    """Return a value without what is odd in it: no number that is none, no half of a character."""
+def without_oddities(value: Json) -> Json:
+    """Replace the oddities in a value: numbers that are not finite by null, lone surrogates by U+FFFD."""
     match value:
         case dict():
-            return {whole(name): sound(member) for name, member in value.items()}
+            return {whole(name): without_oddities(member) for name, member in value.items()}
         case list():
-            return [sound(item) for item in value]
+            return [without_oddities(item) for item in value]
         case float() if not math.isfinite(value):
             return None
         case str():
@@ -115,7 +115,7 @@ def sound(value: Json) -> Json:
 
 
 def whole(text: str) -> str:
-    """Return a text with every half of a surrogate pair replaced."""
+    """Replace the lone surrogates in a text."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

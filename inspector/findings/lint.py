@@ -1,9 +1,8 @@
-"""Lints a card: reads its bytes, tells its generation, and asks every rule that holds for it."""
+"""Lint a card: read its bytes, detect its protocol version, and check every rule that holds for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import NamedTuple
 
 from inspector.findings.card import (
@@ -28,31 +27,16 @@ from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.selection import options, select
 
-CARD_RULES: tuple[Checked[Facts], ...] = tuple(
-    chain.from_iterable(
-        room.RULE_SET.rules
-        for room in (
-            members,
-            cross_version,
-            addresses,
-            interfaces,
-            security,
-            requirements,
-            secrets,
-            skills,
-            signing,
-            serving,
-        )
-    )
-)
-"""Every rule that a card as an object is asked by."""
+_MODULES = (members, cross_version, addresses, interfaces, security, requirements, secrets, skills, signing, serving)
+CARD_RULES: tuple[Checked[Facts], ...] = tuple(rule for module in _MODULES for rule in module.RULE_SET.rules)
+"""Every rule about a card as an object, in the order of the documentation."""
 
 _NOWHERE = Served()
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
 class Lint(NamedTuple):
-    """What linting a card came to: as which generation it was judged, and what was found, the worst first."""
+    """The protocol version that a card was judged as, and the findings, the worst first."""
 
     generation: str
     findings: tuple[Finding, ...]
@@ -63,7 +47,7 @@ class Lint(NamedTuple):
 
 
 def lint(raw: bytes, served: Served = _NOWHERE, generation: str = "") -> Lint:
-    """Lint a card as it was served; `generation` says what to judge it as, where that is not what its shape tells."""
+    """Lint the bytes of a card; without a protocol version (`generation`), that of its shape is used."""
     document = read_document(raw)
     if not isinstance(document.value, dict):
         return Lint(generation, tuple(document.findings))
@@ -73,7 +57,7 @@ def lint(raw: bytes, served: Served = _NOWHERE, generation: str = "") -> Lint:
 
 
 def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, size: int = 0) -> tuple[Finding, ...]:
-    """Check a card as an object of one generation, which came as `served` says and had `size` bytes."""
+    """Check a card by the rules of one protocol version; `size` is its number of bytes."""
     facts = Facts(card, generation, served, size)
     found = [finding for rule in CARD_RULES for finding in rule.judge(facts)]
     if (older := facts.old_view) is not None:
@@ -84,7 +68,7 @@ def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, 
 
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
-    """Say what keeps this inspector itself from reading the card or from talking to the agent, if nothing else did."""
+    """Report why this inspector cannot read the card or call the agent, unless another finding explains it."""
     card = entry_of(DIALECTS, facts.generation).decode_card(dict(facts.value))
     if isinstance(card, Unreadable):
         if not any(one.severity is Severity.ERROR for one in found):

@@ -1,13 +1,13 @@
 """The rules about push notifications.
 
-An example is a registration (`task` and the `generation` that it was made in) and one delivery to it; `{token}` in a
-header stands for the token of the registration, and nothing but these headers and the usual ones of HTTP is sent.
+An example is a registration (its task and protocol version) and a delivery to it. In a header, `{token}` is replaced by
+the token of the registration. Besides these headers, only the usual ones of HTTP are sent.
 """
 
 from __future__ import annotations
 
 from inspector.findings.finding import Severity
-from inspector.findings.rule import Rule
+from inspector.findings.rule_set import Rule
 from inspector.protocol.model import Json
 
 _HEADERS = {"Content-Type": "application/json", "Authorization": "Bearer {token}"}

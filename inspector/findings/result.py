@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspector.findings.examples import answer, response
+from inspector.findings.examples import TEXT_PART, answer, message, response
+from inspector.findings.examples import task as task_example
 from inspector.findings.finding import Finding
-from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.payload.valid_examples import task as task_example
-from inspector.findings.rule import SINCE_0_2, V1, Rule
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import BY_CODE, BY_NAME, ProtocolError
 from inspector.protocol.lifecycle import State, short
@@ -51,30 +49,23 @@ class ResultFacts(NamedTuple):
 
 
 class ListedFacts(NamedTuple):
-    """The task with this index of a page of tasks."""
+    """A task of a page of tasks, the task before it (None for the first), and the pointer to it."""
 
     generation: str
     request: ListTasksRequest
-    page: TaskList
-    number: int
-
-    @property
-    def task(self) -> Task:
-        """Return the task itself."""
-        return self.page.tasks[self.number]
-
-    @property
-    def place(self) -> str:
-        """Return the pointer to the task."""
-        return f"/tasks/{self.number}"
+    task: Task
+    before: Task | None
+    place: str
 
 
 def of_result(generation: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
     """Judge a result by its request; the findings point into the task or the list that it is."""
     found = RESULTS.judge(ResultFacts(generation, operation, request, answer))
     if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
-        for number in range(len(answer.tasks)):
-            found += LISTED.judge(ListedFacts(generation, request, answer, number))
+        before = None
+        for number, task in enumerate(answer.tasks):
+            found += LISTED.judge(ListedFacts(generation, request, task, before, f"/tasks/{number}"))
+            before = task
     return tuple(found)
 
 
@@ -259,10 +250,8 @@ def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
     failing=_listed(_ONE, _OTHER),
 )
 def unsorted(listed: ListedFacts) -> Iterator[Violation]:
-    if not listed.number:
-        return
     time = listed.task.status.timestamp or ""
-    before = listed.page.tasks[listed.number - 1].status.timestamp or ""
+    before = (listed.before and listed.before.status.timestamp) or ""
     # Only times in UTC are compared, to the precision that both have.
     length = min(len(time), len(before)) - 1
     if time.endswith("Z") and before.endswith("Z") and time[:-1][:length] > before[:-1][:length]:

@@ -1,18 +1,53 @@
-"""Rule sets: rules that are declared together with the functions that check them."""
+"""Rules, and sets of rules that are declared together with the functions that check them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.rule import EVERY, Rule
+from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.model import Json
 
 _MOST_OF_ONE = 100
 """How many places one rule reports of one object."""
 ERROR, WARNING, HINT = Severity.ERROR, Severity.WARNING, Severity.HINT
+
+EVERY = STABLE
+"""The released protocol versions, the oldest first."""
+LEGACY = tuple(name for name in EVERY if VERSIONS[name].outdated)
+V1 = tuple(name for name in EVERY if name not in LEGACY)
+NEWEST_FIRST = (*V1, *reversed(LEGACY))
+SINCE_0_2 = NEWEST_FIRST[:-1]
+"""The versions that a rule holds for, that of its example first. It also holds for versions that extend these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A requirement that is checked.
+
+    `section` names where the specification states it, and `demand` paraphrases it, with its key word (MUST, SHOULD).
+    The family of the rule defines the form of the examples `passing` and `failing`: for a card, a merge patch
+    (RFC 7386) on a valid card of the first of `generations`.
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    section: str
+    demand: str
+    remedy: str
+    generations: tuple[str, ...] = EVERY
+    passing: Json = None
+    failing: Json = None
+
+    versions: frozenset[str] = field(init=False, repr=False)
+    """Every version that the rule holds for: `generations`, and those that extend one of them."""
+
+    def __post_init__(self) -> None:
+        extending = (name for name, traits in VERSIONS.items() if traits.extends in self.generations)
+        object.__setattr__(self, "versions", frozenset((*self.generations, *extending)))
 
 
 class Judged(Protocol):
@@ -43,13 +78,9 @@ class Checked(Generic[FactsT]):
     rule: Rule
     check: Check[FactsT]
 
-    def holds_for(self, version: str) -> bool:
-        """Whether the rule is one of a protocol version."""
-        return version in self.rule.versions
-
     def judge(self, facts: FactsT) -> Iterator[Finding]:
-        """Give a finding for every place where the rule is broken; none where it does not hold for the version."""
-        if self.holds_for(facts.generation):
+        """Return a finding for every place that breaks the rule, if the rule holds for the protocol version."""
+        if facts.generation in self.rule.versions:
             for pointer, seen in self.check(facts):
                 yield Finding(self.rule.id, self.rule.severity, pointer, seen)
 
@@ -62,7 +93,7 @@ class RuleSet(Generic[FactsT]):
     """
 
     def __init__(
-        self, declared: list[Rule] | None = None, generations: Sequence[str] = EVERY, passing: Json = None
+        self, declared: list[Rule] | None = None, generations: Sequence[str] = NEWEST_FIRST, passing: Json = None
     ) -> None:
         self.rules: list[Checked[FactsT]] = []
         self._generations, self._passing = tuple(generations), passing or {}
@@ -95,18 +126,17 @@ class RuleSet(Generic[FactsT]):
     def judge(self, facts: FactsT) -> list[Finding]:
         """Check every rule that holds for the protocol version; each one reports at most a hundred places."""
         found: list[Finding] = []
-        holding = self._of_version.get(facts.generation)
-        for checked in self._holding_for(facts.generation) if holding is None else holding:
+        version = facts.generation
+        holding = self._of_version.get(version)
+        if holding is None:
+            holding = self._of_version[version] = [one for one in self.rules if version in one.rule.versions]
+        for checked in holding:
             rule = checked.rule
             for pointer, seen in checked.check(facts):
                 found.append(Finding(rule.id, rule.severity, pointer, seen))
                 if len(found) >= _MOST_OF_ONE and found[-_MOST_OF_ONE].rule == rule.id:
                     break
         return found
-
-    def _holding_for(self, version: str) -> list[Checked[FactsT]]:
-        holding = self._of_version[version] = [one for one in self.rules if one.holds_for(version)]
-        return holding
 
     def _check(self, rule: Rule) -> Callable[[Check[FactsT]], Check[FactsT]]:
         def add(check: Check[FactsT]) -> Check[FactsT]:

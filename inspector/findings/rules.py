@@ -1,4 +1,4 @@
-"""The table of rules: what each one demands, on what ground, and what to do about a violation."""
+"""The table of all rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
 from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES
-from inspector.findings.rule import V1, Rule
+from inspector.findings.rule_set import V1, Rule
 from inspector.findings.stream import ending, frames, ids, order
 from inspector.findings.transport import http, jsonrpc, payload
 
@@ -36,7 +36,7 @@ EXCHANGE_RULES = (
     *http.RULES,
     *result.RULES,
 )
-"""The rules that a `StreamJudge` asks; their examples are exchanges."""
+"""The rules that a `StreamJudge` checks; their examples are exchanges."""
 _OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))
 _OF_ANSWERS = tuple(rule for rule in EXCHANGE_RULES if rule not in _OF_STREAMS)
 
@@ -57,5 +57,5 @@ RULES: dict[str, Rule] = {
 
 
 def broken(rule: str, seen: str, pointer: str = "") -> Finding:
-    """Make the finding that says that a rule is broken, with the rule's own severity."""
+    """Return a finding about a broken rule, with the severity of the rule."""
     return Finding(rule, RULES[rule].severity, pointer, seen)

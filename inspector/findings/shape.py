@@ -1,8 +1,9 @@
-"""The shapes of objects as tables, and a walk that names every place where a value leaves its shape."""
+"""The shapes of JSON values (a small JSON Schema), and the search for places where a value differs from its shape."""
 
 from __future__ import annotations
 
 import binascii
+import difflib
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
@@ -39,7 +40,7 @@ TEXT, FLAG, WHOLE, INT64, STRUCT, BYTES, PLAIN_BYTES, TIME, ANY = Plain
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A string that is one of these; `of` says what the words name."""
+    """A string that is one of these words; `of` is what they are called in findings."""
 
     of: str
     words: frozenset[str]
@@ -47,23 +48,23 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """An array whose items are all of one kind."""
+    """An array of items of one kind."""
 
     item: Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An object whose members have names of the author's choice and values of one kind."""
+    """An object with any member names and values of one kind."""
 
     value: Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with members of its own; `of` names it in sentences.
+    """An object with these members; `of` is what it is called in findings.
 
-    `required` lists what it must have, and of the members in `one_of` it must have exactly one.
+    The members in `required` are required, and exactly one of those in `one_of`.
     """
 
     of: str
@@ -74,7 +75,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """An object whose member `by` says which of these shapes it has."""
+    """An object whose member `by` names which of these shapes it has."""
 
     of: str
     by: str
@@ -84,35 +85,40 @@ class Union:
 Kind: TypeAlias = Plain | Words | Many | Named | Shape | Union
 
 
-class Slip(Enum):
-    """In which way a value leaves its shape."""
+def texts(*names: str, **others: Kind) -> dict[str, Kind]:
+    """Return the members of a shape: those with these names are strings."""
+    return dict.fromkeys(names, TEXT) | others
+
+
+class SchemaErrorKind(Enum):
+    """How a value differs from its shape."""
 
     MISSING = auto()
     WRONG_TYPE = auto()
     NULL = auto()
     UNKNOWN = auto()
     WORD = auto()
-    """A string that is none of the words that are due."""
+    """A string that is not one of the allowed words."""
     NONE_OF = auto()
-    """None of the members of which there must be one."""
+    """None of the members in `one_of`."""
     SEVERAL = auto()
-    """More than one of them."""
+    """More than one of the members in `one_of`."""
     BYTES = auto()
-    """A string that is no base64."""
+    """A string that is not base64."""
     TIME = auto()
-    """A string that is no timestamp."""
+    """A string that is not a timestamp."""
     BLANK = auto()
-    """A required text without any content."""
+    """A required text that is blank."""
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """One place where a value leaves its shape: the member `name` of an object of this shape, at `pointer`.
+class SchemaError:
+    """A difference between a value and its shape: the member `name` of an object of this shape, at `pointer`.
 
-    `value` is what stands there, None where nothing does.
+    `value` is the value there, None if there is none.
     """
 
-    slip: Slip
+    kind: SchemaErrorKind
     shape: Shape
     name: str
     pointer: str
@@ -120,6 +126,8 @@ class Breach:
     value: Json = None
 
 
+_LONGEST_NAME = 60
+"""Longer names are not compared: no member is that long."""
 _NOTHING = Shape("payload", {})
 _JSON_TYPES: Mapping[Plain, type] = {
     TEXT: str,
@@ -137,13 +145,13 @@ _TIMESTAMP = re.compile(
 )
 
 
-def breaches(value: Json, kind: Kind, steps: tuple[str | int, ...] = ()) -> Iterator[Breach]:
-    """Walk a value beside its shape and name every place where it leaves it; `steps` lead to the value."""
-    yield from _breaches(value, kind, steps, _NOTHING, "")
+def schema_errors(
+    value: Json, kind: Kind, steps: tuple[str | int, ...] = (), of: Shape = _NOTHING, name: str = ""
+) -> Iterator[SchemaError]:
+    """Compare a value with its shape and report every difference; `steps` lead to the value.
 
-
-def _breaches(value: Json, kind: Kind, steps: tuple[str | int, ...], of: Shape, name: str) -> Iterator[Breach]:
-    """Walk a value that is the member `name` of an object of shape `of`, or inside that member."""
+    The value is the member `name` of an object of shape `of`, or inside that member.
+    """
     match kind:
         case Plain() | Words():
             yield from _of_plain(value, kind, steps, of, name)
@@ -152,28 +160,32 @@ def _breaches(value: Json, kind: Kind, steps: tuple[str | int, ...], of: Shape, 
                 yield _mistyped(value, "an array", steps, of, name)
                 return
             for number, item in enumerate(value):
-                yield from _breaches(item, kind.item, (*steps, number), of, name)
+                yield from schema_errors(item, kind.item, (*steps, number), of, name)
         case _ if not isinstance(value, dict):
             yield _mistyped(value, "an object", steps, of, name)
         case Named():
             for member, item in value.items():
-                yield from _breaches(item, kind.value, (*steps, member), of, name)
+                yield from schema_errors(item, kind.value, (*steps, member), of, name)
         case Shape():
             yield from _of_object(value, kind, steps)
         case Union():
             yield from _of_union(value, kind, steps)
 
 
-def _mistyped(value: Json, due: str, steps: tuple[str | int, ...], of: Shape, name: str) -> Breach:
-    return Breach(Slip.WRONG_TYPE, of, name, pointer(*steps), f"{due} is due, this is {brief(value)}", value)
+def _mistyped(value: Json, due: str, steps: tuple[str | int, ...], of: Shape, name: str) -> SchemaError:
+    return SchemaError(
+        SchemaErrorKind.WRONG_TYPE, of, name, pointer(*steps), f"{due} is due, this is {brief(value)}", value
+    )
 
 
-def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of: Shape, name: str) -> Iterator[Breach]:
+def _of_plain(
+    value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of: Shape, name: str
+) -> Iterator[SchemaError]:
     if isinstance(kind, Words):
         if not isinstance(value, str):
             yield _mistyped(value, "a string", steps, of, name)
         elif value not in kind.words:
-            yield Breach(Slip.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
+            yield SchemaError(SchemaErrorKind.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
         return
     if kind is INT64 and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
         return
@@ -181,43 +193,47 @@ def _of_plain(value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of
     if due is not None and (not isinstance(value, due) or (due is int and isinstance(value, bool))):
         yield _mistyped(value, kind.value, steps, of, name)
     elif kind in (BYTES, PLAIN_BYTES) and not is_base64(value):
-        yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
+        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
     elif kind is PLAIN_BYTES and ("-" in value or "_" in value):
-        yield Breach(Slip.BYTES, of, name, pointer(*steps), f"{name} is base64url", value)
+        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is base64url", value)
     elif kind is TIME and not is_timestamp(value):
-        yield Breach(Slip.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
+        yield SchemaError(SchemaErrorKind.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
 
 
-def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[Breach]:
+def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:
     for name in shape.required:
         if value.get(name) is None:
-            yield Breach(Slip.MISSING, shape, name, pointer(*steps, name), f"{name} is missing")
+            yield SchemaError(SchemaErrorKind.MISSING, shape, name, pointer(*steps, name), f"{name} is missing")
         elif isinstance(text := value[name], str) and not text.strip():
-            yield Breach(Slip.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
+            yield SchemaError(SchemaErrorKind.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
     if shape.one_of:
-        chosen = [name for name in shape.one_of if _is_there(value, name, shape)]
+        # null is a value if the member can be anything
+        chosen = [
+            name
+            for name in shape.one_of
+            if value.get(name) is not None or (name in value and shape.members[name] is ANY)
+        ]
         if not chosen:
             seen = f"none of {', '.join(shape.one_of)}"
-            yield Breach(Slip.NONE_OF, shape, "", pointer(*steps), seen, dict(value))
+            yield SchemaError(SchemaErrorKind.NONE_OF, shape, "", pointer(*steps), seen, dict(value))
         elif len(chosen) > 1:
-            yield Breach(Slip.SEVERAL, shape, chosen[1], pointer(*steps, chosen[1]), " and ".join(chosen))
+            yield SchemaError(
+                SchemaErrorKind.SEVERAL, shape, chosen[1], pointer(*steps, chosen[1]), " and ".join(chosen)
+            )
     for name, member in value.items():
         kind = shape.members.get(name)
         there = (*steps, name)
         if kind is None:
-            yield Breach(Slip.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member)
+            yield SchemaError(
+                SchemaErrorKind.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member
+            )
         elif member is not None:
-            yield from _breaches(member, kind, there, shape, name)
+            yield from schema_errors(member, kind, there, shape, name)
         elif name not in shape.required and kind is not ANY:
-            yield Breach(Slip.NULL, shape, name, pointer(*there), f"{name} is null")
+            yield SchemaError(SchemaErrorKind.NULL, shape, name, pointer(*there), f"{name} is null")
 
 
-def _is_there(value: Mapping[str, Json], name: str, shape: Shape) -> bool:
-    """Say whether a member is set; a null says so only where null is a value like any other."""
-    return value.get(name) is not None or (name in value and shape.members[name] is ANY)
-
-
-def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[Breach]:
+def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:
     said = value.get(union.by)
     shape = union.shapes.get(said) if isinstance(said, str) else None
     if shape is not None:
@@ -226,16 +242,16 @@ def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, .
     any_shape = Shape(union.of, {})
     where = pointer(*steps, union.by)
     if said is None:
-        yield Breach(Slip.MISSING, any_shape, union.by, where, f"{union.by} is missing", None)
+        yield SchemaError(SchemaErrorKind.MISSING, any_shape, union.by, where, f"{union.by} is missing", None)
     elif not isinstance(said, str):
         yield _mistyped(said, "a string", (*steps, union.by), any_shape, union.by)
     else:
         seen = f"{said[:80]!r} is none of {', '.join(union.shapes)}"
-        yield Breach(Slip.WORD, any_shape, union.by, where, seen, said)
+        yield SchemaError(SchemaErrorKind.WORD, any_shape, union.by, where, seen, said)
 
 
 def is_timestamp(text: str) -> bool:
-    """Say whether a text is a date and a time as ISO 8601 writes them, and the date one that there is."""
+    """Whether a text is an existing date and a time, as in ISO 8601."""
     found = _TIMESTAMP.fullmatch(text)
     try:
         return found is not None and date.fromisoformat(found[1]) is not None
@@ -244,10 +260,25 @@ def is_timestamp(text: str) -> bool:
 
 
 def is_base64(text: str) -> bool:
-    """Say whether a text is base64, of either alphabet, as readers of protobuf's JSON take it."""
+    """Whether a text is base64 of either alphabet, with or without padding, as ProtoJSON readers accept it."""
     plain = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
         b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         return False
     return True
+
+
+def camel_case(name: str) -> str:
+    """Convert a name from snake_case or kebab-case to camelCase; return `""` for any other name."""
+    first, *others = name.replace("-", "_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in others) if others else ""
+
+
+def closest_member(name: str, shape: Shape) -> str:
+    """Return the member of a shape that a misspelled name resembles, `""` if there is none."""
+    if camel_case(name) in shape.members or len(name) > _LONGEST_NAME:
+        return ""
+    by_case = {known.lower(): known for known in shape.members}
+    close = difflib.get_close_matches(name.lower(), by_case, n=1, cutoff=0.85)
+    return by_case[close[0]] if close else ""

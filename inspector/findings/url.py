@@ -1,4 +1,4 @@
-"""Urls taken apart, and what keeps one from being used."""
+"""Parse URLs, and find out why one cannot be used."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from urllib.parse import SplitResult, urlsplit
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NOT_IN_URLS = frozenset('<>"{}|\\^`')
 _TARGETS = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
-"""How gRPC's own names of targets begin (gRPC, naming)."""
+"""The prefixes of gRPC target names."""
 
 
 def split(url: str) -> SplitResult | None:
-    """Take a url apart, a bare `host:port` as gRPC writes it included; None where it is no url at all."""
+    """Parse a URL, or a `host:port` as gRPC writes it; return None if it is not a URL."""
     try:
         parts = urlsplit(url if "://" in url else f"//{url}")
         return parts if parts.port != 0 else None
@@ -22,13 +22,13 @@ def split(url: str) -> SplitResult | None:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a url in lower case, `""` where it has none."""
+    """Return the host of a URL in lower case, `""` if it has none."""
     parts = split(url)
     return (parts.hostname or "") if parts else ""
 
 
 def is_local(host: str) -> bool:
-    """Say whether a host is the machine that asks."""
+    """Whether a host is the local machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     address = _address(host)
@@ -36,14 +36,14 @@ def is_local(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Say whether a host is an address that sockets are bound to and nobody can be reached at."""
+    """Whether a host is a wildcard address, which sockets bind to and clients cannot reach."""
     address = _address(host)
     inner = getattr(address, "ipv4_mapped", None)
     return host in ("0", "*") or any(one is not None and one.is_unspecified for one in (address, inner))
 
 
 def is_private(host: str) -> bool:
-    """Say whether a host is an address that only means something inside of a network."""
+    """Whether a host can be reached only inside of its own network."""
     address = _address(host)
     if address is None:
         return host.endswith((".local", ".internal", ".lan"))
@@ -51,7 +51,7 @@ def is_private(host: str) -> bool:
 
 
 def flaw(url: str, *, target: bool = False) -> str:
-    """Say what is wrong with an absolute url, or nothing; `target` allows what gRPC takes: `host:port`, `dns:///host`."""
+    """Return why a text is not an absolute URL, `""` if it is one; `target` allows gRPC targets (`dns:///host`)."""
     if not url.strip():
         return "it is empty"
     if any(one.isspace() or ord(one) < 32 or one == "\u200b" for one in url):
@@ -73,7 +73,7 @@ def flaw(url: str, *, target: bool = False) -> str:
 
 
 def is_host(host: str) -> bool:
-    """Say whether a text can be a host: an address, or a name of labels in any script (RFC 3986 section 3.2.2)."""
+    """Whether a text is an IP address or a host name, in any script (RFC 3986 section 3.2.2)."""
     if _address(host.partition("%")[0]) is not None:
         return True
     try:

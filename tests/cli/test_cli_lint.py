@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from puppets import RunCli
 
-from inspector.findings.card.valid_examples import SOUND, patched
+from inspector.findings.card.valid_examples import VALID_CARDS, patched
 from inspector.findings.rules import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -25,7 +25,7 @@ def card(tmp_path: Path) -> Callable[..., str]:
 
     def write(generation: str = "1.0", **patch: object) -> str:
         path = tmp_path / "card.json"
-        path.write_text(json.dumps(patched(SOUND[generation], patch)))
+        path.write_text(json.dumps(patched(VALID_CARDS[generation], patch)))
         return str(path)
 
     return write
@@ -116,7 +116,7 @@ def test_a_card_is_linted_as_the_generation_that_is_named(cli: RunCli, card: Cal
 
 
 def test_the_card_of_an_agent_is_linted_with_how_it_is_served(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
-    agent = puppet(card=web.Response(body=json.dumps(SOUND["1.0"]).encode(), content_type="text/html"))
+    agent = puppet(card=web.Response(body=json.dumps(VALID_CARDS["1.0"]).encode(), content_type="text/html"))
     found = cli("lint", agent.url, "-o", "json").json
     assert {"CARD-003", "CARD-110", "CARD-111"} <= {one["id"] for one in found}
     broken = puppet(card=web.Response(body=b'{"name": 5', content_type="application/json"))

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.findings.card import document, serving
 from inspector.findings.card.facts import Served
-from inspector.findings.card.valid_examples import SOUND, patched
+from inspector.findings.card.valid_examples import VALID_CARDS, patched
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES, check, lint
 from inspector.findings.rules import RULES
@@ -25,22 +25,22 @@ SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.json"))
 
 def judged(card: dict[str, Any], generation: str) -> tuple[Finding, ...]:
     """Check a card that came from its agent's host in order."""
-    return check(card, generation, Served(URL, serving.SOUND_HEADERS), len(dump(card)))
+    return check(card, generation, Served(URL, serving.VALID_HEADERS), len(dump(card)))
 
 
 def rules_of(found: tuple[Finding, ...]) -> set[str]:
     return {one.rule for one in found}
 
 
-@pytest.mark.parametrize("generation", list(SOUND))
+@pytest.mark.parametrize("generation", list(VALID_CARDS))
 def test_a_sound_card_of_every_generation_breaks_no_rule(generation: str):
-    assert judged(SOUND[generation], generation) == ()
-    assert lint(dump(SOUND[generation])) == (("1.0" if generation == "opvs" else generation), ())
+    assert judged(VALID_CARDS[generation], generation) == ()
+    assert lint(dump(VALID_CARDS[generation])) == (("1.0" if generation == "opvs" else generation), ())
 
 
 @pytest.mark.parametrize("rule", OF_CARDS, ids=lambda rule: rule.id)
 def test_the_failing_example_of_a_rule_breaks_it_where_its_finding_points(rule: Any):
-    card = patched(SOUND[rule.generations[0]], rule.failing)
+    card = patched(VALID_CARDS[rule.generations[0]], rule.failing)
     found = [one for one in judged(card, rule.generations[0]) if one.rule == rule.id]
     assert found
     for one in found:
@@ -52,14 +52,14 @@ def test_the_failing_example_of_a_rule_breaks_it_where_its_finding_points(rule: 
 
 @pytest.mark.parametrize("rule", OF_CARDS, ids=lambda rule: rule.id)
 def test_the_passing_example_of_a_rule_does_not_break_it(rule: Any):
-    card = patched(SOUND[rule.generations[0]], rule.passing)
+    card = patched(VALID_CARDS[rule.generations[0]], rule.passing)
     assert rule.id not in rules_of(judged(card, rule.generations[0]))
 
 
 @pytest.mark.parametrize("rule", OF_CARDS, ids=lambda rule: rule.id)
 def test_the_failing_example_breaks_no_unrelated_rule_as_badly(rule: Any):
     """One defect is one error: what else is found of it is at the same place or milder."""
-    card = patched(SOUND[rule.generations[0]], rule.failing)
+    card = patched(VALID_CARDS[rule.generations[0]], rule.failing)
     found = judged(card, rule.generations[0])
     places = [one.pointer for one in found if one.rule == rule.id]
     for one in found:
@@ -72,8 +72,8 @@ def test_how_a_card_is_served_is_judged_by_its_headers_and_place(rule: Any):
     generation = rule.generations[0]
 
     def served(patch: dict[str, Any]) -> set[str]:
-        headers = patched(serving.SOUND_HEADERS, {name: value for name, value in patch.items() if name != "$url"})
-        return rules_of(check(SOUND[generation], generation, Served(patch.get("$url", URL), headers)))
+        headers = patched(serving.VALID_HEADERS, {name: value for name, value in patch.items() if name != "$url"})
+        return rules_of(check(VALID_CARDS[generation], generation, Served(patch.get("$url", URL), headers)))
 
     assert served(rule.failing) == {rule.id}
     assert rule.id not in served(rule.passing)
@@ -88,7 +88,7 @@ def test_bytes_are_judged_before_the_card_in_them(rule: Any):
 
 
 def test_a_card_behind_a_slip_of_encoding_is_judged_all_the_same():
-    card = patched(SOUND["1.0"], {"name": None})
+    card = patched(VALID_CARDS["1.0"], {"name": None})
     for encoding in ("utf-8-sig", "utf-16", "utf-16-be", "utf-32"):
         found = lint(json.dumps(card).encode(encoding)).findings
         assert ("CARD-001", "/name") in {(one.rule, one.pointer) for one in found}
@@ -96,7 +96,7 @@ def test_a_card_behind_a_slip_of_encoding_is_judged_all_the_same():
 
 
 def test_what_is_odd_in_json_is_named_where_it_stands():
-    text = json.dumps(SOUND["1.0"])[:-1]
+    text = json.dumps(VALID_CARDS["1.0"])[:-1]
     odd = text + ', "x-a": {"b": 1, "b": 2}, "x-c": [0, NaN], "x-d": "\\ud800", "x-a": {"b": 1, "b": 2}}'
     found = {(one.rule, one.pointer) for one in lint(odd.encode()).findings}
     assert {("CARD-009", "/x-a/b"), ("CARD-009", "/x-a"), ("CARD-095", "/x-c/1"), ("CARD-096", "/x-d")} <= found

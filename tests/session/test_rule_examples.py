@@ -10,9 +10,8 @@ import pytest
 
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import chunk, status, task
-from inspector.findings.rule import Rule
+from inspector.findings.examples import chunk, status, stream, task
+from inspector.findings.rule_set import Rule
 from inspector.findings.rules import EXCHANGE_RULES
 from inspector.protocol.bindings.grpc import DETAILS, encode_error
 from inspector.protocol.bindings.registry import BINDINGS

@@ -1,1 +1,1 @@
-"""What is wrong with a card: its shape in every generation, and the rules about what it says."""
+"""The shape of a card in every protocol version, and the rules about cards."""

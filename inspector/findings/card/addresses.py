@@ -1,29 +1,19 @@
-"""Rules about where the agent is: the addresses of its interfaces, and the other urls of its card."""
+"""Rules about the URLs of a card: those of its interfaces, and others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.card.valid_examples import interface
-from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.card.valid_examples import with_interface
+from inspector.findings.rule_set import ERROR, HINT, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
-from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts]()
 
 _WEB = frozenset({"http", "https"})
-
-
-def _at(**changes: Json) -> Json:
-    return {"supportedInterfaces": [interface(**changes)]}
-
-
-def _pointer(one: Interface, member: str = "url") -> str:
-    return pointer(*one.steps, member)
 
 
 @RULE_SET.rule(
@@ -48,16 +38,15 @@ def no_interface(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.6, 0.3 §5.5.5",
     demand="Must be a valid absolute HTTPS URL in production.",
     remedy="Write the whole url with scheme and host, as a client outside of the agent's machine has to use it.",
-    failing=_at(url="/a2a"),
-    passing=_at(url="agent.example.com:443", protocolBinding="GRPC"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="/a2a"),
+    passing=with_interface(url="agent.example.com:443", protocolBinding="GRPC"),
 )
 def not_absolute(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        # A binding that nobody knows may take what gRPC takes; what is missing is named by the rules about members.
-        why = flaw(one.url, target=one.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
-        if why and "url" not in one.lacks:
-            yield Violation(_pointer(one), f"{one.url[:200]!r}: {why}")
+    for interface in card.interfaces:
+        # An unknown binding may accept gRPC targets. Rules about members report a missing url.
+        why = flaw(interface.url, target=interface.binding.upper() not in ("JSONRPC", "HTTP+JSON"))
+        if why and "url" not in interface.lacks:
+            yield Violation(pointer(*interface.steps, "url"), f"{interface.url[:200]!r}: {why}")
 
 
 @RULE_SET.rule(
@@ -67,15 +56,16 @@ def not_absolute(card: Facts) -> Iterator[Violation]:
     section="1.0 §9.1, §11.1",
     demand="JSON-RPC and HTTP+JSON travel over HTTP(S).",
     remedy="Use an https url, or declare the binding that is really served there by its URI.",
-    failing=_at(url="ws://agent.example.com/a2a"),
-    passing=_at(url="wss://agent.example.com/a2a", protocolBinding="https://example.com/bindings/websocket/v1"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="ws://agent.example.com/a2a"),
+    passing=with_interface(
+        url="wss://agent.example.com/a2a", protocolBinding="https://example.com/bindings/websocket/v1"
+    ),
 )
 def unfit_scheme(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        scheme = one.url.partition("://")[0].lower() if "://" in one.url else ""
-        if scheme and one.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
-            yield Violation(_pointer(one), f"{scheme} for {one.binding or 'JSONRPC'}")
+    for interface in card.interfaces:
+        scheme = interface.url.partition("://")[0].lower() if "://" in interface.url else ""
+        if scheme and interface.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
+            yield Violation(pointer(*interface.steps, "url"), f"{scheme} for {interface.binding or 'JSONRPC'}")
 
 
 @RULE_SET.rule(
@@ -85,16 +75,15 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
     section="1.0 §13.3, §4.4.6",
     demand="Production deployments MUST use encrypted communication.",
     remedy="Serve the agent over https; http is for the developer's own machine.",
-    failing=_at(url="http://agent.example.com/a2a"),
-    passing=_at(url="http://localhost:9999/a2a"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="http://agent.example.com/a2a"),
+    passing=with_interface(url="http://localhost:9999/a2a"),
 )
 def not_encrypted(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        host = host_of(one.url)
+    for interface in card.interfaces:
+        host = host_of(interface.url)
         inside = is_local(host) or is_private(host) or is_wildcard(host) or "." not in host
-        if one.url.lower().startswith(("http://", "ws://")) and host and not inside:
-            yield Violation(_pointer(one), one.url)
+        if interface.url.lower().startswith(("http://", "ws://")) and host and not inside:
+            yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 
 @RULE_SET.rule(
@@ -104,8 +93,7 @@ def not_encrypted(card: Facts) -> Iterator[Violation]:
     section="1.0 §14.3, 0.3 §5.4",
     demand="The card SHOULD NOT include sensitive credentials.",
     remedy="Take it out of the url and change the password: the card is public.",
-    failing=_at(url="https://bob:secret@agent.example.com/a2a"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="https://bob:secret@agent.example.com/a2a"),
 )
 def userinfo(card: Facts) -> Iterator[Violation]:
     for where, url in _every_url(card):
@@ -121,13 +109,12 @@ def userinfo(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.6",
     demand="The URL where this interface is available.",
     remedy="Advertise the host name that clients use; the wildcard is only for binding a socket.",
-    failing=_at(url="http://0.0.0.0:8000/"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="http://0.0.0.0:8000/"),
 )
 def wildcard(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        if is_wildcard(host_of(one.url)):
-            yield Violation(_pointer(one), one.url)
+    for interface in card.interfaces:
+        if is_wildcard(host_of(interface.url)):
+            yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 
 @RULE_SET.rule(
@@ -137,17 +124,16 @@ def wildcard(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.6",
     demand="The URL where this interface is available.",
     remedy="Advertise the public host name instead of a loopback or private address.",
-    failing=_at(url="http://127.0.0.1:8000/"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="http://127.0.0.1:8000/"),
 )
 def unreachable(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
     if not served or is_local(served):
         return
-    for one in card.interfaces:
-        host = host_of(one.url)
+    for interface in card.interfaces:
+        host = host_of(interface.url)
         if is_local(host) or (is_private(host) and not is_private(served) and "." in served):
-            yield Violation(_pointer(one), f"{one.url}, on a card from {served}")
+            yield Violation(pointer(*interface.steps, "url"), f"{interface.url}, on a card from {served}")
 
 
 @RULE_SET.rule(
@@ -157,15 +143,14 @@ def unreachable(card: Facts) -> Iterator[Violation]:
     section="1.0 §8.3",
     demand="Credentials belong to an origin: a client should not carry them to another one unasked.",
     remedy="Nothing to mend if the host is yours.",
-    failing=_at(url="https://elsewhere.example.net/a2a"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="https://elsewhere.example.net/a2a"),
 )
 def other_origin(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
-    for one in card.interfaces if served else ():
-        host = host_of(one.url)
+    for interface in card.interfaces if served else ():
+        host = host_of(interface.url)
         if host and host != served and not (is_local(host) or is_wildcard(host) or is_private(host)):
-            yield Violation(_pointer(one), f"{host}, the card came from {served}")
+            yield Violation(pointer(*interface.steps, "url"), f"{host}, the card came from {served}")
 
 
 @RULE_SET.rule(
@@ -175,14 +160,13 @@ def other_origin(card: Facts) -> Iterator[Violation]:
     section="1.0 §11.3, RFC 3986 §3.5",
     demand="Paths of operations are appended to the url; a fragment is never sent.",
     remedy="Take it away.",
-    failing=_at(url="https://agent.example.com/a2a#main"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="https://agent.example.com/a2a#main"),
 )
 def fragment(card: Facts) -> Iterator[Violation]:
-    for one in card.interfaces:
-        parts = split(one.url)
-        if parts and "://" in one.url and (parts.fragment or (parts.query and one.binding.upper() == "HTTP+JSON")):
-            yield Violation(_pointer(one), one.url)
+    for interface in card.interfaces:
+        parts = split(interface.url) if "://" in interface.url else None
+        if parts and (parts.fragment or (parts.query and interface.binding.upper() == "HTTP+JSON")):
+            yield Violation(pointer(*interface.steps, "url"), interface.url)
 
 
 @RULE_SET.rule(
@@ -192,8 +176,7 @@ def fragment(card: Facts) -> Iterator[Violation]:
     section="RFC 3986 §3.2.2, RFC 5891",
     demand="A host in a url is ASCII; other letters are written in punycode, which shows look-alikes.",
     remedy="Write the name in punycode, and check that it is the name that you mean.",
-    failing=_at(url="https://аgent.example.com/a2a"),
-    generations=NEWEST_FIRST,
+    failing=with_interface(url="https://аgent.example.com/a2a"),
 )
 def foreign_letters(card: Facts) -> Iterator[Violation]:
     for where, url in _every_url(card):
@@ -210,7 +193,6 @@ def foreign_letters(card: Facts) -> Iterator[Violation]:
     demand="documentationUrl, iconUrl and the provider's url are URLs.",
     remedy="Write an absolute https url.",
     failing={"documentationUrl": "docs/index.html"},
-    generations=NEWEST_FIRST,
 )
 def other_url(card: Facts) -> Iterator[Violation]:
     for where, url in _other_urls(card):
@@ -241,6 +223,6 @@ def _other_urls(card: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _every_url(card: Facts) -> Iterator[tuple[str, str]]:
-    yield from ((_pointer(one), one.url) for one in card.interfaces)
+    yield from ((pointer(*interface.steps, "url"), interface.url) for interface in card.interfaces)
     yield from _other_urls(card)
     yield from card.login_urls()

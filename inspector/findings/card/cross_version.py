@@ -1,4 +1,4 @@
-"""Rules about members of one generation in a card of another."""
+"""Rules about members of another protocol version in a card."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
-from inspector.findings.rule import V1
-from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Slip
+from inspector.findings.rule_set import HINT, V1, WARNING, RuleSet, Violation
+from inspector.findings.shape import SchemaErrorKind
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=V1)
 
 NEW: Mapping[str, tuple[str, ...]] = {
     "card": ("supportedInterfaces", "securityRequirements"),
@@ -20,7 +19,7 @@ NEW: Mapping[str, tuple[str, ...]] = {
     "interface": ("protocolBinding", "tenant"),
     "flows": ("deviceCode",),
 }
-"""What 1.0 brought, by the object that has it."""
+"""Members that 1.0 added, by the object that has them."""
 OLD = (
     "url",
     "preferredTransport",
@@ -29,7 +28,7 @@ OLD = (
     "supportsAuthenticatedExtendedCard",
     "authentication",
 )
-"""What 1.0 took away from the top of a card."""
+"""Members of the card itself that 1.0 removed."""
 
 
 @RULE_SET.rule(
@@ -43,9 +42,10 @@ OLD = (
     failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
 )
 def member_of_1_0(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        if one.slip is Slip.UNKNOWN and one.value is not None and one.name in NEW.get(one.shape.of, ()):
-            yield Violation(one.pointer, f"{one.name} is a member of 1.0; this card has the shape of {card.generation}")
+    for error in card.errors_of(SchemaErrorKind.UNKNOWN):
+        if error.value is not None and error.name in NEW.get(error.shape.of, ()):
+            seen = f"{error.name} is a member of 1.0; this card has the shape of {card.generation}"
+            yield Violation(error.pointer, seen)
 
 
 @RULE_SET.rule(
@@ -55,7 +55,6 @@ def member_of_1_0(card: Facts) -> Iterator[Violation]:
     section="1.0 Appendix A.2",
     demand="url, preferredTransport, additionalInterfaces and protocolVersion were replaced by supportedInterfaces.",
     remedy="Take it away, or give the card the whole older shape beside that of 1.0.",
-    generations=V1,
     failing={"preferredTransport": "JSONRPC"},
     passing={"url": "https://agent.example.com/a2a", "preferredTransport": "JSONRPC", "protocolVersion": "0.3"},
 )
@@ -89,7 +88,6 @@ def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.1 against the sample of §8.5",
     demand="The definition names the member securityRequirements; the specification's own sample says security.",
     remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
-    generations=V1,
     failing={"security": [{"bearer": []}]},
 )
 def old_requirements(card: Facts) -> Iterator[Violation]:
@@ -104,12 +102,11 @@ def old_requirements(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5",
     demand="Security schemes necessary for this skill: securityRequirements.",
     remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
-    generations=V1,
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
 def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
-    for number, one in card.skills if not card.hybrid else ():
-        if "security" in one:
+    for number, entry in card.skills if not card.hybrid else ():
+        if "security" in entry:
             yield Violation(pointer("skills", number, "security"), "security instead of securityRequirements")
 
 
@@ -120,13 +117,12 @@ def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.3 against the sample of 1.0.0 §8.5",
     demand="stateTransitionHistory is no capability of 1.0; the sample of 1.0.0 still has it.",
     remedy="Take it away.",
-    generations=V1,
     failing={"capabilities": {"stateTransitionHistory": True}},
 )
 def removed_capability(card: Facts) -> Iterator[Violation]:
-    for one in card.slips(Slip.UNKNOWN, "capabilities"):
-        if one.name == "stateTransitionHistory" and not card.hybrid:
-            yield Violation(one.pointer, "stateTransitionHistory is gone in 1.0")
+    for error in card.errors_of(SchemaErrorKind.UNKNOWN, "capabilities"):
+        if error.name == "stateTransitionHistory" and not card.hybrid:
+            yield Violation(error.pointer, "stateTransitionHistory is gone in 1.0")
 
 
 @RULE_SET.rule(
@@ -175,9 +171,9 @@ def required_since_0_2(card: Facts) -> Iterator[Violation]:
     for name in ("description", "defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) is None:
             yield Violation(pointer(name), f"{name} is missing")
-    for number, one in card.skills:
+    for number, entry in card.skills:
         for name in ("description", "tags"):
-            if one.get(name) is None:
+            if entry.get(name) is None:
                 yield Violation(pointer("skills", number, name), f"{name} is missing")
 
 

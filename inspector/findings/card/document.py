@@ -1,4 +1,4 @@
-"""Rules about a card as bytes: whether they are JSON, and JSON that every reader reads alike."""
+"""Rules about the bytes of a card: whether all readers can read them as JSON, and read the same."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import codecs
 from dataclasses import dataclass, field
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.lenient_json import Lenient, Oddity, oddities, sound
-from inspector.findings.rule import Rule
+from inspector.findings.lenient_json import Lenient, Oddity, oddities, without_oddities
+from inspector.findings.rule_set import Rule
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer
@@ -131,7 +131,7 @@ class Document:
 
 
 def read_document(raw: bytes) -> Document:
-    """Read bytes as a card, as far as they can be read, and name what keeps other readers from doing so."""
+    """Read the bytes of a card as leniently as possible, and report what keeps other readers from reading them."""
     document = Document(None)
     text = _decoded(raw, document)
     strict = parse(text.encode("utf-8", "replace"))
@@ -146,7 +146,7 @@ def read_document(raw: bytes) -> Document:
         if lenient.odd:
             for odd in oddities(document.value):
                 document.broken(_ODD[odd.oddity], odd.pointer, odd.seen)
-            document.value = sound(document.value)
+            document.value = without_oddities(document.value)
     if isinstance(strict, Unreadable) and not document.findings:
         document.broken("CARD-098" if document.read and not lenient.forgiving else "CARD-006", "", strict.why)
     elif document.read and not isinstance(document.value, dict):
@@ -158,7 +158,7 @@ def read_document(raw: bytes) -> Document:
 
 
 def _wrapper(value: dict[str, Json]) -> str:
-    """Return the member that holds a card, where it is not the value itself that is one."""
+    """Return the member that contains the card, `""` if the value itself may be the card."""
     if value.keys() & {"skills", "capabilities", "supportedInterfaces", "url"}:
         return ""
     cards = (name for name, one in value.items() if isinstance(one, dict) and {"skills", "capabilities"} <= one.keys())

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from inspector.findings.card.shapes import CARDS, SCHEMES_BY_TYPE, WRAPPED_SCHEMES
-from inspector.findings.rule import LEGACY, V1
-from inspector.findings.shape import Breach, Shape, Slip, breaches
+from inspector.findings.rule_set import LEGACY, V1
+from inspector.findings.shape import SchemaError, SchemaErrorKind, Shape, schema_errors
 from inspector.protocol.dialects.card_view import CardView
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.pointer import pointer, steps_of
@@ -63,32 +63,33 @@ class Facts(CardView):
         return Facts(seen, self.layout.older, self.served, self.size)
 
     @cached_property
-    def breaches(self) -> tuple[Breach, ...]:
+    def schema_errors(self) -> tuple[SchemaError, ...]:
         """Return every place where the card or one of its schemes leaves the shape of its version."""
-        found = [*breaches(self.value, entry_of(CARDS, self.generation))]
+        found = [*schema_errors(self.value, entry_of(CARDS, self.generation))]
         for scheme in self.schemes:
             if self.layout.scheme_types:
                 if scheme.kind in SCHEMES_BY_TYPE:  # otherwise the rules about kinds report it
-                    found += breaches(scheme.members, SCHEMES_BY_TYPE[scheme.kind], scheme.inside)
+                    found += schema_errors(scheme.members, SCHEMES_BY_TYPE[scheme.kind], scheme.inside)
             elif scheme.wrappers:
                 wrapper = scheme.wrappers[0]
                 shape = Shape("security scheme", {wrapper: WRAPPED_SCHEMES[wrapper]}, (wrapper,))
-                found += breaches({wrapper: scheme.value[wrapper]}, shape, scheme.steps)
+                found += schema_errors({wrapper: scheme.value[wrapper]}, shape, scheme.steps)
         return tuple(found)
 
-    def slips(self, slip: Slip, of: str) -> Iterator[Breach]:
-        """Return the breaches of one kind in objects of one shape."""
-        return (one for one in self.breaches if one.slip is slip and one.shape.of == of)
+    def errors_of(self, kind: SchemaErrorKind, *shapes: str) -> Iterator[SchemaError]:
+        """Return the errors of one kind, in objects of these shapes or of any."""
+        found = (error for error in self.schema_errors if error.kind is kind)
+        return (error for error in found if not shapes or error.shape.of in shapes)
 
-    def strangers(self) -> Iterator[Breach]:
+    def unknown_members(self) -> Iterator[SchemaError]:
         """Return the members that no specification names, in any version that the card may be meant for."""
         shared = bool(self.layout.older)
-        for one in self.breaches:
+        for one in self.schema_errors:
             old = shared and one.name in _OLD_MEMBERS.get(one.shape.of, ())
-            if one.slip is Slip.UNKNOWN and not old and one.shape.of != "security requirement":
+            if one.kind is SchemaErrorKind.UNKNOWN and not old and one.shape.of != "security requirement":
                 yield one
         for scheme in self.schemes if shared else ():
             for name in scheme.value:
                 if name not in WRAPPED_SCHEMES and name not in _OLD_SCHEME_MEMBERS:
                     where, shape = pointer(*scheme.steps, name), entry_of(CARDS, self.generation)
-                    yield Breach(Slip.UNKNOWN, shape, name, where, f"{name} is no kind of scheme")
+                    yield SchemaError(SchemaErrorKind.UNKNOWN, shape, name, where, f"{name} is no kind of scheme")

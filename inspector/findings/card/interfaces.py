@@ -6,44 +6,18 @@ import re
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.card.valid_examples import interface, old_interface
-from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.card.valid_examples import interface, old_interface, with_interface
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.card_view import Interface
 from inspector.protocol.dialects.registry import DIALECTS, generation_of
 from inspector.protocol.dialects.traits import VERSIONS
-from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
-_WEB = frozenset({"http", "https"})
-_NICKNAMES = frozenset(
-    {
-        "jsonrpc",
-        "jsonrpc20",
-        "jsonrpc2",
-        "json",
-        "rpc",
-        "rest",
-        "http",
-        "https",
-        "httpjson",
-        "jsonhttp",
-        "httprest",
-        "grpc",
-    }
-)
-"""What people call the core bindings, without signs and in lower case."""
-
-
-def _at(**changes: Json) -> Json:
-    return {"supportedInterfaces": [interface(**changes)]}
-
-
-def _pointer(one: Interface, member: str = "url") -> str:
-    return pointer(*one.steps, member)
+_NICKNAME = re.compile(r"jsonrpc(20?)?|json|rpc|rest|https?|httpjson|jsonhttp|httprest|grpc")
+"""Common names of the core bindings, in lower case and without punctuation."""
 
 
 @RULE_SET.rule(
@@ -54,7 +28,6 @@ def _pointer(one: Interface, member: str = "url") -> str:
     demand="Each interface is one combination of url, binding, version and tenant.",
     remedy="Take one of the two away.",
     failing={"supportedInterfaces": [interface(), interface()]},
-    generations=SINCE_0_2,
 )
 def declared_twice(card: Facts) -> Iterator[Violation]:
     known: set[tuple[str, ...]] = set()
@@ -73,16 +46,15 @@ def declared_twice(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.6, §5.8; 0.3 §5.5.5",
     demand="The core ones are JSONRPC, GRPC and HTTP+JSON; custom bindings SHOULD be identified by a URI.",
     remedy="Spell it as the specification does: clients compare it letter by letter.",
-    failing=_at(protocolBinding="REST"),
-    passing=_at(protocolBinding="https://example.com/bindings/queue/v1"),
-    generations=SINCE_0_2,
+    failing=with_interface(protocolBinding="REST"),
+    passing=with_interface(protocolBinding="https://example.com/bindings/queue/v1"),
 )
 def unknown_binding(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if one.binding in BINDINGS or ":" in one.binding or one.lacks & {"protocolBinding", "transport"}:
             continue
         nickname = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
-        if not card.layout.open_bindings or not one.binding or nickname in _NICKNAMES:
+        if not card.layout.open_bindings or not one.binding or _NICKNAME.fullmatch(nickname):
             yield Violation(one.binding_at, repr(one.binding) if one.binding else "empty")
 
 
@@ -99,7 +71,7 @@ def unknown_binding(card: Facts) -> Iterator[Violation]:
 def own_transport(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         name = re.sub(r"[^a-z0-9]", "", one.binding[:40].lower())
-        if one.binding and one.binding not in BINDINGS and name not in _NICKNAMES:
+        if one.binding and one.binding not in BINDINGS and not _NICKNAME.fullmatch(name):
             yield Violation(one.binding_at, repr(one.binding))
 
 
@@ -115,12 +87,12 @@ _WITH_PATCH = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}")
     demand="Patch version numbers SHOULD NOT be used in requests, responses and Agent Cards.",
     remedy="Write Major.Minor, such as 1.0; some servers compare it letter by letter.",
     generations=V1,
-    failing=_at(protocolVersion="1.0.0"),
+    failing=with_interface(protocolVersion="1.0.0"),
 )
 def patch_number(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if _WITH_PATCH.fullmatch(one.version):
-            yield Violation(_pointer(one, "protocolVersion"), one.version)
+            yield Violation(pointer(*one.steps, "protocolVersion"), one.version)
 
 
 @RULE_SET.rule(
@@ -130,8 +102,7 @@ def patch_number(card: Facts) -> Iterator[Violation]:
     section="1.0 §3.6, 0.3 §5.5",
     demand="The protocol version is identified by Major.Minor.",
     remedy="Write Major.Minor, such as 1.0 (0.2 and 0.3 write the patch number too).",
-    failing=_at(protocolVersion="latest"),
-    generations=SINCE_0_2,
+    failing=with_interface(protocolVersion="latest"),
 )
 def no_version(card: Facts) -> Iterator[Violation]:
     for where, version in card.versions():
@@ -147,13 +118,12 @@ def no_version(card: Facts) -> Iterator[Violation]:
     section="1.0 §3.6",
     demand="The published versions are 0.1, 0.2, 0.3 and 1.0.",
     remedy="Write the version that the agent implements.",
-    failing=_at(protocolVersion="4.2"),
-    generations=SINCE_0_2,
+    failing=with_interface(protocolVersion="4.2"),
 )
 def unpublished_version(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
         if _VERSION.match(one.version) and not generation_of(one.version):
-            yield Violation(_pointer(one, "protocolVersion"), one.version)
+            yield Violation(pointer(*one.steps, "protocolVersion"), one.version)
 
 
 @RULE_SET.rule(
@@ -187,7 +157,7 @@ def older_first(card: Facts) -> Iterator[Violation]:
     versions = [generation_of(one.version) for one in card.interfaces]
     newer = next((one for one in versions if one and not VERSIONS[one].outdated), "")
     if newer and versions[0] and VERSIONS[versions[0]].outdated:
-        yield Violation(_pointer(card.interfaces[0], "protocolVersion"), f"{versions[0]} before 1.0")
+        yield Violation(pointer(*card.interfaces[0].steps, "protocolVersion"), f"{versions[0]} before 1.0")
 
 
 @RULE_SET.rule(
@@ -223,13 +193,8 @@ def _listed_at_main_url(card: Facts) -> list[Interface]:
 def other_transport(card: Facts) -> Iterator[Violation]:
     preferred = card.value.get("preferredTransport", "JSONRPC")
     listed = _listed_at_main_url(card)
-    named = all("transport" not in one.lacks for one in listed)
-    if (
-        named
-        and isinstance(preferred, str)
-        and listed
-        and all(one.binding.upper() != preferred.upper() for one in listed)
-    ):
+    named = listed and all("transport" not in one.lacks for one in listed)
+    if named and isinstance(preferred, str) and all(one.binding.upper() != preferred.upper() for one in listed):
         yield Violation("/preferredTransport", f"{preferred}, but {listed[0].binding} is listed at {listed[0].url}")
 
 
@@ -262,7 +227,7 @@ def main_not_listed(card: Facts) -> Iterator[Violation]:
 def several_at_one_url(card: Facts) -> Iterator[Violation]:
     known: dict[str, str] = {}
     for one in card.interfaces:
-        # JSON-RPC and HTTP+JSON share one endpoint as a matter of course: their paths tell them apart.
+        # JSON-RPC and HTTP+JSON often share an endpoint: their paths differ.
         first = known.setdefault(one.url, one.binding) if one.steps else one.binding
         if first != one.binding and {first, one.binding} != {"JSONRPC", "HTTP+JSON"}:
             yield Violation(one.binding_at, f"{one.binding} at the url of {first}")

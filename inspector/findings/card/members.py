@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.findings.card.cross_version import NEW, OLD
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import interface, skill
-from inspector.findings.rule import EVERY, NEWEST_FIRST, SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Breach, Slip
-from inspector.findings.spelling import camel_case, meant
+from inspector.findings.rule_set import ERROR, EVERY, HINT, SINCE_0_2, V1, WARNING, Check, RuleSet, Violation
+from inspector.findings.shape import SchemaError, SchemaErrorKind, camel_case, closest_member
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts]()
 
+_INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "flows")}
+"""Objects without rules of their own: the rules about the object around them report their errors."""
 
-class _Object(NamedTuple):
-    """A kind of object in a card, with an example that lacks a member and one that has a member of a wrong type."""
 
-    missing: str
-    mistyped: str
-    of: str
-    section: str
-    lacking: Json
-    wrong: Json
-    generations: tuple[str, ...]
+def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
+    shapes = _INSIDE.get(of, (of,))
+
+    def check(card: Facts) -> Iterator[Violation]:
+        for error in card.errors_of(kind, *shapes):
+            if error.name not in ("security", "securityRequirements"):
+                yield Violation(error.pointer, error.seen)
+
+    return check
+
+
+def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, generations: Sequence[str] = ()) -> None:
+    """Declare two rules about a kind of object: `lacking` is a card without a member, `wrong` has one mistyped."""
+    RULE_SET.rule(
+        f"CARD-{number:03}",
+        ERROR,
+        f"A required member of the {of} is missing",
+        section=section,
+        demand="Fields marked REQUIRED MUST be present and set.",
+        remedy="Add the member; clients that check the card refuse it otherwise.",
+        generations=generations,
+        failing=lacking,
+    )(_reporter(SchemaErrorKind.MISSING, of))
+    RULE_SET.rule(
+        f"CARD-{number + 1:03}",
+        ERROR,
+        f"A member of the {of} has the wrong type",
+        section=section,
+        demand="Members MUST have the type that the protocol's definition gives them.",
+        remedy="Correct the member; typed clients cannot read the card at all.",
+        generations=generations,
+        failing=wrong,
+    )(_reporter(SchemaErrorKind.WRONG_TYPE, of))
 
 
 _KEY = "apiKeySecurityScheme"
@@ -37,118 +60,69 @@ def _code_flow(**changes: Json) -> Json:
     return {"securitySchemes": {"login": {"oauth2SecurityScheme": {"flows": {"authorizationCode": changes}}}}}
 
 
-_OBJECTS = (
-    _Object("001", "002", "card", "1.0 §4.4.1, 0.3 §5.5", {"name": None}, {"version": 2}, NEWEST_FIRST),
-    _Object(
-        "010",
-        "011",
-        "interface",
-        "1.0 §4.4.6, 0.3 §5.5.5",
-        {"supportedInterfaces": [interface(protocolBinding=None)]},
-        {"supportedInterfaces": [interface(tenant=7)]},
-        SINCE_0_2,
-    ),
-    _Object(
-        "012",
-        "013",
-        "skill",
-        "1.0 §4.4.5, 0.3 §5.5.4",
-        {"skills": [skill(id=None)]},
-        {"skills": [skill(tags="language")]},
-        NEWEST_FIRST,
-    ),
-    _Object(
-        "014",
-        "015",
-        "provider",
-        "1.0 §4.4.2, 0.3 §5.5.1",
-        {"provider": {"organization": None}},
-        {"provider": {"url": ["https://example.com"]}},
-        NEWEST_FIRST,
-    ),
-    _Object(
-        "016",
-        "017",
-        "extension",
-        "1.0 §4.4.4, 0.3 §5.5.2.1",
-        {"capabilities": {"extensions": [{"required": True}]}},
-        {"capabilities": {"extensions": [{"uri": "https://example.com/x/v1", "required": "yes"}]}},
-        SINCE_0_2,
-    ),
-    _Object(
-        "018",
-        "019",
-        "security scheme",
-        "1.0 §4.5.1, 0.3 §5.5.3",
-        {"securitySchemes": {"key": {_KEY: {"name": None}}}},
-        {"securitySchemes": {"key": {_KEY: {"name": 1}}}},
-        SINCE_0_2,
-    ),
-    _Object(
-        "020",
-        "021",
-        "flow",
-        "1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
-        _code_flow(tokenUrl=None),
-        _code_flow(scopes=["translate"]),
-        SINCE_0_2,
-    ),
-    _Object(
-        "022",
-        "023",
-        "signature",
-        "1.0 §4.4.7, 0.3 §5.5.6",
-        {"signatures": [{"protected": "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ"}]},
-        {"signatures": [{"protected": {"alg": "ES256"}, "signature": "AA"}]},
-        (*V1, "0.3"),
-    ),
-    _Object(
-        "024",
-        "025",
-        "authentication",
-        "0.1 §5.5.3",
-        {"authentication": {"schemes": None}},
-        {"authentication": {"schemes": "Bearer"}},
-        ("0.1",),
-    ),
+_declare(1, "card", "1.0 §4.4.1, 0.3 §5.5", {"name": None}, {"version": 2})
+_declare(
+    10,
+    "interface",
+    "1.0 §4.4.6, 0.3 §5.5.5",
+    {"supportedInterfaces": [interface(protocolBinding=None)]},
+    {"supportedInterfaces": [interface(tenant=7)]},
+    SINCE_0_2,
 )
-_INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "flows")}
-"""The shapes that have no rules of their own: what is wrong in them is told of the object around them."""
-_IN_REQUIREMENTS = frozenset({"security requirement", "scopes"})
-
-
-def _slips(slip: Slip, of: str) -> Callable[[Facts], Iterator[Violation]]:
-    shapes = _INSIDE.get(of, (of,))
-
-    def check(card: Facts) -> Iterator[Violation]:
-        for one in card.breaches:
-            if one.slip is slip and one.shape.of in shapes and one.name not in ("security", "securityRequirements"):
-                yield Violation(one.pointer, one.seen)
-
-    return check
-
-
-for _object in _OBJECTS:
-    RULE_SET.rule(
-        f"CARD-{_object.missing}",
-        ERROR,
-        f"A required member of the {_object.of} is missing",
-        section=_object.section,
-        demand="Fields marked REQUIRED MUST be present and set.",
-        remedy="Add the member; clients that check the card refuse it otherwise.",
-        generations=_object.generations,
-        failing=_object.lacking,
-    )(_slips(Slip.MISSING, _object.of))
-    RULE_SET.rule(
-        f"CARD-{_object.mistyped}",
-        ERROR,
-        f"A member of the {_object.of} has the wrong type",
-        section=_object.section,
-        demand="Members MUST have the type that the protocol's definition gives them.",
-        remedy="Correct the member; typed clients cannot read the card at all.",
-        generations=_object.generations,
-        failing=_object.wrong,
-    )(_slips(Slip.WRONG_TYPE, _object.of))
+_declare(
+    12,
+    "skill",
+    "1.0 §4.4.5, 0.3 §5.5.4",
+    {"skills": [skill(id=None)]},
+    {"skills": [skill(tags="language")]},
+)
+_declare(
+    14,
+    "provider",
+    "1.0 §4.4.2, 0.3 §5.5.1",
+    {"provider": {"organization": None}},
+    {"provider": {"url": ["https://example.com"]}},
+)
+_declare(
+    16,
+    "extension",
+    "1.0 §4.4.4, 0.3 §5.5.2.1",
+    {"capabilities": {"extensions": [{"required": True}]}},
+    {"capabilities": {"extensions": [{"uri": "https://example.com/x/v1", "required": "yes"}]}},
+    SINCE_0_2,
+)
+_declare(
+    18,
+    "security scheme",
+    "1.0 §4.5.1, 0.3 §5.5.3",
+    {"securitySchemes": {"key": {_KEY: {"name": None}}}},
+    {"securitySchemes": {"key": {_KEY: {"name": 1}}}},
+    SINCE_0_2,
+)
+_declare(
+    20,
+    "flow",
+    "1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
+    _code_flow(tokenUrl=None),
+    _code_flow(scopes=["translate"]),
+    SINCE_0_2,
+)
+_declare(
+    22,
+    "signature",
+    "1.0 §4.4.7, 0.3 §5.5.6",
+    {"signatures": [{"protected": "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ"}]},
+    {"signatures": [{"protected": {"alg": "ES256"}, "signature": "AA"}]},
+    (*V1, "0.3"),
+)
+_declare(
+    24,
+    "authentication",
+    "0.1 §5.5.3",
+    {"authentication": {"schemes": None}},
+    {"authentication": {"schemes": "Bearer"}},
+    ("0.1",),
+)
 
 
 @RULE_SET.rule(
@@ -160,13 +134,12 @@ for _object in _OBJECTS:
     remedy="Say it: people and agents choose by these texts, and protobuf drops an empty one as if it were missing.",
     failing={"name": " "},
     passing={"description": ""},
-    generations=NEWEST_FIRST,
 )
 def blank_text(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        # A url is judged as a url, and an empty version as no version.
-        if one.slip is Slip.BLANK and one.name not in ("url", "description", "protocolVersion", "protected"):
-            yield Violation(one.pointer, one.seen)
+    for error in card.errors_of(SchemaErrorKind.BLANK):
+        # Other rules report these.
+        if error.name not in ("url", "description", "protocolVersion", "protected"):
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -177,12 +150,11 @@ def blank_text(card: Facts) -> Iterator[Violation]:
     demand="Fields marked REQUIRED MUST be present and set; the example of canonicalization keeps an empty one.",
     remedy="Describe the agent or the skill: other agents decide by it whether to ask.",
     failing={"description": ""},
-    generations=NEWEST_FIRST,
 )
 def blank_description(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        if one.slip is Slip.BLANK and one.name == "description":
-            yield Violation(one.pointer, one.seen)
+    for error in card.errors_of(SchemaErrorKind.BLANK):
+        if error.name == "description":
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -209,7 +181,6 @@ def no_modes(card: Facts) -> Iterator[Violation]:
     demand="Arrays marked as required MUST contain at least one element; the example of canonicalization has none.",
     remedy="List at least one: clients look for skills and tags, and protobuf drops an empty list.",
     failing={"skills": []},
-    generations=NEWEST_FIRST,
 )
 def empty_list(card: Facts) -> Iterator[Violation]:
     if card.value.get("skills") == []:
@@ -217,8 +188,8 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     for name in ("defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) == [] and not card.layout.modes_required:
             yield Violation(pointer(name), f"{name} is empty")
-    for number, one in card.skills:
-        if one.get("tags") == []:
+    for number, entry in card.skills:
+        if entry.get("tags") == []:
             yield Violation(pointer("skills", number, "tags"), "the skill has no tags")
 
 
@@ -230,12 +201,10 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     demand="What is not set is omitted.",
     remedy="Leave the member out; strict readers of older generations refuse a null.",
     failing={"skills": [{**skill(), "examples": None}]},
-    generations=NEWEST_FIRST,
 )
 def null_member(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        if one.slip is Slip.NULL:
-            yield Violation(one.pointer, one.seen)
+    for error in card.errors_of(SchemaErrorKind.NULL):
+        yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -245,11 +214,10 @@ def null_member(card: Facts) -> Iterator[Violation]:
     section="1.0 §5.5",
     demand="All JSON serializations MUST use camelCase naming for field names.",
     remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
-    generations=NEWEST_FIRST,
     failing={"default_input_modes": ["text/plain"]},
 )
 def not_camel_case(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
+    for one in card.unknown_members():
         if camel_case(one.name) in one.shape.members:
             yield Violation(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
 
@@ -263,11 +231,10 @@ def not_camel_case(card: Facts) -> Iterator[Violation]:
     remedy="Correct the spelling, case included.",
     failing={"documentationURL": "https://agent.example.com/docs"},
     passing={"x-internal-id": "42"},
-    generations=NEWEST_FIRST,
 )
 def misspelled(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
-        if not _is_foreign(card, one) and (known := meant(one.name, one.shape)):
+    for one in card.unknown_members():
+        if not _is_foreign(card, one) and (known := closest_member(one.name, one.shape)):
             yield Violation(one.pointer, f"{one.name}: {known} may be meant")
 
 
@@ -279,11 +246,10 @@ def misspelled(card: Facts) -> Iterator[Violation]:
     demand="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
     remedy="Nothing to mend if it is meant; what others should understand belongs into an extension.",
     failing={"x-internal-id": "42"},
-    generations=NEWEST_FIRST,
 )
 def unknown_member(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
-        spelled = camel_case(one.name) in one.shape.members or meant(one.name, one.shape)
+    for one in card.unknown_members():
+        spelled = camel_case(one.name) in one.shape.members or closest_member(one.name, one.shape)
         if not spelled and not _is_foreign(card, one) and one.name not in _HOMES:
             yield Violation(one.pointer, one.seen)
 
@@ -296,10 +262,9 @@ def unknown_member(card: Facts) -> Iterator[Violation]:
     demand="Each member belongs to one object; at another place it is not seen.",
     remedy="Move it to where readers look for it.",
     failing={"pushNotifications": True},
-    generations=NEWEST_FIRST,
 )
 def misplaced(card: Facts) -> Iterator[Violation]:
-    for one in card.strangers():
+    for one in card.unknown_members():
         if one.name in _HOMES and not _is_foreign(card, one):
             yield Violation(one.pointer, f"{one.name} belongs into {_HOMES[one.name]}")
 
@@ -313,11 +278,11 @@ _HOMES: Mapping[str, str] = {
 """Where members belong whose names mean only one thing."""
 
 
-def _is_foreign(card: Facts, one: Breach) -> bool:
+def _is_foreign(card: Facts, error: SchemaError) -> bool:
     """Return whether an unknown member belongs to the same object of another version, which other rules report."""
     if card.layout.older:
-        return one.shape.of == "card" and one.name in OLD
-    return one.name in NEW.get(one.shape.of, ()) or (one.shape.of == "card" and one.name == "authentication")
+        return error.shape.of == "card" and error.name in OLD
+    return error.name in NEW.get(error.shape.of, ()) or (error.shape.of == "card" and error.name == "authentication")
 
 
 @RULE_SET.rule(

@@ -1,17 +1,15 @@
-"""Rules about what a client has to bring: security requirements, and the extended card that asks for them."""
+"""Rules about security requirements, and about the extended card."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Slip
-from inspector.findings.spelling import camel_case, meant
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
+from inspector.findings.shape import SchemaErrorKind, camel_case, closest_member
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 
 @RULE_SET.rule(
@@ -21,21 +19,18 @@ RULE_SET = RuleSet[Facts]()
     section="1.0 §4.4.1, 0.3 §5.5, OpenAPI 3 Security Requirement Object",
     demand="Each name MUST correspond to a security scheme which is declared.",
     remedy="Declare the scheme in securitySchemes, or correct the name.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"passport": {"list": []}}}]},
 )
 def undeclared(card: Facts) -> Iterator[Violation]:
     declared = card.value.get("securitySchemes", {})
-    strangers = card.slips(Slip.UNKNOWN, "card")
-    lost = any("securitySchemes" in (camel_case(one.name), meant(one.name, one.shape)) for one in strangers)
+    strangers = card.errors_of(SchemaErrorKind.UNKNOWN, "card")
+    lost = any("securitySchemes" in (camel_case(one.name), closest_member(one.name, one.shape)) for one in strangers)
     if lost or not isinstance(declared, dict):
         return  # that is what is wrong, once
-    names = declared
-    for one in card.requirements:
-        if one.name not in names:
-            yield Violation(
-                one.pointer, f"{one.name!r} is not among {', '.join(names) or 'the schemes: there are none'}"
-            )
+    names = ", ".join(declared) or "the schemes: there are none"
+    for requirement in card.requirements:
+        if requirement.name not in declared:
+            yield Violation(requirement.pointer, f"{requirement.name!r} is not among {names}")
 
 
 @RULE_SET.rule(
@@ -45,15 +40,14 @@ def undeclared(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.1, 0.3 §5.5",
     demand='1.0 writes {"schemes": {name: {"list": [scopes]}}}, older generations {name: [scopes]}.',
     remedy="Write the requirement as the card's generation does: readers of this one take it for no requirement.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"bearer": []}]},
 )
 def requirement_shape(card: Facts) -> Iterator[Violation]:
-    for one in card.breaches:
-        inside = one.shape.of in ("security requirement", "scopes")
-        mistyped = one.slip is Slip.WRONG_TYPE and (inside or one.name == card.layout.requirements)
-        if mistyped or (inside and one.slip is Slip.UNKNOWN):
-            yield Violation(one.pointer, one.seen)
+    for error in card.schema_errors:
+        inside = error.shape.of in ("security requirement", "scopes")
+        mistyped = error.kind is SchemaErrorKind.WRONG_TYPE and (inside or error.name == card.layout.requirements)
+        if mistyped or (inside and error.kind is SchemaErrorKind.UNKNOWN):
+            yield Violation(error.pointer, error.seen)
     for steps, requirement in card.requirement_objects if not card.layout.nested_requirements else ():
         if isinstance(requirement.get("schemes"), dict):
             yield Violation(pointer(*steps, "schemes"), "the shape of 1.0")
@@ -66,7 +60,6 @@ def requirement_shape(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
     demand="scopes lists the available scopes of the scheme.",
     remedy="Add the scope to the flow, or correct its name.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"login": {"list": ["fly"]}}}]},
 )
 def unknown_scope(card: Facts) -> Iterator[Violation]:
@@ -74,10 +67,12 @@ def unknown_scope(card: Facts) -> Iterator[Violation]:
     for flow in card.flows:
         scopes = flow.members.get("scopes")
         offered.setdefault(str(flow.steps[1]), set()).update(scopes if isinstance(scopes, dict) else ())
-    for one in card.requirements:
-        for scope in one.scopes:
-            if offered.get(one.name) and scope not in offered[one.name]:
-                yield Violation(one.pointer, f"{scope!r} is not among {', '.join(sorted(offered[one.name])[:20])}")
+    for requirement in card.requirements:
+        for scope in requirement.scopes:
+            if offered.get(requirement.name) and scope not in offered[requirement.name]:
+                yield Violation(
+                    requirement.pointer, f"{scope!r} is not among {', '.join(sorted(offered[requirement.name])[:20])}"
+                )
 
 
 @RULE_SET.rule(
@@ -87,7 +82,6 @@ def unknown_scope(card: Facts) -> Iterator[Violation]:
     section="OpenAPI 3 Security Requirement Object",
     demand="For other scheme types than oauth2 and openIdConnect the array MUST be empty, or lists roles.",
     remedy="Leave the list empty, unless clients know these roles.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": [{"schemes": {"key": {"list": ["translate"]}}}]},
 )
 def idle_scopes(card: Facts) -> Iterator[Violation]:
@@ -104,12 +98,13 @@ def idle_scopes(card: Facts) -> Iterator[Violation]:
     section="1.0 §7.3",
     demand="The requirements say which of the schemes a client has to use.",
     remedy="Add securityRequirements (until 0.3: security), or take the schemes away.",
-    generations=SINCE_0_2,
     failing={"securityRequirements": None},
 )
 def none_required(card: Facts) -> Iterator[Violation]:
     if card.schemes and not card.requirement_objects and "security" not in card.value:
-        yield Violation("/securitySchemes", f"{', '.join(one.name for one in card.schemes[:5])}, and no requirement")
+        yield Violation(
+            "/securitySchemes", f"{', '.join(scheme.name for scheme in card.schemes[:5])}, and no requirement"
+        )
 
 
 @RULE_SET.rule(
@@ -119,7 +114,6 @@ def none_required(card: Facts) -> Iterator[Violation]:
     section="1.0 §3.1.11, §13.3; 0.3 §7.10",
     demand="The client MUST authenticate the request using one of the schemes declared.",
     remedy="Declare the security schemes with which the extended card is asked for.",
-    generations=SINCE_0_2,
     failing={"securitySchemes": None, "securityRequirements": None},
 )
 def open_extended_card(card: Facts) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""Rules about what must not stand in any text of a card: secrets, and characters that deceive."""
+"""Rules about secrets and deceptive characters in the texts of a card."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import NEWEST_FIRST
 from inspector.findings.rule_set import WARNING, RuleSet, Violation
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
@@ -19,30 +18,15 @@ _SECRET = re.compile(
     r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{30,}"
     r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
-"""Texts that are keys by their look: of well-known services, JSON Web Tokens, private keys."""
+"""Keys of well-known services, JSON Web Tokens, private keys."""
 _MARKS = ("sk-", "gh", "AKIA", "xox", "AIza", "eyJ", "-----BEGIN ")
-"""What is in each of them: most texts have none of it, and are not searched."""
-_SECRET_NAMES = frozenset(
-    [
-        "apikey",
-        "clientsecret",
-        "secret",
-        "password",
-        "passwd",
-        "accesstoken",
-        "refreshtoken",
-        "authtoken",
-        "privatekey",
-        "credentials",
-        "token",
-        "apitoken",
-        "bearertoken",
-        "sharedsecret",
-    ]
+"""Every such key contains one of these. Texts without them are not searched."""
+_SECRET_NAME = re.compile(
+    r"(access|api|auth|bearer|refresh)?token|(client|shared)?secret|(api|private)key|password|passwd|credentials"
 )
 _HARMLESS = re.compile(r"\s*(<[^>]*>|\$?\{[^}]*\}|\*+|x+|\.\.\.)?\s*", re.IGNORECASE)
 _SAID = re.compile(r"(?i)\b(password|passwd|secret|api[_-]?key)\s*[=:]\s*[\"']?(?=[^\s\"']*[0-9])[^\s\"']{8,}")
-"""A secret said in a sentence: eight signs or more, one of them a digit."""
+"""A secret in a sentence: at least eight characters, one of them a digit."""
 _MOST_TEXT = 20_000
 """How much of one text is searched for keys."""
 
@@ -54,7 +38,6 @@ _MOST_TEXT = 20_000
     section="1.0 §14.3, 0.3 §5.4",
     demand="The card SHOULD NOT include sensitive credentials.",
     remedy="Take it out and replace it where it is valid: whoever can read the card has it now.",
-    generations=NEWEST_FIRST,
     failing={"securitySchemes": {"key": {"apiKeySecurityScheme": {"value": "sk-4f8a6b0c2d1e4f8a6b0c2d1e"}}}},
 )
 def secret(card: Facts) -> Iterator[Violation]:
@@ -64,7 +47,7 @@ def secret(card: Facts) -> Iterator[Violation]:
 
 
 def _texts(card: Facts) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Give every text in the card, with its place."""
+    """Return every text in the card, with the steps to it."""
     waiting: list[tuple[tuple[str | int, ...], Json]] = [((), card.value)]
     while waiting:
         steps, value = waiting.pop()
@@ -90,14 +73,14 @@ def _looks_secret(name: str, text: str, steps: tuple[str | int, ...]) -> str:
         return f"{name} with a value"
     if "://" in text[:12] and "?" in text:
         for key, value in _query(text):
-            if re.sub(r"[^a-z]", "", key.lower()) in {*_SECRET_NAMES, "key"} and not _HARMLESS.fullmatch(value):
+            if _is_secret(key, value) or _is_secret(f"api{key}", value):  # in a query, "key" is an API key
                 return f"{key} in the query of a url"
     return ""
 
 
 def _is_secret(name: str, value: Json) -> bool:
     plain = re.sub(r"[^a-z]", "", name.lower())
-    return plain in _SECRET_NAMES and isinstance(value, str) and not _HARMLESS.fullmatch(value)
+    return bool(_SECRET_NAME.fullmatch(plain)) and isinstance(value, str) and not _HARMLESS.fullmatch(value)
 
 
 def _query(url: str) -> list[tuple[str, str]]:
@@ -108,7 +91,7 @@ def _query(url: str) -> list[tuple[str, str]]:
 
 
 _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Controls, marks of direction, and what takes no place; what joins emoji is none of them."""
+"""Control characters, direction marks and invisible characters, except those that join emoji."""
 
 
 @RULE_SET.rule(
@@ -118,7 +101,6 @@ _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\
     section="1.0 §4.4.1, Unicode TR 36",
     demand="Names and descriptions are read by people; terminals obey controls, and some marks turn a text around.",
     remedy="Take the characters out: whoever shows the card shows something else than what it says.",
-    generations=NEWEST_FIRST,
     failing={"name": "Trans\u202elator"},
     passing={"name": "Traducteur \u2013 \U0001f468\u200d\U0001f4bb"},
 )

@@ -1,39 +1,24 @@
-"""Rules about how to get in: security schemes, OAuth flows, requirements, and secrets that a card must not carry."""
+"""Rules about the security schemes and OAuth flows of a card."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local
 from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts]()
+RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
 
 _BY_TYPE = ("0.3", "0.2")
 _PLACES = ("header", "query", "cookie")
-_HTTP_SCHEMES = frozenset(
-    [
-        "basic",
-        "bearer",
-        "concealed",
-        "digest",
-        "dpop",
-        "gnap",
-        "hoba",
-        "mutual",
-        "negotiate",
-        "oauth",
-        "privatetoken",
-        "scram-sha-1",
-        "scram-sha-256",
-        "vapid",
-    ]
+_HTTP_SCHEME = re.compile(
+    r"basic|bearer|concealed|digest|dpop|gnap|hoba|mutual|negotiate|oauth|privatetoken|scram-sha-(1|256)|vapid"
 )
 """The HTTP authentication schemes of IANA's registry."""
 
@@ -56,23 +41,22 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
     section="1.0 §4.5.1, 0.3 §5.5.3",
     demand="A scheme is one of API key, HTTP authentication, OAuth 2.0, OpenID Connect and mutual TLS.",
     remedy="Name the kind as the generation of the card spells it.",
-    generations=SINCE_0_2,
     failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
 )
 def no_kind(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if one.known or one.foreign or one.wrappers or _leaks(one):
+    for scheme in card.schemes:
+        if scheme.known or scheme.foreign or scheme.wrappers or _leaks(scheme):
             continue
         if not card.layout.scheme_types:
-            yield Violation(pointer(*one.steps), f"none of {', '.join(SCHEME_TYPES)}")
+            yield Violation(pointer(*scheme.steps), f"none of {', '.join(SCHEME_TYPES)}")
         else:
-            seen = brief(one.value.get("type")) if "type" in one.value else "type is missing"
-            yield Violation(pointer(*one.steps, "type"), seen)
+            seen = brief(scheme.value.get("type")) if "type" in scheme.value else "type is missing"
+            yield Violation(pointer(*scheme.steps, "type"), seen)
 
 
-def _leaks(one: Scheme) -> bool:
-    inside = one.value.get("scheme")
-    return "$case" in one.value or (isinstance(inside, dict) and "$case" in inside)
+def _leaks(scheme: Scheme) -> bool:
+    inside = scheme.value.get("scheme")
+    return "$case" in scheme.value or (isinstance(inside, dict) and "$case" in inside)
 
 
 @RULE_SET.rule(
@@ -86,9 +70,9 @@ def _leaks(one: Scheme) -> bool:
     failing=_scheme("bearer", mtlsSecurityScheme={}),
 )
 def several_kinds(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if len(one.wrappers) > 1:
-            yield Violation(pointer(*one.steps), " and ".join(one.wrappers))
+    for scheme in card.schemes:
+        if len(scheme.wrappers) > 1:
+            yield Violation(pointer(*scheme.steps), " and ".join(scheme.wrappers))
 
 
 @RULE_SET.rule(
@@ -103,10 +87,10 @@ def several_kinds(card: Facts) -> Iterator[Violation]:
     passing=_scheme("key", type="apiKey"),
 )
 def shapes_contradict(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        said = one.value.get("type")
-        if len(one.wrappers) == 1 and isinstance(said, str) and said != one.kind:
-            yield Violation(pointer(*one.steps, "type"), f"{said[:40]!r} beside {one.wrappers[0]}")
+    for scheme in card.schemes:
+        said = scheme.value.get("type")
+        if len(scheme.wrappers) == 1 and isinstance(said, str) and said != scheme.kind:
+            yield Violation(pointer(*scheme.steps, "type"), f"{said[:40]!r} beside {scheme.wrappers[0]}")
 
 
 @RULE_SET.rule(
@@ -116,13 +100,12 @@ def shapes_contradict(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.1 and Appendix A.2, 0.3 §5.5.3",
     demand="1.0 wraps a scheme in a member that names its kind; until 0.3 its type says it.",
     remedy="Write the scheme in the shape of this card's generation: readers of this one see no scheme at all.",
-    generations=SINCE_0_2,
     failing=_scheme("old", type="http", scheme="bearer"),
 )
 def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if one.foreign:
-            yield Violation(pointer(*one.steps), one.wrappers[0] if one.wrappers else f"type {one.kind!r}")
+    for scheme in card.schemes:
+        if scheme.foreign:
+            yield Violation(pointer(*scheme.steps), scheme.wrappers[0] if scheme.wrappers else f"type {scheme.kind!r}")
 
 
 @RULE_SET.rule(
@@ -132,13 +115,12 @@ def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.1",
     demand="A scheme's kind is the name of its only member.",
     remedy="Serialize the card with the library's toJSON instead of JSON.stringify.",
-    generations=SINCE_0_2,
     failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
 )
 def leaked_wrapper(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if _leaks(one):
-            steps = one.steps if "$case" in one.value else (*one.steps, "scheme")
+    for scheme in card.schemes:
+        if _leaks(scheme):
+            steps = scheme.steps if "$case" in scheme.value else (*scheme.steps, "scheme")
             yield Violation(pointer(*steps, "$case"), "$case")
 
 
@@ -149,15 +131,14 @@ def leaked_wrapper(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.2, 0.3 §5.5.3",
     demand='Valid values are "query", "header", or "cookie".',
     remedy="Say where the key goes: header, query or cookie.",
-    generations=SINCE_0_2,
     failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
 )
 def key_place(card: Facts) -> Iterator[Violation]:
     name = card.layout.key_place
-    for one in card.schemes:
-        place = one.members.get(name)
-        if one.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
-            yield Violation(pointer(*one.inside, name), repr(place))
+    for scheme in card.schemes:
+        place = scheme.members.get(name)
+        if scheme.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
+            yield Violation(pointer(*scheme.inside, name), repr(place))
 
 
 @RULE_SET.rule(
@@ -167,13 +148,12 @@ def key_place(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.3, RFC 7235",
     demand="This value should be registered in the IANA Authentication Scheme registry.",
     remedy="Use Bearer or Basic, or declare an API key in the header.",
-    generations=SINCE_0_2,
     failing=_scheme("bearer", httpAuthSecurityScheme={"scheme": "token"}),
 )
 def unregistered(card: Facts) -> Iterator[Violation]:
     for one in card.schemes:
         scheme = one.members.get("scheme")
-        if one.kind == "http" and isinstance(scheme, str) and scheme.lower() not in _HTTP_SCHEMES:
+        if one.kind == "http" and isinstance(scheme, str) and not _HTTP_SCHEME.fullmatch(scheme.lower()):
             yield Violation(pointer(*one.inside, "scheme"), repr(scheme))
 
 
@@ -184,7 +164,6 @@ def unregistered(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5, RFC 6749 §3.1",
     demand="The OAuth2 standard requires the use of TLS.",
     remedy="Write an absolute https url.",
-    generations=SINCE_0_2,
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "/.well-known/openid-configuration"}),
 )
 def insecure_login(card: Facts) -> Iterator[Violation]:
@@ -207,13 +186,13 @@ def _not_secure(url: str) -> str:
     section="1.0 §4.5.7, 0.3 §5.5.3",
     demand="flows holds the configuration of the flows that are supported.",
     remedy="Declare the flow by which clients get a token.",
-    generations=SINCE_0_2,
     failing=_flows(authorizationCode=None),
 )
 def no_flow(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        if one.kind == "oauth2" and isinstance(flows := one.members.get("flows"), dict) and not any(flows.values()):
-            yield Violation(pointer(*one.inside, "flows"), "no flow")
+    for scheme in card.schemes:
+        flows = scheme.members.get("flows")
+        if scheme.kind == "oauth2" and isinstance(flows, dict) and not any(flows.values()):
+            yield Violation(pointer(*scheme.inside, "flows"), "no flow")
 
 
 @RULE_SET.rule(
@@ -227,10 +206,10 @@ def no_flow(card: Facts) -> Iterator[Violation]:
     failing=_flows(clientCredentials=_TOKEN_FLOW),
 )
 def several_flows(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        flows = one.members.get("flows")
-        if one.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
-            yield Violation(pointer(*one.inside, "flows"), " and ".join(list(flows)[:5]))
+    for scheme in card.schemes:
+        flows = scheme.members.get("flows")
+        if scheme.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
+            yield Violation(pointer(*scheme.inside, "flows"), " and ".join(list(flows)[:5]))
 
 
 @RULE_SET.rule(
@@ -244,9 +223,9 @@ def several_flows(card: Facts) -> Iterator[Violation]:
     failing=_flows(authorizationCode=None, password=_TOKEN_FLOW),
 )
 def deprecated_flow(card: Facts) -> Iterator[Violation]:
-    for one in card.flows:
-        if one.kind in ("implicit", "password"):
-            yield Violation(pointer(*one.steps), one.kind)
+    for flow in card.flows:
+        if flow.kind in ("implicit", "password"):
+            yield Violation(pointer(*flow.steps), flow.kind)
 
 
 @RULE_SET.rule(
@@ -256,13 +235,12 @@ def deprecated_flow(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flows Object",
     demand="The flows are authorizationCode, clientCredentials, implicit, password, and from 1.0 on deviceCode.",
     remedy="Spell the flow as the specification does.",
-    generations=SINCE_0_2,
     failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
 )
 def unknown_flow(card: Facts) -> Iterator[Violation]:
-    for one in card.flows:
-        if one.kind not in card.layout.flows:
-            yield Violation(pointer(*one.steps), one.kind)
+    for flow in card.flows:
+        if flow.kind not in card.layout.flows:
+            yield Violation(pointer(*flow.steps), flow.kind)
 
 
 @RULE_SET.rule(
@@ -272,11 +250,10 @@ def unknown_flow(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.5.5, OpenID Connect Discovery §4",
     demand="The OpenID Connect Discovery URL for the provider's metadata.",
     remedy="Give the address that ends in /.well-known/openid-configuration.",
-    generations=SINCE_0_2,
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
 )
 def no_discovery(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        url = one.members.get("openIdConnectUrl")
+    for scheme in card.schemes:
+        url = scheme.members.get("openIdConnectUrl")
         if isinstance(url, str) and url and not url.endswith("/.well-known/openid-configuration"):
-            yield Violation(pointer(*one.inside, "openIdConnectUrl"), url)
+            yield Violation(pointer(*scheme.inside, "openIdConnectUrl"), url)

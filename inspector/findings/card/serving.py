@@ -1,25 +1,23 @@
-"""Rules about how a card is served: its media type, its place, and what lets clients keep it."""
+"""Rules about how a card is served: its media type, its path and its caching headers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from inspector.findings.card.facts import Facts
-from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import HINT, NEWEST_FIRST, V1, WARNING, RuleSet, Violation
+from inspector.findings.url import split
 
-RULE_SET = RuleSet[Facts]()
-"""The examples of these rules change the headers of an answer, not the card."""
+RULE_SET = RuleSet[Facts](generations=V1)
+"""The examples of these rules change the headers of the response, not the card."""
 
-_OLD_PATH = "/.well-known/agent.json"
-SOUND_HEADERS = {
+VALID_HEADERS = {
     "content-type": "application/json",
     "cache-control": "public, max-age=3600",
     "etag": '"5f2a"',
 }
-"""The headers of an answer that breaks no rule."""
+"""The headers of a response that breaks no rule."""
 
 
 @RULE_SET.rule(
@@ -47,7 +45,6 @@ def not_as_json(card: Facts) -> Iterator[Violation]:
     section="1.0 §8.6.1",
     demand="Agent Card HTTP endpoints SHOULD include a Cache-Control response header with a max-age directive.",
     remedy="Set Cache-Control: max-age to how often the card changes.",
-    generations=V1,
     failing={"cache-control": None},
     passing={"cache-control": "no-store"},
 )
@@ -64,7 +61,6 @@ def no_max_age(card: Facts) -> Iterator[Violation]:
     section="1.0 §8.6.1",
     demand="Agent Card HTTP endpoints SHOULD include an ETag response header.",
     remedy="Set an ETag, derived from the card's version or its bytes, and answer If-None-Match with 304.",
-    generations=V1,
     failing={"etag": None},
 )
 def no_etag(card: Facts) -> Iterator[Violation]:
@@ -83,12 +79,6 @@ def no_etag(card: Facts) -> Iterator[Violation]:
     failing={"$url": "https://agent.example.com/.well-known/agent.json"},
 )
 def old_place(card: Facts) -> Iterator[Violation]:
-    if _path(card.served.url).endswith(_OLD_PATH):
+    parts = split(card.served.url)
+    if parts and parts.path.endswith("/.well-known/agent.json"):
         yield Violation("", card.served.url)
-
-
-def _path(url: str) -> str:
-    try:
-        return urlsplit(url).path
-    except ValueError:
-        return ""

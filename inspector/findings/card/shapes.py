@@ -1,4 +1,4 @@
-"""The shape of a card in every generation, as tables: which members an object has, of which type, which are required.
+"""The shape of a card in every protocol version: the members of its objects, their types, and which are required.
 
 Sources: `specification/json/a2a.json` of 0.1.0, 0.2.6 and 0.3.0, `specification/a2a.proto` of 1.0.1.
 """
@@ -7,23 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.findings.shape import FLAG, STRUCT, TEXT, Kind, Many, Named, Shape
+from inspector.findings.shape import FLAG, STRUCT, TEXT, Kind, Many, Named, Shape, texts
 
 _TEXTS = Many(TEXT)
 _SCOPES = Named(TEXT)
 
-_EXTENSION = Shape(
-    "extension", {"uri": TEXT, "description": TEXT, "required": FLAG, "params": STRUCT}, required=("uri",)
-)
-_SIGNATURE = Shape(
-    "signature", {"protected": TEXT, "signature": TEXT, "header": STRUCT}, required=("protected", "signature")
-)
-_PROVIDER = Shape("provider", {"organization": TEXT, "url": TEXT}, required=("organization", "url"))
+_EXTENSION = Shape("extension", texts("uri", "description", required=FLAG, params=STRUCT), required=("uri",))
+_SIGNATURE = Shape("signature", texts("protected", "signature", header=STRUCT), required=("protected", "signature"))
+_PROVIDER = Shape("provider", texts("organization", "url"), required=("organization", "url"))
 
 
 def _flow(*urls: str, **more: Kind) -> Shape:
-    members: dict[str, Kind] = dict.fromkeys((*urls, "refreshUrl"), TEXT)
-    return Shape("flow", {**members, "scopes": _SCOPES, **more}, required=(*urls, "scopes"))
+    return Shape("flow", texts(*urls, "refreshUrl", scopes=_SCOPES, **more), required=(*urls, "scopes"))
 
 
 _FLOWS: dict[str, Kind] = {
@@ -36,61 +31,46 @@ _FLOWS_1_0 = _FLOWS | {
     "authorizationCode": _flow("authorizationUrl", "tokenUrl", pkceRequired=FLAG),
     "deviceCode": _flow("deviceAuthorizationUrl", "tokenUrl"),
     # Deprecated, and without a REQUIRED member in the protocol's own definition.
-    "implicit": Shape("flow", {"authorizationUrl": TEXT, "refreshUrl": TEXT, "scopes": _SCOPES}),
-    "password": Shape("flow", {"tokenUrl": TEXT, "refreshUrl": TEXT, "scopes": _SCOPES}),
+    "implicit": Shape("flow", texts("authorizationUrl", "refreshUrl", scopes=_SCOPES)),
+    "password": Shape("flow", texts("tokenUrl", "refreshUrl", scopes=_SCOPES)),
 }
 
 
-def _scheme(required: tuple[str, ...], **members: Kind) -> Shape:
-    return Shape("security scheme", {"description": TEXT, **members}, required)
+def _scheme(required: tuple[str, ...], *others: str, **more: Kind) -> Shape:
+    return Shape("security scheme", texts("description", *required, *others, **more), required)
 
 
 SCHEMES_BY_TYPE: Mapping[str, Shape] = {
-    "apiKey": _scheme(("name", "in"), type=TEXT, name=TEXT, **{"in": TEXT}),
-    "http": _scheme(("scheme",), type=TEXT, scheme=TEXT, bearerFormat=TEXT),
-    "oauth2": _scheme(("flows",), type=TEXT, flows=Shape("flows", _FLOWS), oauth2MetadataUrl=TEXT),
-    "openIdConnect": _scheme(("openIdConnectUrl",), type=TEXT, openIdConnectUrl=TEXT),
-    "mutualTLS": _scheme((), type=TEXT),
+    "apiKey": _scheme(("name", "in"), "type"),
+    "http": _scheme(("scheme",), "type", "bearerFormat"),
+    "oauth2": _scheme(("flows",), "type", "oauth2MetadataUrl", flows=Shape("flows", _FLOWS)),
+    "openIdConnect": _scheme(("openIdConnectUrl",), "type"),
+    "mutualTLS": _scheme((), "type"),
 }
-"""The security schemes of 0.2 and 0.3, which say their kind in `type`, as OpenAPI does."""
+"""The security schemes of 0.2 and 0.3, whose member `type` names their kind, as in OpenAPI."""
 
 WRAPPED_SCHEMES: Mapping[str, Shape] = {
-    "apiKeySecurityScheme": _scheme(("name", "location"), name=TEXT, location=TEXT),
-    "httpAuthSecurityScheme": _scheme(("scheme",), scheme=TEXT, bearerFormat=TEXT),
-    "oauth2SecurityScheme": _scheme(("flows",), flows=Shape("flows", _FLOWS_1_0), oauth2MetadataUrl=TEXT),
-    "openIdConnectSecurityScheme": _scheme(("openIdConnectUrl",), openIdConnectUrl=TEXT),
+    "apiKeySecurityScheme": _scheme(("name", "location")),
+    "httpAuthSecurityScheme": _scheme(("scheme",), "bearerFormat"),
+    "oauth2SecurityScheme": _scheme(("flows",), "oauth2MetadataUrl", flows=Shape("flows", _FLOWS_1_0)),
+    "openIdConnectSecurityScheme": _scheme(("openIdConnectUrl",)),
     "mtlsSecurityScheme": _scheme(()),
 }
-"""The security schemes of 1.0, each wrapped in a member that says its kind."""
-
+"""The security schemes of 1.0, each wrapped in a member that names its kind."""
 
 _REQUIREMENTS = Many(Named(_TEXTS))
 _REQUIREMENTS_1_0 = Many(
     Shape("security requirement", {"schemes": Named(Shape("scopes", {"list": _TEXTS}))}, ("schemes",))
 )
 
-_SKILL: dict[str, Kind] = {
-    "id": TEXT,
-    "name": TEXT,
-    "description": TEXT,
-    "tags": _TEXTS,
-    "examples": _TEXTS,
-    "inputModes": _TEXTS,
-    "outputModes": _TEXTS,
-}
+_SKILL = texts("id", "name", "description", **dict.fromkeys(("tags", "examples", "inputModes", "outputModes"), _TEXTS))
 _SKILL_REQUIRED = ("id", "name", "description", "tags")
 _CAPABILITIES: dict[str, Kind] = {"streaming": FLAG, "pushNotifications": FLAG}
 _OLD_CAPABILITIES = _CAPABILITIES | {"stateTransitionHistory": FLAG}
 
-_COMMON: dict[str, Kind] = {
-    "name": TEXT,
-    "description": TEXT,
-    "version": TEXT,
-    "documentationUrl": TEXT,
-    "defaultInputModes": _TEXTS,
-    "defaultOutputModes": _TEXTS,
-}
-_REQUIRED = ("name", "description", "version", "capabilities", "defaultInputModes", "defaultOutputModes", "skills")
+_MODES = {"defaultInputModes": _TEXTS, "defaultOutputModes": _TEXTS}
+_COMMON = texts("name", "description", "version", "documentationUrl", **_MODES)
+_REQUIRED = ("name", "description", "version", "capabilities", *_MODES, "skills")
 
 _CARD_0_1 = Shape(
     "card",
@@ -99,21 +79,18 @@ _CARD_0_1 = Shape(
         "url": TEXT,
         "provider": Shape("provider", _PROVIDER.members, ("organization",)),
         "capabilities": Shape("capabilities", _OLD_CAPABILITIES),
-        "authentication": Shape("authentication", {"schemes": _TEXTS, "credentials": TEXT}, ("schemes",)),
+        "authentication": Shape("authentication", texts("credentials", schemes=_TEXTS), ("schemes",)),
         "skills": Many(Shape("skill", _SKILL, ("id", "name"))),
     },
     ("name", "url", "version", "capabilities", "skills"),
 )
-_INTERFACE = Shape("interface", {"url": TEXT, "transport": TEXT}, ("url", "transport"))
+_INTERFACE = Shape("interface", texts("url", "transport"), ("url", "transport"))
 _CARD_0_2 = Shape(
     "card",
     {
         **_COMMON,
-        "url": TEXT,
-        "protocolVersion": TEXT,
-        "preferredTransport": TEXT,
+        **texts("url", "protocolVersion", "preferredTransport", "iconUrl"),
         "additionalInterfaces": Many(_INTERFACE),
-        "iconUrl": TEXT,
         "provider": _PROVIDER,
         "capabilities": Shape("capabilities", {**_OLD_CAPABILITIES, "extensions": Many(_EXTENSION)}),
         "securitySchemes": Named(STRUCT),
@@ -132,11 +109,8 @@ _CARD_0_3 = Shape(
     },
     (*_REQUIRED, "url", "protocolVersion"),
 )
-_INTERFACE_1_0 = Shape(
-    "interface",
-    {"url": TEXT, "protocolBinding": TEXT, "protocolVersion": TEXT, "tenant": TEXT},
-    ("url", "protocolBinding", "protocolVersion"),
-)
+_INTERFACE_REQUIRED = ("url", "protocolBinding", "protocolVersion")
+_INTERFACE_1_0 = Shape("interface", texts(*_INTERFACE_REQUIRED, "tenant"), _INTERFACE_REQUIRED)
 _CARD_1_0 = Shape(
     "card",
     {
@@ -163,4 +137,4 @@ CARDS: Mapping[str, Shape] = {
 }
 """The card of every version, unless it is that of the version it extends.
 
-Security schemes are plain objects in it, because their content tells their kind."""
+Security schemes are plain objects in it, because their kind depends on their content."""

@@ -1,4 +1,4 @@
-"""Rules about what the agent can do: its skills, their media types and examples, and its extensions."""
+"""Rules about skills, their media types and examples, and extensions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import skill
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
@@ -29,7 +28,6 @@ _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "applicatio
     section="1.0 §4.4.1, RFC 6838 §4.2",
     demand="The set of interaction modes, defined as media types.",
     remedy="Write type/subtype, such as text/plain; clients compare what they have with it.",
-    generations=NEWEST_FIRST,
     failing={"defaultInputModes": ["text"]},
     passing={"defaultInputModes": ["text/plain; charset=utf-8", "image/*"]},
 )
@@ -46,7 +44,6 @@ def no_media_type(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.1",
     demand="The modes are a set.",
     remedy="Take one away.",
-    generations=NEWEST_FIRST,
     failing={"defaultInputModes": ["text/plain", "text/plain"]},
 )
 def mode_twice(card: Facts) -> Iterator[Violation]:
@@ -65,13 +62,12 @@ def mode_twice(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5, 0.3 §5.5.4",
     demand="A unique identifier for the agent's skill.",
     remedy="Give each skill an id of its own.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(), skill(name="Translate again")]},
 )
 def same_id(card: Facts) -> Iterator[Violation]:
     first: dict[str, int] = {}
-    for number, one in card.skills:
-        name = one.get("id")
+    for number, entry in card.skills:
+        name = entry.get("id")
         if isinstance(name, str) and name and first.setdefault(name, number) != number:
             yield Violation(pointer("skills", number, "id"), f"{name!r} is the id of skill {first[name]} as well")
 
@@ -83,28 +79,25 @@ def same_id(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5",
     demand="Example prompts or scenarios that this skill can handle.",
     remedy="Add text/plain to the input modes, or give examples in the modes that there are.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(inputModes=["image/png"])]},
 )
 def example_without_mode(card: Facts) -> Iterator[Violation]:
     defaults = card.value.get("defaultInputModes")
-    for number, one in card.skills:
-        modes = one.get("inputModes") or defaults
+    for number, entry in card.skills:
+        modes = entry.get("inputModes") or defaults
         texts = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
-        examples = one.get("examples")
+        examples = entry.get("examples")
         if not texts or not isinstance(examples, list) or any(_reads_text(mode) for mode in texts):
             continue
         for place, example in enumerate(examples):
             if isinstance(example, str) and example and not _is_structured(example):
-                yield Violation(
-                    pointer("skills", number, "examples", place), f"a text, where {', '.join(texts[:5])} is taken"
-                )
+                seen = f"a text, where {', '.join(texts[:5])} is taken"
+                yield Violation(pointer("skills", number, "examples", place), seen)
 
 
 def _reads_text(mode: str) -> bool:
-    return (
-        mode.lower() == "text" or mode.lower().startswith(_READS_TEXT) or mode.lower().split(";")[0].endswith("+json")
-    )
+    name = mode.lower()
+    return name == "text" or name.startswith(_READS_TEXT) or name.split(";")[0].endswith("+json")
 
 
 def _is_structured(example: str) -> bool:
@@ -118,12 +111,11 @@ def _is_structured(example: str) -> bool:
     section="1.0 §4.4.5",
     demand="A set of keywords describing the skill's capabilities.",
     remedy="Take it away.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(tags=["language", "language"])]},
 )
 def idle_tag(card: Facts) -> Iterator[Violation]:
-    for number, one in card.skills:
-        tags = one.get("tags")
+    for number, entry in card.skills:
+        tags = entry.get("tags")
         known: set[str] = set()
         for place, tag in enumerate(tags if isinstance(tags, list) else ()):
             if isinstance(tag, str):
@@ -139,12 +131,11 @@ def idle_tag(card: Facts) -> Iterator[Violation]:
     section="1.0 §4.4.5",
     demand="Example prompts or scenarios that this skill can handle.",
     remedy="Take it away.",
-    generations=NEWEST_FIRST,
     failing={"skills": [skill(examples=[""])]},
 )
 def blank_example(card: Facts) -> Iterator[Violation]:
-    for number, one in card.skills:
-        examples = one.get("examples")
+    for number, entry in card.skills:
+        examples = entry.get("examples")
         for place, example in enumerate(examples if isinstance(examples, list) else ()):
             if isinstance(example, str) and not example.strip():
                 yield Violation(pointer("skills", number, "examples", place), repr(example[:50]))
@@ -164,8 +155,8 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
     failing={"capabilities": {"extensions": [{"uri": "glossary"}]}},
 )
 def no_uri(card: Facts) -> Iterator[Violation]:
-    for where, one in card.extensions:
-        uri = one.get("uri")
+    for where, extension in card.extensions:
+        uri = extension.get("uri")
         if isinstance(uri, str) and (not _URI.fullmatch(uri) or (uri.lower().startswith("http") and flaw(uri))):
             yield Violation(f"{where}/uri", repr(uri[:200]))
 
@@ -184,8 +175,8 @@ def no_uri(card: Facts) -> Iterator[Violation]:
 )
 def extension_twice(card: Facts) -> Iterator[Violation]:
     known: set[str] = set()
-    for where, one in card.extensions:
-        uri = one.get("uri")
+    for where, extension in card.extensions:
+        uri = extension.get("uri")
         if isinstance(uri, str):
             if uri in known:
                 yield Violation(f"{where}/uri", f"{uri[:200]} again")

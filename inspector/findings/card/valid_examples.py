@@ -1,4 +1,4 @@
-"""A sound card of every generation, and pieces of one: what the rules' examples are made from."""
+"""A valid card of every protocol version, and parts of one, for the examples of the rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.protocol.model import Json
 
 
 def skill(**changes: Json) -> dict[str, Json]:
-    """Return a sound skill with some members changed; None takes one away."""
+    """Return a valid skill, with some members changed; None removes one."""
     whole = {
         "id": "translate",
         "name": "Translate",
@@ -21,13 +21,18 @@ def skill(**changes: Json) -> dict[str, Json]:
 
 
 def interface(**changes: Json) -> dict[str, Json]:
-    """Return a sound interface of 1.0 with some members changed."""
+    """Return a valid interface of 1.0, with some members changed."""
     whole = {"url": "https://agent.example.com/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     return _changed(whole, changes)
 
 
+def with_interface(**changes: Json) -> Json:
+    """Return a change to a card of 1.0: its only interface, with some members changed."""
+    return {"supportedInterfaces": [interface(**changes)]}
+
+
 def old_interface(**changes: Json) -> dict[str, Json]:
-    """Return a sound interface of 0.3 with some members changed."""
+    """Return a valid interface of 0.3, with some members changed."""
     return _changed({"url": "https://agent.example.com/a2a", "transport": "JSONRPC"}, changes)
 
 
@@ -36,7 +41,7 @@ def _changed(whole: dict[str, Json], changes: dict[str, Json]) -> dict[str, Json
 
 
 def patched(value: Any, patch: Json) -> Any:
-    """Return a value changed by a merge patch (RFC 7386)."""
+    """Apply a merge patch (RFC 7386) to a value."""
     if not isinstance(patch, dict):
         return patch
     changed = dict(value) if isinstance(value, dict) else {}
@@ -109,11 +114,11 @@ _CARD_1_0: dict[str, Json] = {
     ],
 }
 
-SOUND: Mapping[str, dict[str, Json]] = {
+VALID_CARDS: Mapping[str, dict[str, Json]] = {
     "0.1": _CARD_0_1,
     "0.2": _CARD_0_2,
     "0.3": {**_CARD_0_2, "protocolVersion": "0.3.0"},
     "1.0": _CARD_1_0,
     "opvs": _CARD_1_0,
 }
-"""One card of every generation that breaks no rule."""
+"""A card of every protocol version that breaks no rule."""

@@ -1,1 +1,1 @@
-"""What is wrong with what an agent says: the objects in its answers, events and pushes."""
+"""The shapes of the objects in responses, events and pushes, and the rules about them."""

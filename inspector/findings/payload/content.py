@@ -1,4 +1,4 @@
-"""Rules about what objects hold: times, bytes, parts, ids that have to agree."""
+"""Rules about the content of objects: timestamps, bytes, parts, ids that must agree."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from inspector.findings.payload.facts import Steps, Told
-from inspector.findings.payload.valid_examples import TEXT_PART, message, old_update, task, update
-from inspector.findings.rule import LEGACY, NEWEST_FIRST, SINCE_0_2, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Slip
+from inspector.findings.examples import TEXT_PART, message, old_update, task, update
+from inspector.findings.payload.facts import PayloadFacts, Steps
+from inspector.findings.rule_set import ERROR, HINT, LEGACY, SINCE_0_2, V1, WARNING, RuleSet, Violation
+from inspector.findings.shape import SchemaErrorKind
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Told]()
+RULE_SET = RuleSet[PayloadFacts]()
 
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,127}(\s*;.*)?")
 
@@ -29,11 +28,10 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,1
     remedy="Write it as 2026-01-31T12:00:00.000Z.",
     failing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "yesterday"}),
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00.123456Z"}),
-    generations=NEWEST_FIRST,
 )
-def bad_time(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.TIME):
-        yield Violation(one.pointer, one.seen)
+def bad_time(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.TIME):
+        yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -47,8 +45,8 @@ def bad_time(told: Told) -> Iterator[Violation]:
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00Z"}),
     generations=V1,
 )
-def not_utc(told: Told) -> Iterator[Violation]:
-    for where, said in _timestamps(told):
+def not_utc(facts: PayloadFacts) -> Iterator[Violation]:
+    for where, said in _timestamps(facts):
         if not said.endswith("Z"):
             yield Violation(where, said[:80])
 
@@ -64,8 +62,8 @@ def not_utc(told: Told) -> Iterator[Violation]:
     passing=old_update("2026-01-31T12:00:00+00:00"),
     generations=tuple(reversed(LEGACY)),
 )
-def no_zone(told: Told) -> Iterator[Violation]:
-    for where, said in _timestamps(told):
+def no_zone(facts: PayloadFacts) -> Iterator[Violation]:
+    for where, said in _timestamps(facts):
         if not re.search(r"([Zz]|[+-]\d{2}(:?\d{2})?)$", said[10:]):
             yield Violation(where, said[:80])
 
@@ -79,11 +77,10 @@ def no_zone(told: Told) -> Iterator[Violation]:
     remedy="Encode the bytes in base64.",
     failing=message({"raw": "not base64!"}),
     passing=message({"raw": "aGVsbG8="}),
-    generations=NEWEST_FIRST,
 )
-def no_base64(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.BYTES):
-        yield Violation(one.pointer, one.seen)
+def no_base64(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.BYTES):
+        yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -95,18 +92,11 @@ def no_base64(told: Told) -> Iterator[Violation]:
     remedy="Give the bytes themselves to the library, which encodes them.",
     failing=message({"raw": "aVZCT1J3MEtHZ29BQUFBTlNVaEVVZz09"}),
     passing=message({"raw": "iVBORw0KGgoAAAANSUhEUg=="}),
-    generations=NEWEST_FIRST,
 )
-def base64_twice(told: Told) -> Iterator[Violation]:
-    for steps, part in told.parts():
-        for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
-            for name in ("raw", "bytes", "fileWithBytes"):
-                if (
-                    isinstance(holder, dict)
-                    and isinstance(said := holder.get(name), str)
-                    and looks_double_encoded(said)
-                ):
-                    yield Violation(pointer(*at, name), "base64 of base64")
+def base64_twice(facts: PayloadFacts) -> Iterator[Violation]:
+    for where, said in _in_parts(facts, "raw", "bytes", "fileWithBytes"):
+        if looks_double_encoded(said):
+            yield Violation(where, "base64 of base64")
 
 
 @RULE_SET.rule(
@@ -118,15 +108,14 @@ def base64_twice(told: Told) -> Iterator[Violation]:
     remedy="Give at least one part; an artifact that ends without content needs none of its own event.",
     failing=message(),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
-def no_parts(told: Told) -> Iterator[Violation]:
-    for name, steps, one in told.objects:
+def no_parts(facts: PayloadFacts) -> Iterator[Violation]:
+    for name, steps, value in facts.objects:
         for member in ("parts", "content"):
-            if name in ("message", "artifact") and one.get(member) == []:
+            if name in ("message", "artifact") and value.get(member) == []:
                 yield Violation(pointer(*steps, member), f"the {name} has no parts")
         # The JSON of 0.3's HTTP and gRPC leaves out an empty list.
-        if name == "artifact" and "parts" not in one and told.traits.omits_empty:
+        if name == "artifact" and "parts" not in value and facts.traits.omits_empty:
             yield Violation(pointer(*steps, "parts"), "the artifact has no parts")
 
 
@@ -139,10 +128,9 @@ def no_parts(told: Told) -> Iterator[Violation]:
     remedy="Write type/subtype.",
     failing=message({"text": "hello", "mediaType": "markdown"}),
     passing=message({"text": "hello", "mediaType": "text/markdown; charset=utf-8"}),
-    generations=NEWEST_FIRST,
 )
-def no_media_type(told: Told) -> Iterator[Violation]:
-    for where, said in _in_parts(told, "mediaType", "mimeType"):
+def no_media_type(facts: PayloadFacts) -> Iterator[Violation]:
+    for where, said in _in_parts(facts, "mediaType", "mimeType"):
         if said and not _MEDIA_TYPE.fullmatch(said):
             yield Violation(where, repr(said[:80]))
 
@@ -156,14 +144,13 @@ def no_media_type(told: Told) -> Iterator[Violation]:
     remedy="Set the role of what the agent says to the agent's.",
     failing=message(TEXT_PART, role="ROLE_USER"),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
-def wrong_role(told: Told) -> Iterator[Violation]:
-    for name, steps, one in told.objects:
+def wrong_role(facts: PayloadFacts) -> Iterator[Violation]:
+    for name, steps, value in facts.objects:
         own = name == "message" and "history" not in steps
-        direct = name == "" and one.get("kind") == "message"
-        if (own or direct) and one.get("role") in ("ROLE_USER", "user"):
-            yield Violation(pointer(*steps, "role"), str(one["role"]))
+        direct = name == "" and value.get("kind") == "message"
+        if (own or direct) and value.get("role") in ("ROLE_USER", "user"):
+            yield Violation(pointer(*steps, "role"), str(value["role"]))
 
 
 @RULE_SET.rule(
@@ -177,10 +164,10 @@ def wrong_role(told: Told) -> Iterator[Violation]:
     passing=task(artifacts=[{"artifactId": "a", "parts": [TEXT_PART]}, {"artifactId": "b", "parts": [TEXT_PART]}]),
     generations=SINCE_0_2,
 )
-def same_artifact(told: Told) -> Iterator[Violation]:
+def same_artifact(facts: PayloadFacts) -> Iterator[Violation]:
     known: set[tuple[Steps, str]] = set()
-    for name, steps, one in told.objects:
-        said = one.get("artifactId")
+    for name, steps, value in facts.objects:
+        said = value.get("artifactId")
         if name == "artifact" and steps and isinstance(steps[-1], int) and isinstance(said, str) and said:
             if (steps[:-1], said) in known:
                 yield Violation(pointer(*steps, "artifactId"), f"{said[:80]!r} again")
@@ -196,10 +183,9 @@ def same_artifact(told: Told) -> Iterator[Violation]:
     remedy="Write an absolute url; a client fetches the file from elsewhere than the agent.",
     failing=message({"url": "hello.txt"}),
     passing=message({"url": "https://example.com/hello.txt"}),
-    generations=NEWEST_FIRST,
 )
-def no_url(told: Told) -> Iterator[Violation]:
-    for where, said in _in_parts(told, "url", "uri", "fileWithUri"):
+def no_url(facts: PayloadFacts) -> Iterator[Violation]:
+    for where, said in _in_parts(facts, "url", "uri", "fileWithUri"):
         if not _is_absolute(said):
             yield Violation(where, repr(said[:80]))
 
@@ -225,23 +211,23 @@ def no_url(told: Told) -> Iterator[Violation]:
     ),
     generations=SINCE_0_2,
 )
-def other_ids(told: Told) -> Iterator[Violation]:
+def other_ids(facts: PayloadFacts) -> Iterator[Violation]:
     owner: tuple[Steps, Json, Json] = ((), None, None)
-    for name, steps, one in told.objects:
-        if "status" in one or "artifact" in one:
-            owner = (steps, one.get("taskId", one.get("id")), one.get("contextId"))
-        if name != "message" or steps[: len(owner[0])] != owner[0] or "status" in one:
+    for name, steps, value in facts.objects:
+        if "status" in value or "artifact" in value:
+            owner = (steps, value.get("taskId", value.get("id")), value.get("contextId"))
+        if name != "message" or steps[: len(owner[0])] != owner[0] or "status" in value:
             continue
         for member, due in (("taskId", owner[1]), ("contextId", owner[2])):
-            said = one.get(member)
+            said = value.get(member)
             if isinstance(said, str) and said and isinstance(due, str) and due and said != due:
                 yield Violation(pointer(*steps, member), f"{said[:80]!r} in what is about {due[:80]!r}")
 
 
-def _timestamps(told: Told) -> Iterator[tuple[str, str]]:
-    """Give every timestamp that can be read, with its pointer."""
-    broken = {one.pointer for one in told.slips(Slip.TIME)}
-    for name, steps, one in told.objects:
+def _timestamps(facts: PayloadFacts) -> Iterator[tuple[str, str]]:
+    """Return every readable timestamp, with its pointer."""
+    broken = {one.pointer for one in facts.errors_of(SchemaErrorKind.TIME)}
+    for name, steps, one in facts.objects:
         said = one.get("timestamp") if name == "status" else None
         if isinstance(said, str) and (where := pointer(*steps, "timestamp")) not in broken:
             yield where, said
@@ -267,13 +253,12 @@ _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
     remedy="Set the id; clients keep what they are told under it.",
     failing=update(taskId=""),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
-def empty_id(told: Told) -> Iterator[Violation]:
-    for name, steps, one in told.objects:
+def empty_id(facts: PayloadFacts) -> Iterator[Violation]:
+    for name, steps, value in facts.objects:
         for member in _IDS:
             optional = name == "message" and member in ("taskId", "contextId")
-            if one.get(member) == "" and not optional:
+            if value.get(member) == "" and not optional:
                 yield Violation(pointer(*steps, member), f"{member} is empty")
 
 
@@ -293,15 +278,15 @@ def empty_id(told: Told) -> Iterator[Violation]:
     ),
     generations=V1,
 )
-def unexplained_authorization(told: Told) -> Iterator[Violation]:
-    for name, steps, one in told.objects:
-        if name == "status" and one.get("state") == "TASK_STATE_AUTH_REQUIRED" and not one.get("message"):
+def unexplained_authorization(facts: PayloadFacts) -> Iterator[Violation]:
+    for name, steps, value in facts.objects:
+        if name == "status" and value.get("state") == "TASK_STATE_AUTH_REQUIRED" and not value.get("message"):
             yield Violation(pointer(*steps, "message"), "message is missing")
 
 
-def _in_parts(told: Told, *names: str) -> Iterator[tuple[str, str]]:
-    """Give the texts under these names in the parts and their files, each with its place."""
-    for steps, part in told.parts():
+def _in_parts(facts: PayloadFacts, *names: str) -> Iterator[tuple[str, str]]:
+    """Return the texts with these names in parts and their files, each with its pointer."""
+    for steps, part in facts.parts():
         for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
             for name in names:
                 said = holder.get(name) if isinstance(holder, dict) else None

@@ -1,4 +1,4 @@
-"""Rules about errors as objects: whether they say what they are, in the words of the generation."""
+"""Rules about the objects that describe errors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from inspector.findings.payload.facts import Steps
-from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, NEWEST_FIRST, V1, WARNING, RuleSet, Violation
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind
@@ -18,12 +17,12 @@ from inspector.protocol.pointer import pointer
 _INFO = "google.rpc.ErrorInfo"
 _OWN_CODES = range(-32099, -32000)
 _KEPT_CODES = range(-32768, -32099)
-"""What JSON-RPC keeps for itself and has not given away, but for its own five."""
+"""The codes that JSON-RPC reserves. Five of them are defined."""
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """The error object of an answer, which stands in its payload at `steps`; `status` is that of HTTP."""
+class ErrorObject:
+    """The error object of a response; `steps` lead to it in the payload, `status` is that of HTTP."""
 
     value: Mapping[str, Json]
     generation: str
@@ -33,38 +32,35 @@ class Refusal:
 
     @property
     def code(self) -> int | None:
-        """Return the JSON-RPC code, None over another binding or where there is none."""
+        """Return the JSON-RPC code, None if there is none or the binding is another."""
         code = self.value.get("code")
         return code if self.binding == "JSONRPC" and type(code) is int else None
 
     @property
     def place(self) -> str:
-        """Return the member that holds the details: JSON-RPC calls it otherwise than HTTP."""
+        """Return the name of the member with the details, which depends on the binding."""
         return "data" if self.binding == "JSONRPC" else "details"
 
-    def details(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        """Give the details that are objects, each with its pointer."""
-        listed = self.value.get(self.place)
-        for number, one in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(one, dict):
-                yield pointer(*self.steps, self.place, number), one
-
     def info(self) -> tuple[str, Mapping[str, Json]] | None:
-        """Return the ErrorInfo with its pointer, None where there is none."""
-        return next(((where, one) for where, one in self.details() if _type(one).endswith(_INFO)), None)
+        """Return the ErrorInfo with its pointer, None if there is none."""
+        listed = self.value.get(self.place)
+        for number, detail in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(detail, dict) and _type(detail).endswith(_INFO):
+                return pointer(*self.steps, self.place, number), detail
+        return None
 
     @property
     def traits(self) -> Traits:
-        """Return what is particular to the version over the binding."""
+        """Return the traits of the protocol version over the binding."""
         return traits_of(self.generation, self.binding)
 
     def kind(self) -> ErrorKind | None:
-        """Return which error of its version it is by its code."""
+        """Return the error of the protocol version that has this code."""
         code = self.code
         return None if code is None or (code in _OWN_CODES and code < self.traits.last_error) else BY_CODE.get(code)
 
 
-RULE_SET = RuleSet[Refusal]()
+RULE_SET = RuleSet[ErrorObject](generations=V1)
 """The examples of these rules are errors of JSON-RPC."""
 
 
@@ -98,7 +94,7 @@ def _error(**changes: Json) -> Json:
     passing=_error(),
     generations=NEWEST_FIRST,
 )
-def no_message(error: Refusal) -> Iterator[Violation]:
+def no_message(error: ErrorObject) -> Iterator[Violation]:
     said = error.value.get("message")
     if not isinstance(said, str) and (error.binding == "JSONRPC" or error.traits.details_errors):
         seen = "message is missing" if said is None else f"message is {type_name(said)}"
@@ -114,17 +110,17 @@ def no_message(error: Refusal) -> Iterator[Violation]:
     remedy="Send an array of objects with @type; structured details go into google.rpc.BadRequest or ErrorInfo.",
     failing=_error(data={"taskId": "t-1"}),
     passing=_error(),
-    generations=V1,
 )
-def untyped_details(error: Refusal) -> Iterator[Violation]:
+def untyped_details(error: ErrorObject) -> Iterator[Violation]:
     listed = error.value.get(error.place)
     if listed is not None and not isinstance(listed, list):
         yield Violation(pointer(*error.steps, error.place), f"an array is due, this is {brief(listed)}")
-    for number, one in enumerate(listed if isinstance(listed, list) else ()):
-        if not isinstance(one, dict) or not _type(one):
-            seen = "an object is due" if not isinstance(one, dict) else "@type is missing"
-            where = (*error.steps, error.place, number)
-            yield Violation(pointer(*where) if not isinstance(one, dict) else pointer(*where, "@type"), seen)
+    for number, detail in enumerate(listed if isinstance(listed, list) else ()):
+        where = pointer(*error.steps, error.place, number)
+        if not isinstance(detail, dict):
+            yield Violation(where, "an object is due")
+        elif not _type(detail):
+            yield Violation(f"{where}/@type", "@type is missing")
 
 
 @RULE_SET.rule(
@@ -136,10 +132,9 @@ def untyped_details(error: Refusal) -> Iterator[Violation]:
     remedy="Add an ErrorInfo whose reason is the error's name in capitals.",
     failing=_error(data=None),
     passing=_error(),
-    generations=V1,
 )
-def no_info(error: Refusal) -> Iterator[Violation]:
-    untyped = not isinstance(error.value.get("data", []), list)  # which is said of it already
+def no_info(error: ErrorObject) -> Iterator[Violation]:
+    untyped = not isinstance(error.value.get("data", []), list)  # ERROR-002 reports it
     if error.code is not None and error.code in _OWN_CODES and error.info() is None and not untyped:
         kind = error.kind()
         yield Violation(pointer(*error.steps, "data"), f"{kind.name if kind else error.code} without an ErrorInfo")
@@ -154,9 +149,8 @@ def no_info(error: Refusal) -> Iterator[Violation]:
     remedy="Make code and reason agree with the table of errors.",
     failing=_error(data=_info(reason="TASK_NOT_CANCELABLE")),
     passing=_error(),
-    generations=V1,
 )
-def other_reason(error: Refusal) -> Iterator[Violation]:
+def other_reason(error: ErrorObject) -> Iterator[Violation]:
     info = error.info()
     if info is None:
         return
@@ -179,9 +173,8 @@ def other_reason(error: Refusal) -> Iterator[Violation]:
     remedy="Set the domain; clients tell A2A's reasons from others' by it.",
     failing=_error(data=_info(domain="example.com")),
     passing=_error(),
-    generations=V1,
 )
-def other_domain(error: Refusal) -> Iterator[Violation]:
+def other_domain(error: ErrorObject) -> Iterator[Violation]:
     info = error.info()
     if info is None:
         return
@@ -203,7 +196,7 @@ def other_domain(error: Refusal) -> Iterator[Violation]:
     passing=_error(code=-31000, data=None),
     generations=NEWEST_FIRST,
 )
-def foreign_code(error: Refusal) -> Iterator[Violation]:
+def foreign_code(error: ErrorObject) -> Iterator[Violation]:
     code = error.code
     if code is not None and code in _KEPT_CODES and code not in BY_CODE:
         yield Violation(pointer(*error.steps, "code"), f"{code}, which JSON-RPC keeps for later")

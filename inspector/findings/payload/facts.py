@@ -1,4 +1,4 @@
-"""One object that an agent sent, taken apart for the rules."""
+"""An object that an agent sent, as the rules see it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from inspector.findings.shape import Breach, Kind, Slip, breaches
+from inspector.findings.shape import Kind, SchemaError, SchemaErrorKind, schema_errors
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.model import Json
@@ -17,21 +17,18 @@ _INNER = (
     *("task", "message", "msg", "statusUpdate", "artifactUpdate", "status", "update", "artifact"),
     *("artifacts", "history", "tasks", *_PARTS),
 )
-"""The members in which more of the protocol's own objects stand."""
+"""The members that contain further objects of the protocol."""
 _OWNERS = {"content": "parts", "tasks": "task", "artifacts": "artifact", "history": "message", "msg": "message"}
 
-_MOST_BREACHES = 1000
-"""How many places are named: who writes more wrong than this repeats one thing, and each costs a kilobyte."""
+_MOST_ERRORS = 1000
+"""The most errors that are reported of one object; each one takes a kilobyte."""
 
 Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Told:
-    """An answer, an event or the body of a push, without its envelope, which stands in its payload at `steps`.
-
-    `shape` is what it is due to look like, `binding` the one that it came over.
-    """
+class PayloadFacts:
+    """The object in a response, an event or a push; `steps` lead to it in its payload, `shape` is the expected one."""
 
     value: Json
     shape: Kind
@@ -41,21 +38,21 @@ class Told:
 
     @property
     def traits(self) -> Traits:
-        """Return what is particular to the version over the binding."""
+        """Return the traits of the protocol version over the binding."""
         return traits_of(self.generation, self.binding)
 
     @cached_property
-    def breaches(self) -> tuple[Breach, ...]:
-        """The places where the object leaves its shape, as many as are worth naming."""
-        return tuple(islice(breaches(self.value, self.shape, self.steps), _MOST_BREACHES))
+    def schema_errors(self) -> tuple[SchemaError, ...]:
+        """The places where the object differs from its shape."""
+        return tuple(islice(schema_errors(self.value, self.shape, self.steps), _MOST_ERRORS))
 
-    def slips(self, *kinds: Slip) -> Iterator[Breach]:
-        """Give the breaches of some sorts."""
-        return (one for one in self.breaches if one.slip in kinds)
+    def errors_of(self, *kinds: SchemaErrorKind) -> Iterator[SchemaError]:
+        """Return the errors of these kinds."""
+        return (one for one in self.schema_errors if one.kind in kinds)
 
     @cached_property
     def objects(self) -> tuple[tuple[str, Steps, Mapping[str, Json]], ...]:
-        """The protocol's own objects in it, the outer ones first: the member that each is, its place, itself."""
+        """The objects of the protocol in it, the outer ones first: member name, steps, value."""
         found: list[tuple[str, Steps, Mapping[str, Json]]] = []
         waiting: list[tuple[str, Steps, Json]] = [("", self.steps, self.value)]
         while waiting:
@@ -69,5 +66,5 @@ class Told:
         return tuple(found)
 
     def parts(self) -> Iterator[tuple[Steps, Mapping[str, Json]]]:
-        """Give every part in it, with its place."""
+        """Return every part in it, with the steps to it."""
         return ((steps, one) for name, steps, one in self.objects if name == "parts")

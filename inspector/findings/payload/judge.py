@@ -1,4 +1,4 @@
-"""Asks every rule about objects and errors."""
+"""Judge objects and errors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from inspector.findings.finding import Finding
 from inspector.findings.payload import content, errors, objects
-from inspector.findings.payload.errors import Refusal
-from inspector.findings.payload.facts import Steps, Told
+from inspector.findings.payload.errors import ErrorObject
+from inspector.findings.payload.facts import PayloadFacts, Steps
 from inspector.findings.payload.shapes import shapes_of
 from inspector.protocol.model import Json
 from inspector.protocol.operations import STREAMING, Operation
@@ -19,31 +19,31 @@ ERROR_RULES = tuple(errors.RULE_SET.rules)
 def of_object(
     value: Json, operation: Operation | None, generation: str, binding: str, steps: Steps = ()
 ) -> tuple[Finding, ...]:
-    """Judge what an operation was answered with, or one event of a stream (None); it stands in its payload at `steps`.
+    """Judge the result of an operation, or an event of a stream (None); `steps` lead to it in its payload.
 
-    What no table describes is not judged.
+    A result without a known shape is not judged.
     """
     shapes = shapes_of(generation, binding)
     event = operation is None or operation in STREAMING
     shape = shapes.event if event else shapes.answers.get(operation) if operation else None
     if shape is None:
         return ()
-    return _judged(Told(value, shape, generation, binding, steps))
+    return _judged(PayloadFacts(value, shape, generation, binding, steps))
 
 
 def of_push(value: Json, generation: str) -> tuple[Finding, ...]:
     """Judge the body of a push notification."""
-    return _judged(Told(value, shapes_of(generation, "JSONRPC").push, generation, "JSONRPC"))
+    return _judged(PayloadFacts(value, shapes_of(generation, "JSONRPC").push, generation, "JSONRPC"))
 
 
-def _judged(told: Told) -> tuple[Finding, ...]:
+def _judged(facts: PayloadFacts) -> tuple[Finding, ...]:
     """Check every rule; those about shapes only if the object has a wrong shape, which is rare."""
-    found = objects.RULE_SET.judge(told) if told.breaches else []
-    return (*found, *content.RULE_SET.judge(told))
+    found = objects.RULE_SET.judge(facts) if facts.schema_errors else []
+    return (*found, *content.RULE_SET.judge(facts))
 
 
 def of_error(
     value: Mapping[str, Json], generation: str, binding: str, steps: Steps, status: int = 0
 ) -> tuple[Finding, ...]:
-    """Judge the error object of an answer."""
-    return tuple(errors.RULE_SET.judge(Refusal(value, generation, binding, steps, status)))
+    """Judge the error object of a response."""
+    return tuple(errors.RULE_SET.judge(ErrorObject(value, generation, binding, steps, status)))

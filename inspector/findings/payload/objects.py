@@ -1,22 +1,20 @@
-"""Rules about the objects in what an agent says: tasks, messages, parts, artifacts and updates."""
+"""Rules about the shapes of objects: tasks, messages, parts, artifacts and updates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from inspector.findings.payload.facts import Told
+from inspector.findings.examples import STATUS, TEXT_PART, message, update
+from inspector.findings.payload.facts import PayloadFacts
 from inspector.findings.payload.shapes import shapes_of
-from inspector.findings.payload.valid_examples import STATUS, TEXT_PART, message, update
-from inspector.findings.rule import NEWEST_FIRST, V1
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.shape import Breach, Slip
-from inspector.findings.spelling import camel_case, meant
+from inspector.findings.rule_set import ERROR, HINT, V1, WARNING, RuleSet, Violation
+from inspector.findings.shape import SchemaError, SchemaErrorKind, camel_case, closest_member
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Told]()
-"""The examples of these rules are events; that of a rule for older generations has the shape of 0.3."""
+RULE_SET = RuleSet[PayloadFacts]()
+"""The examples of these rules are events of 1.0, or of 0.3 if the rule is about older versions."""
 
 
 @RULE_SET.rule(
@@ -28,28 +26,29 @@ RULE_SET = RuleSet[Told]()
     remedy="Set the member; typed clients cannot read the object without it.",
     failing=update(contextId=None),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
-def missing(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.MISSING):
-        if one.pointer not in _respelled(told):
-            yield Violation(one.pointer, f"{one.name} of the {one.shape.of}")
+def missing(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.MISSING):
+        if error.pointer not in _respelled(facts):
+            yield Violation(error.pointer, f"{error.name} of the {error.shape.of}")
 
 
-def _respelled(told: Told) -> frozenset[str]:
-    """Return where members would stand that are there in snake_case or kebab-case, which is a slip of its own."""
-    found = ((one, camel_case(one.name)) for one in told.slips(Slip.UNKNOWN))
-    return frozenset(_holder(one) + pointer(name) for one, name in found if name in one.shape.members)
+def _respelled(facts: PayloadFacts) -> frozenset[str]:
+    """Return the pointers of members that are present in snake_case or kebab-case, which DATA-012 reports."""
+    found = ((error, camel_case(error.name)) for error in facts.errors_of(SchemaErrorKind.UNKNOWN))
+    return frozenset(_holder(error) + pointer(name) for error, name in found if name in error.shape.members)
 
 
-def _holder(one: Breach) -> str:
-    """Return where the object stands that a breach is in a member of."""
-    return one.pointer.rpartition("/")[0]
+def _holder(error: SchemaError) -> str:
+    """Return the pointer of the object that has the wrong member."""
+    return error.pointer.rpartition("/")[0]
 
 
-def _estranged(told: Told) -> frozenset[str]:
-    """Return where objects stand that have a member of another generation."""
-    return frozenset(_holder(one) for one in told.slips(Slip.UNKNOWN) if _is_of_other_generation(told, one))
+def _with_foreign_members(facts: PayloadFacts) -> frozenset[str]:
+    """Return the pointers of objects that have a member of another protocol version."""
+    return frozenset(
+        _holder(error) for error in facts.errors_of(SchemaErrorKind.UNKNOWN) if _is_of_other_generation(facts, error)
+    )
 
 
 @RULE_SET.rule(
@@ -61,11 +60,10 @@ def _estranged(told: Told) -> frozenset[str]:
     remedy="Correct the member; typed clients cannot read the object at all.",
     failing=update(status="TASK_STATE_WORKING"),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
-def mistyped(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.WRONG_TYPE):
-        yield Violation(one.pointer, one.seen)
+def mistyped(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.WRONG_TYPE):
+        yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -77,12 +75,11 @@ def mistyped(told: Told) -> Iterator[Violation]:
     remedy="Use one of the words of this generation.",
     failing=message(TEXT_PART, role="ROLE_BOT"),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
-def unknown_word(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.WORD):
-        if one.name != "state" and not _is_of_other_generation(told, one):
-            yield Violation(one.pointer, one.seen)
+def unknown_word(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.WORD):
+        if error.name != "state" and not _is_of_other_generation(facts, error):
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -94,12 +91,11 @@ def unknown_word(told: Told) -> Iterator[Violation]:
     remedy="Use one of the named states; clients wait for ever on one that they do not know.",
     failing=update(status={"state": "TASK_STATE_PONDERING"}),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
-def unknown_state(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.WORD):
-        if one.name == "state" and not _is_of_other_generation(told, one):
-            yield Violation(one.pointer, one.seen)
+def unknown_state(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.WORD):
+        if error.name == "state" and not _is_of_other_generation(facts, error):
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -111,13 +107,12 @@ def unknown_state(told: Told) -> Iterator[Violation]:
     remedy="Set the one that is meant.",
     failing=message({"mediaType": "text/plain"}),
     passing=message({"data": None}),
-    generations=NEWEST_FIRST,
 )
-def none_of(told: Told) -> Iterator[Violation]:
-    known = _estranged(told) | {where.rpartition("/")[0] for where in _respelled(told)}
-    for one in told.slips(Slip.NONE_OF):
-        if one.pointer not in known:
-            yield Violation(one.pointer, f"{one.shape.of}: {one.seen}")
+def none_of(facts: PayloadFacts) -> Iterator[Violation]:
+    known = _with_foreign_members(facts) | {where.rpartition("/")[0] for where in _respelled(facts)}
+    for error in facts.errors_of(SchemaErrorKind.NONE_OF):
+        if error.pointer not in known:
+            yield Violation(error.pointer, f"{error.shape.of}: {error.seen}")
 
 
 @RULE_SET.rule(
@@ -129,11 +124,10 @@ def none_of(told: Told) -> Iterator[Violation]:
     remedy="Send one object for each; readers keep one of them and drop the others.",
     failing=message({"text": "hello", "url": "https://example.com/hello.txt"}),
     passing=message(TEXT_PART, {"url": "https://example.com/hello.txt"}),
-    generations=NEWEST_FIRST,
 )
-def several_of(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.SEVERAL):
-        yield Violation(one.pointer, f"{one.shape.of}: {one.seen}")
+def several_of(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.SEVERAL):
+        yield Violation(error.pointer, f"{error.shape.of}: {error.seen}")
 
 
 _OTHER_WORD = re.compile(r"TASK_STATE_[A-Z_]+|ROLE_[A-Z]+|[a-z]+(-[a-z]+)?")
@@ -144,15 +138,15 @@ _ALL_WORDS = frozenset(
         *("task", "message", "status-update", "artifact-update", "text", "file", "data"),
     }
 )
-"""Words of any generation, as the older ones spell them."""
+"""Words of any protocol version, as the older versions spell them."""
 
 
-def _is_of_other_generation(told: Told, one: Breach) -> bool:
-    """Return whether what is there is right in another version."""
-    if one.slip is Slip.UNKNOWN:
-        foreign = shapes_of(told.generation, told.binding).foreign
-        return one.name in foreign or f"{one.shape.of}.{one.name}" in foreign
-    word = one.value if isinstance(one.value, str) else ""
+def _is_of_other_generation(facts: PayloadFacts, error: SchemaError) -> bool:
+    """Whether the member or word is valid in another protocol version."""
+    if error.kind is SchemaErrorKind.UNKNOWN:
+        foreign = shapes_of(facts.generation, facts.binding).foreign
+        return error.name in foreign or f"{error.shape.of}.{error.name}" in foreign
+    word = error.value if isinstance(error.value, str) else ""
     plain = word.removeprefix("TASK_STATE_").removeprefix("ROLE_").lower().replace("_", "-")
     return bool(_OTHER_WORD.fullmatch(word)) and plain in _ALL_WORDS
 
@@ -166,22 +160,21 @@ def _is_of_other_generation(told: Told, one: Breach) -> bool:
     remedy="Write it as the interface's protocolVersion says, or correct that on the card.",
     failing=message({"kind": "text", "text": "hello"}),
     passing=message(TEXT_PART),
-    generations=NEWEST_FIRST,
 )
-def other_generation(told: Told) -> Iterator[Violation]:
+def other_generation(facts: PayloadFacts) -> Iterator[Violation]:
     found = False
-    spoken_here = told.generation if told.binding == "JSONRPC" else f"{told.generation} over {told.binding}"
-    for one in told.slips(Slip.UNKNOWN, Slip.WORD):
-        if _is_of_other_generation(told, one) and one.name != "final":  # which has a rule of its own
+    spoken_here = facts.generation if facts.binding == "JSONRPC" else f"{facts.generation} over {facts.binding}"
+    for error in facts.errors_of(SchemaErrorKind.UNKNOWN, SchemaErrorKind.WORD):
+        if _is_of_other_generation(facts, error) and error.name != "final":  # which has a rule of its own
             found = True
-            what = f"the word {one.value}" if one.slip is Slip.WORD else f"the member {one.name}"
-            yield Violation(one.pointer, f"{what}, where {spoken_here} is spoken")
-    # The JSON of 0.3 over HTTP and gRPC has the words of 1.0, which therefore tell nothing there.
-    expected = told.traits.looks_like
-    if not found and expected and any(told.slips(Slip.MISSING, Slip.NONE_OF)):
-        looks = looks_like(told.value)
+            what = f"the word {error.value}" if error.kind is SchemaErrorKind.WORD else f"the member {error.name}"
+            yield Violation(error.pointer, f"{what}, where {spoken_here} is spoken")
+    # 0.3 over HTTP and gRPC has the words of 1.0, so that they do not show the version there.
+    expected = facts.traits.looks_like
+    if not found and expected and any(facts.errors_of(SchemaErrorKind.MISSING, SchemaErrorKind.NONE_OF)):
+        looks = looks_like(facts.value)
         if looks not in ("", expected):
-            yield Violation(pointer(*told.steps), f"it looks like {looks}, where {told.generation} is spoken")
+            yield Violation(pointer(*facts.steps), f"it looks like {looks}, where {facts.generation} is spoken")
 
 
 @RULE_SET.rule(
@@ -193,12 +186,11 @@ def other_generation(told: Told) -> Iterator[Violation]:
     remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
     failing=update(status={"state": "TASK_STATE_WORKING"}, task_id="t-1"),
     passing=update(),
-    generations=NEWEST_FIRST,
 )
-def not_camel_case(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.UNKNOWN):
-        if camel_case(one.name) in one.shape.members:
-            yield Violation(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
+def not_camel_case(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.UNKNOWN):
+        if camel_case(error.name) in error.shape.members:
+            yield Violation(error.pointer, f"{error.name} instead of {camel_case(error.name)}")
 
 
 @RULE_SET.rule(
@@ -210,12 +202,11 @@ def not_camel_case(told: Told) -> Iterator[Violation]:
     remedy="Correct the spelling, case included.",
     failing=update(metaData={}),
     passing=update(metadata={}),
-    generations=NEWEST_FIRST,
 )
-def misspelled(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.UNKNOWN):
-        if not _is_of_other_generation(told, one) and (known := meant(one.name, one.shape)):
-            yield Violation(one.pointer, f"{one.name}: {known} may be meant")
+def misspelled(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.UNKNOWN):
+        if not _is_of_other_generation(facts, error) and (known := closest_member(error.name, error.shape)):
+            yield Violation(error.pointer, f"{error.name}: {known} may be meant")
 
 
 @RULE_SET.rule(
@@ -227,14 +218,13 @@ def misspelled(told: Told) -> Iterator[Violation]:
     remedy="Nothing to mend if it is meant; metadata is the place for what is your own.",
     failing=update(mood="cheerful"),
     passing=update(metadata={"mood": "cheerful"}),
-    generations=NEWEST_FIRST,
 )
-def unknown_member(told: Told) -> Iterator[Violation]:
-    estranged = _estranged(told)
-    for one in told.slips(Slip.UNKNOWN):
-        other = _holder(one) in estranged or camel_case(one.name) in one.shape.members
-        if not other and not meant(one.name, one.shape):
-            yield Violation(one.pointer, one.seen)
+def unknown_member(facts: PayloadFacts) -> Iterator[Violation]:
+    foreign = _with_foreign_members(facts)
+    for error in facts.errors_of(SchemaErrorKind.UNKNOWN):
+        other = _holder(error) in foreign or camel_case(error.name) in error.shape.members
+        if not other and not closest_member(error.name, error.shape):
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -246,11 +236,10 @@ def unknown_member(told: Told) -> Iterator[Violation]:
     remedy="Leave the member out; strict readers of older generations refuse a null.",
     failing={"statusUpdate": {**STATUS, "metadata": None}},
     passing=update(),
-    generations=NEWEST_FIRST,
 )
-def null_member(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.NULL):
-        yield Violation(one.pointer, one.seen)
+def null_member(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.NULL):
+        yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
@@ -264,7 +253,7 @@ def null_member(told: Told) -> Iterator[Violation]:
     passing=update(),
     generations=V1,
 )
-def final_in_1_0(told: Told) -> Iterator[Violation]:
-    for one in told.slips(Slip.UNKNOWN):
-        if one.name == "final":
-            yield Violation(one.pointer, "final is no member of 1.0")
+def final_in_1_0(facts: PayloadFacts) -> Iterator[Violation]:
+    for error in facts.errors_of(SchemaErrorKind.UNKNOWN):
+        if error.name == "final":
+            yield Violation(error.pointer, "final is no member of 1.0")

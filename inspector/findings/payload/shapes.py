@@ -1,4 +1,4 @@
-"""The shapes of answers and events in every generation, as tables.
+"""The shapes of responses and events in every protocol version.
 
 Sources: `specification/json/a2a.json` of 0.1.0, 0.2.6 and 0.3.0, `specification/grpc/a2a.proto` of 0.3.0 (its HTTP+JSON
 and gRPC), `specification/a2a.proto` of 1.0.1 and of the branch `dev-1.1`.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from inspector.findings.shape import (
     ANY,
@@ -25,6 +24,7 @@ from inspector.findings.shape import (
     Shape,
     Union,
     Words,
+    texts,
 )
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.operations import Operation
@@ -39,10 +39,8 @@ _OLD_STATES = ("submitted", "working", "input-required", "completed", "canceled"
 _STATE_0_1 = Words("task state", frozenset(_OLD_STATES))
 _STATE_0_3 = Words("task state", frozenset({*_OLD_STATES, "rejected", "auth-required"}))
 _ROLE = Words("role", frozenset({"user", "agent"}))
-
-
-_LET_THROUGH: dict[str, Kind] = {"filename": TEXT, "mediaType": TEXT}
-"""What 1.0 lets every part say, and agents of older generations say as well: their readers let it through."""
+_MESSAGE_IDS = ("messageId", "contextId", "taskId")
+_MESSAGE_EXTRAS: dict[str, Kind] = {"metadata": STRUCT, "extensions": _TEXTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,53 +62,49 @@ _FOREIGN_IN_0_3 = _NEW_MEMBERS | {"type", "sessionId"}
 _FOREIGN_IN_0_1 = _NEW_MEMBERS | {"kind", "messageId", "contextId", "taskId", "artifactId"}
 
 
-def _part_1_0() -> Shape:
-    content: dict[str, Kind] = {"text": TEXT, "raw": BYTES, "url": TEXT, "data": ANY}
-    more: dict[str, Kind] = {"metadata": STRUCT, "filename": TEXT, "mediaType": TEXT}
-    return Shape("part", {**content, **more}, one_of=("text", "raw", "url", "data"))
+def _task(status: Kind, artifact: Kind, message: Kind, required: tuple[str, ...], **more: Kind) -> Shape:
+    lists = {"artifacts": Many(artifact), "history": Many(message)}
+    return Shape("task", texts("id", "contextId", status=status, metadata=STRUCT, **lists, **more), required)
 
 
-def _configs(config: Kind) -> Shape:
-    return Shape("list of push configurations", {"configs": Many(config), "nextPageToken": TEXT})
+def _artifact(part: Kind, required: tuple[str, ...] = ("artifactId", "parts")) -> Shape:
+    members = texts("artifactId", "name", "description", parts=Many(part), metadata=STRUCT, extensions=_TEXTS)
+    return Shape("artifact", members, required)
 
 
-def _shapes_1_0(*, defaults: bool, counted: Mapping[str, Kind] = MappingProxyType({})) -> Shapes:
-    """Return the shapes of 1.0; `defaults` says that what is empty or zero is written, as gRPC does not.
+def _status(state: Kind, message: Kind, **more: Kind) -> Shape:
+    return Shape("status", {"state": state, "message": message, "timestamp": TIME, **more}, ("state",))
+
+
+def _artifact_update(
+    about: Mapping[str, Kind], artifact: Kind, ids: tuple[str, ...] = ("taskId", "contextId")
+) -> Shape:
+    members = {**about, "artifact": artifact, "append": FLAG, "lastChunk": FLAG}
+    return Shape("artifact update", members, (*ids, "artifact"))
+
+
+def _shapes_1_0(*, defaults: bool, **counted: Kind) -> Shapes:
+    """Return the shapes of 1.0; `defaults` says that empty and zero values are written, which gRPC does not do.
 
     `counted` are the members that a later version adds to tasks and their updates.
     """
+    content: dict[str, Kind] = {"text": TEXT, "raw": BYTES, "url": TEXT, "data": ANY}
+    part = Shape("part", texts("filename", "mediaType", metadata=STRUCT, **content), one_of=tuple(content))
     message = Shape(
         "message",
-        {
-            "messageId": TEXT,
-            "contextId": TEXT,
-            "taskId": TEXT,
-            "role": _ROLE_1_0,
-            "parts": Many(_part_1_0()),
-            "metadata": STRUCT,
-            "extensions": _TEXTS,
-            "referenceTaskIds": _TEXTS,
-        },
+        texts(*_MESSAGE_IDS, role=_ROLE_1_0, parts=Many(part), **_MESSAGE_EXTRAS, referenceTaskIds=_TEXTS),
         ("messageId", "role", "parts"),
     )
-    status = Shape("status", {"state": _STATE_1_0, "message": message, "timestamp": TIME}, ("state",))
-    artifact = Shape("artifact", _artifact_members(_part_1_0()), ("artifactId", "parts"))
-    task = Shape("task", {**_task_members(status, artifact, message), **counted}, ("id", "status"))
-    about: dict[str, Kind] = {"taskId": TEXT, "contextId": TEXT, "metadata": STRUCT, **counted}
+    status, artifact = _status(_STATE_1_0, message), _artifact(part)
+    task = _task(status, artifact, message, ("id", "status"), **counted)
+    about = texts("taskId", "contextId", metadata=STRUCT, **counted)
     update = Shape("status update", {**about, "status": status}, ("taskId", "contextId", "status"))
-    chunk = Shape(
-        "artifact update",
-        {**about, "artifact": artifact, "append": FLAG, "lastChunk": FLAG},
-        ("taskId", "contextId", "artifact"),
-    )
     wrapped: dict[str, Kind] = {"task": task, "message": message}
-    every = {**wrapped, "statusUpdate": update, "artifactUpdate": chunk}
+    every = {**wrapped, "statusUpdate": update, "artifactUpdate": _artifact_update(about, artifact)}
     page: dict[str, Kind] = {"tasks": Many(task), "nextPageToken": TEXT, "pageSize": WHOLE, "totalSize": WHOLE}
-    authentication = Shape("authentication", {"scheme": TEXT, "credentials": TEXT}, ("scheme",))
+    authentication = Shape("authentication", texts("scheme", "credentials"), ("scheme",))
     config = Shape(
-        "push configuration",
-        {"tenant": TEXT, "id": TEXT, "taskId": TEXT, "url": TEXT, "token": TEXT, "authentication": authentication},
-        ("url",),
+        "push configuration", texts("tenant", "id", "taskId", "url", "token", authentication=authentication), ("url",)
     )
     event = Shape("event", every, one_of=tuple(every))
     return Shapes(
@@ -121,7 +115,7 @@ def _shapes_1_0(*, defaults: bool, counted: Mapping[str, Kind] = MappingProxyTyp
             Operation.LIST: Shape("list of tasks", page, tuple(page) if defaults else ()),
             Operation.SET_PUSH: config,
             Operation.GET_PUSH: config,
-            Operation.LIST_PUSH: _configs(config),
+            Operation.LIST_PUSH: Shape("list of push configurations", texts("nextPageToken", configs=Many(config))),
         },
         event,
         event,
@@ -129,37 +123,13 @@ def _shapes_1_0(*, defaults: bool, counted: Mapping[str, Kind] = MappingProxyTyp
     )
 
 
-def _artifact_members(part: Kind) -> dict[str, Kind]:
-    return {
-        "artifactId": TEXT,
-        "name": TEXT,
-        "description": TEXT,
-        "parts": Many(part),
-        "metadata": STRUCT,
-        "extensions": _TEXTS,
-    }
-
-
-def _task_members(status: Kind, artifact: Kind, message: Kind) -> dict[str, Kind]:
-    return {
-        "id": TEXT,
-        "contextId": TEXT,
-        "status": status,
-        "artifacts": Many(artifact),
-        "history": Many(message),
-        "metadata": STRUCT,
-    }
-
-
-_OLD_AUTHENTICATION = Shape("authentication", {"schemes": _TEXTS, "credentials": TEXT}, ("schemes",))
-
-
 def _old_part(mark: str) -> Union:
-    """Return the part of JSON-RPC until 0.3, which says its kind in the member `mark`."""
-    # 0.1 marks neither content of a file as required; either one is enough.
-    file = Shape("file", {"name": TEXT, "mimeType": TEXT, "bytes": PLAIN_BYTES, "uri": TEXT}, one_of=("bytes", "uri"))
-    kind: dict[str, Kind] = {mark: TEXT, "metadata": STRUCT}
-    content: dict[str, Kind] = {**kind, **_LET_THROUGH}
+    """Return the part of JSON-RPC until 0.3, whose member `mark` names its kind."""
+    # 0.1 requires neither `bytes` nor `uri` of a file; either one is enough.
+    file = Shape("file", texts("name", "mimeType", "uri", bytes=PLAIN_BYTES), one_of=("bytes", "uri"))
+    kind = texts(mark, metadata=STRUCT)
+    # 1.0 allows these two in every part. Agents of older versions send them too, and their readers accept them.
+    content = {**kind, **texts("filename", "mediaType")}
     return Union(
         "part",
         mark,
@@ -171,47 +141,37 @@ def _old_part(mark: str) -> Union:
     )
 
 
+def _old_config(owner: str, *names: str) -> Shape:
+    """Return the push configuration of a task until 0.3, which names the task in the member `owner`."""
+    authentication = Shape("authentication", texts("credentials", schemes=_TEXTS), ("schemes",))
+    target = Shape("push configuration", texts(*names, "url", "token", authentication=authentication), ("url",))
+    required = (owner, "pushNotificationConfig")
+    return Shape("push configuration of a task", texts(owner, pushNotificationConfig=target), required)
+
+
 def _shapes_0_3() -> Shapes:
-    """The JSON of JSON-RPC in 0.2 and 0.3, in which every object says its kind."""
-    kind: dict[str, Kind] = {"kind": TEXT, "metadata": STRUCT}
+    """Return the shapes of JSON-RPC in 0.2 and 0.3, where every object names its kind."""
     part = _old_part("kind")
     message = Shape(
         "message",
-        {
-            **kind,
-            "kind": Words("kind", frozenset({"message"})),
-            "messageId": TEXT,
-            "contextId": TEXT,
-            "taskId": TEXT,
-            "role": _ROLE,
-            "parts": Many(part),
-            "extensions": _TEXTS,
-            "referenceTaskIds": _TEXTS,
-        },
+        texts(
+            *_MESSAGE_IDS,
+            kind=Words("kind", frozenset({"message"})),
+            role=_ROLE,
+            parts=Many(part),
+            **_MESSAGE_EXTRAS,
+            referenceTaskIds=_TEXTS,
+        ),
         ("kind", "messageId", "role", "parts"),
     )
-    status = Shape("status", {"state": _STATE_0_3, "message": message, "timestamp": TIME}, ("state",))
-    artifact = Shape("artifact", _artifact_members(part), ("artifactId", "parts"))
-    members = _task_members(status, artifact, message)
-    said = {"kind": Words("kind", frozenset({"task"}))}
-    task = Shape("task", {**kind, **members, **said}, ("kind", "id", "contextId", "status"))
-    about: dict[str, Kind] = {**kind, "taskId": TEXT, "contextId": TEXT}
+    status, artifact = _status(_STATE_0_3, message), _artifact(part)
+    kind = Words("kind", frozenset({"task"}))
+    task = _task(status, artifact, message, ("kind", "id", "contextId", "status"), kind=kind)
+    about = texts("kind", "taskId", "contextId", metadata=STRUCT)
     update = Shape(
         "status update", {**about, "status": status, "final": FLAG}, ("taskId", "contextId", "status", "final")
     )
-    chunk = Shape(
-        "artifact update",
-        {**about, "artifact": artifact, "append": FLAG, "lastChunk": FLAG},
-        ("taskId", "contextId", "artifact"),
-    )
-    target = Shape(
-        "push configuration", {"id": TEXT, "url": TEXT, "token": TEXT, "authentication": _OLD_AUTHENTICATION}, ("url",)
-    )
-    config = Shape(
-        "push configuration of a task",
-        {"taskId": TEXT, "pushNotificationConfig": target},
-        ("taskId", "pushNotificationConfig"),
-    )
+    config = _old_config("taskId", "id")
     direct = {"task": task, "message": message}
     return Shapes(
         {
@@ -222,45 +182,32 @@ def _shapes_0_3() -> Shapes:
             Operation.GET_PUSH: config,
             Operation.LIST_PUSH: Many(config),
         },
-        Union("event", "kind", {**direct, "status-update": update, "artifact-update": chunk}),
+        Union(
+            "event", "kind", {**direct, "status-update": update, "artifact-update": _artifact_update(about, artifact)}
+        ),
         task,
         _FOREIGN_IN_0_3,
     )
 
 
 def _shapes_0_3_proto() -> Shapes:
-    """The JSON of HTTP+JSON and gRPC in 0.2 and 0.3, which leaves out what has its default."""
+    """Return the shapes of HTTP+JSON and gRPC in 0.2 and 0.3, which leave out default values."""
     file = Shape(
-        "file",
-        {"name": TEXT, "mimeType": TEXT, "fileWithBytes": BYTES, "fileWithUri": TEXT},
-        one_of=("fileWithBytes", "fileWithUri"),
+        "file", texts("name", "mimeType", "fileWithUri", fileWithBytes=BYTES), one_of=("fileWithBytes", "fileWithUri")
     )
     content: dict[str, Kind] = {"text": TEXT, "file": file, "data": Shape("data", {"data": STRUCT}, ("data",))}
     part = Shape("part", {**content, "metadata": STRUCT}, one_of=tuple(content))
     message = Shape(
         "message",
-        {
-            "messageId": TEXT,
-            "contextId": TEXT,
-            "taskId": TEXT,
-            "role": _ROLE_1_0,
-            "content": Many(part),
-            "metadata": STRUCT,
-            "extensions": _TEXTS,
-        },
+        texts(*_MESSAGE_IDS, role=_ROLE_1_0, content=Many(part), **_MESSAGE_EXTRAS),
         ("messageId", "role"),
     )
-    said: dict[str, Kind] = {"message": message, "update": message}
-    status = Shape("status", {"state": _STATE_PROTO_0_3, **said, "timestamp": TIME}, ("state",))
-    artifact = Shape("artifact", _artifact_members(part), ("artifactId",))
-    task = Shape("task", _task_members(status, artifact, message), ("id", "status"))
-    about: dict[str, Kind] = {"taskId": TEXT, "contextId": TEXT, "metadata": STRUCT}
+    status, artifact = _status(_STATE_PROTO_0_3, message, update=message), _artifact(part, ("artifactId",))
+    task = _task(status, artifact, message, ("id", "status"))
+    about = texts("taskId", "contextId", metadata=STRUCT)
     update = Shape("status update", {**about, "status": status, "final": FLAG}, ("taskId", "status"))
-    chunk = Shape(
-        "artifact update", {**about, "artifact": artifact, "append": FLAG, "lastChunk": FLAG}, ("taskId", "artifact")
-    )
     wrapped: dict[str, Kind] = {"task": task, "message": message, "msg": message}
-    every = {**wrapped, "statusUpdate": update, "artifactUpdate": chunk}
+    every = {**wrapped, "statusUpdate": update, "artifactUpdate": _artifact_update(about, artifact, ("taskId",))}
     return Shapes(
         {
             Operation.SEND: Shape("answer to a message", wrapped, one_of=tuple(wrapped)),
@@ -274,69 +221,31 @@ def _shapes_0_3_proto() -> Shapes:
 
 
 def _shapes_0_1() -> Shapes:
-    part = _old_part("type")
-    message = Shape("message", {"role": _ROLE, "parts": Many(part), "metadata": STRUCT}, ("role", "parts"))
-    status = Shape("status", {"state": _STATE_0_1, "message": message, "timestamp": TIME}, ("state",))
-    artifact = Shape(
-        "artifact",
-        {
-            "name": TEXT,
-            "description": TEXT,
-            "parts": Many(part),
-            "index": WHOLE,
-            "append": FLAG,
-            "lastChunk": FLAG,
-            "metadata": STRUCT,
-        },
-        ("parts",),
-    )
-    task = Shape(
-        "task",
-        {
-            "id": TEXT,
-            "sessionId": TEXT,
-            "status": status,
-            "artifacts": Many(artifact),
-            "history": Many(message),
-            "metadata": STRUCT,
-        },
-        ("id", "status"),
-    )
+    part, meta = _old_part("type"), {"metadata": STRUCT}
+    message = Shape("message", {"role": _ROLE, "parts": Many(part), **meta}, ("role", "parts"))
+    status = _status(_STATE_0_1, message)
+    chunk: dict[str, Kind] = {"parts": Many(part), "index": WHOLE, "append": FLAG, "lastChunk": FLAG}
+    artifact = Shape("artifact", texts("name", "description", **chunk, **meta), ("parts",))
+    lists = {"artifacts": Many(artifact), "history": Many(message)}
+    task = Shape("task", texts("id", "sessionId", status=status, **lists, **meta), ("id", "status"))
     event = Shape(
-        "event",
-        {"id": TEXT, "status": status, "artifact": artifact, "final": FLAG, "metadata": STRUCT},
-        ("id",),
-        ("status", "artifact"),
+        "event", texts("id", status=status, artifact=artifact, final=FLAG, **meta), ("id",), ("status", "artifact")
     )
-    target = Shape("push configuration", {"url": TEXT, "token": TEXT, "authentication": _OLD_AUTHENTICATION}, ("url",))
-    config = Shape(
-        "push configuration of a task", {"id": TEXT, "pushNotificationConfig": target}, ("id", "pushNotificationConfig")
-    )
-    return Shapes(
-        {
-            Operation.SEND: task,
-            Operation.GET: task,
-            Operation.CANCEL: task,
-            Operation.SET_PUSH: config,
-            Operation.GET_PUSH: config,
-        },
-        event,
-        task,
-        _FOREIGN_IN_0_1,
-    )
+    config = _old_config("id")
+    answers = dict.fromkeys((Operation.SEND, Operation.GET, Operation.CANCEL), task)
+    return Shapes({**answers, Operation.SET_PUSH: config, Operation.GET_PUSH: config}, event, task, _FOREIGN_IN_0_1)
 
 
 _V0_3, _V0_3_PROTO = _shapes_0_3(), _shapes_0_3_proto()
 _BY_BINDING = {"JSONRPC": _V0_3, "HTTP+JSON": _V0_3_PROTO, "GRPC": _V0_3_PROTO}
 _V1_0 = _shapes_1_0(defaults=True)
-_COUNTED: Mapping[str, Kind] = {"generation": INT64}
-_V1_1 = _shapes_1_0(defaults=True, counted=_COUNTED)
+_V1_1 = _shapes_1_0(defaults=True, generation=INT64)
 _SHAPES: Mapping[str, Mapping[str, Shapes]] = {
     "0.1": {"JSONRPC": _shapes_0_1()},
     "0.2": _BY_BINDING,
     "0.3": _BY_BINDING,
     "1.0": {"JSONRPC": _V1_0, "HTTP+JSON": _V1_0, "GRPC": _shapes_1_0(defaults=False)},
-    "1.1": {"JSONRPC": _V1_1, "HTTP+JSON": _V1_1, "GRPC": _shapes_1_0(defaults=False, counted=_COUNTED)},
+    "1.1": {"JSONRPC": _V1_1, "HTTP+JSON": _V1_1, "GRPC": _shapes_1_0(defaults=False, generation=INT64)},
 }
 
 

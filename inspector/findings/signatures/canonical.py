@@ -1,4 +1,4 @@
-"""The canonical forms that a card's signature may be over: the specification's (1.0 section 8.4.1) and those in use."""
+"""The canonical forms of a card that may be signed: that of the specification (1.0 section 8.4.1) and others in use."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from inspector.protocol.pointer import pointer
 
 
 class Member(NamedTuple):
-    """What a generation says of one member of a type.
+    """A member of a type in a protocol version.
 
-    `kind` is the type of the objects in it, `""` where it holds none; `keyed` says that they are values of a map.
-    `tracked` says that absence differs from the default value, `defaults` are those that are not empty.
+    `kind` is the type of the objects in it, `""` if it has none; `keyed` says that they are the values of a map.
+    `tracked` says that absence differs from the default value; `defaults` are default values that are not empty.
     """
 
     kind: str = ""
@@ -34,10 +34,10 @@ Types: TypeAlias = Mapping[str, Mapping[str, Member]]
 
 
 class Form(NamedTuple):
-    """One way to make the bytes that are signed.
+    """A way to make the bytes that are signed.
 
-    `types` gives the members of its generation; `alone` leaves out all others. `drops` says which members are left out
-    for their value, and `tidy` leaves out every empty text, list and object at any depth. `write` makes the bytes.
+    `types` returns the types of the protocol version; `alone` leaves out unknown members. `drops` returns whether a
+    member is left out because of its value; `tidy` leaves out empty texts, lists and objects. `write` makes the bytes.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Form(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The bytes of one form, or in `why` what keeps the card from having it; `shaped` is the value they are made of."""
+    """The bytes of a form and the value that they encode, or the reason (`why`) that the card has no such form."""
 
     form: Form
     shaped: Json
@@ -72,7 +72,7 @@ _REQUIRED: Mapping[str, str] = {
     "ClientCredentialsOAuthFlow": "tokenUrl scopes",
     "DeviceCodeOAuthFlow": "deviceAuthorizationUrl tokenUrl scopes",
 }
-"""What the proto of 1.0 marks as REQUIRED, an annotation that our copy of it leaves out."""
+"""What the proto of 1.0 marks as REQUIRED, which our copy does not contain."""
 
 
 @cache
@@ -98,12 +98,12 @@ def _of_1_0() -> Types:
 
 
 def _type(required: str, optional: str, **others: Member) -> dict[str, Member]:
-    """List the members of a type by name; `others` are those with more to say than whether they are required."""
+    """Return the members of a type; `others` are those with further properties."""
     plain = dict.fromkeys(required.split(), Member(required=True)) | dict.fromkeys(optional.split(), Member())
     return plain | others
 
 
-_OF_0_3: Types = {
+_TYPES_OF_0_3: Types = {
     "AgentCard": _type(
         "defaultInputModes defaultOutputModes description name url version",
         "documentationUrl iconUrl security supportsAuthenticatedExtendedCard",
@@ -135,11 +135,7 @@ _OF_0_3: Types = {
     ),
     "OAuthFlow": _type("authorizationUrl tokenUrl scopes", "refreshUrl"),
 }
-"""The types of a card of 0.3 (section 5.5), the schemes and flows of every sort in one."""
-
-
-def _types_of_0_3() -> Types:
-    return _OF_0_3
+"""The types of a card of 0.3 (section 5.5), with one type for all schemes and one for all flows."""
 
 
 def _drops_nothing(_member: Member, _held: Json) -> bool:
@@ -147,7 +143,7 @@ def _drops_nothing(_member: Member, _held: Json) -> bool:
 
 
 def _drops_by_specification(member: Member, held: Json) -> bool:
-    """Leave out a default value, unless its member is required or tells it from absence (1.0 section 8.4.1)."""
+    """Leave out a default value, unless its member is required or tracked (1.0 section 8.4.1)."""
     return held is None or not (member.required or member.tracked or (held and held not in member.defaults))
 
 
@@ -160,18 +156,18 @@ def _drops_by_pydantic(member: Member, held: Json) -> bool:
 
 
 def _with_json_dumps(value: Json) -> bytes:
-    """Write JSON as Python sorts and escapes it, which for more than ASCII differs from RFC 8785."""
+    """Write JSON as Python sorts and escapes it, which differs from RFC 8785 beyond ASCII."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), sort_keys=True).encode("ascii")
 
 
 _AS_SERVED = "the card as served"
 _DEFAULTS_REMOVED = "the card without default values"
 _SDK_0_3 = Form(
-    "the card as the Python SDK 0.3 writes it", _types_of_0_3, True, _drops_by_pydantic, True, _with_json_dumps
+    "the card as the Python SDK 0.3 writes it", lambda: _TYPES_OF_0_3, True, _drops_by_pydantic, True, _with_json_dumps
 )
 _OLD = (
-    Form(_AS_SERVED, _types_of_0_3, False, _drops_nothing, False, rfc8785.dumps),
-    Form(_DEFAULTS_REMOVED, _types_of_0_3, False, _drops_by_specification, False, rfc8785.dumps),
+    Form(_AS_SERVED, lambda: _TYPES_OF_0_3, False, _drops_nothing, False, rfc8785.dumps),
+    Form(_DEFAULTS_REMOVED, lambda: _TYPES_OF_0_3, False, _drops_by_specification, False, rfc8785.dumps),
     _SDK_0_3,
 )
 _NEW = (
@@ -190,7 +186,7 @@ FORMS: Mapping[str, tuple[Form, ...]] = {"0.1": _OLD, "0.2": _OLD, "0.3": _OLD, 
 
 
 def payloads(card: Mapping[str, Json], generation: str) -> Iterator[Payload]:
-    """Make the forms of a card one after the other, as they are asked for; its signatures are no part of any."""
+    """Make the forms of a card one after the other; none contains its signatures."""
     unsigned = {name: held for name, held in card.items() if name != "signatures"}
     for form in entry_of(FORMS, generation):
         shaped = _reshape(unsigned, "AgentCard", form)
@@ -202,9 +198,9 @@ def payloads(card: Mapping[str, Json], generation: str) -> Iterator[Payload]:
 
 
 def uncovered(card: Mapping[str, Json], payload: Payload) -> tuple[str, ...]:
-    """Return pointers to what a card says and a form of it leaves out: whoever changes that breaks no signature.
+    """Return pointers to the members of a card that a form leaves out, so that they are not signed.
 
-    Empty values and the defaults of the form say nothing.
+    Empty values and the defaults of the form are not reported.
     """
     defaults = frozenset(
         (name, value)
@@ -240,7 +236,7 @@ def _reshape_held(held: Json, member: Member, form: Form) -> Json:
 
 
 def _tidy(value: Json) -> Json:
-    """Leave out what is null, an empty text, or a list or object that is empty then; None where nothing is left."""
+    """Leave out nulls, empty texts, and lists and objects that become empty; return None if nothing is left."""
     if isinstance(value, dict):
         kept = {name: tidied for name, held in value.items() if (tidied := _tidy(held)) is not None}
         return kept or None

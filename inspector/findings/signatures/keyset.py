@@ -1,4 +1,4 @@
-"""Public keys for signatures: a JWK Set as read (RFC 7517), and which key may verify which algorithm (RFC 7518)."""
+"""Public keys: read a JWK Set (RFC 7517), and check which key may verify which algorithm (RFC 7518)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from inspector.protocol.model import Json
 
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 _MOST_KEYS = 100
-"""How many keys of a set are read."""
+"""The most keys of a set that are read."""
 _RSA_BITS = range(2048, 16384 + 1)
-"""The least that RFC 7518 section 3.3 allows, and the most that the library computes with."""
+"""The minimum of RFC 7518 section 3.3, and the maximum of the library."""
 
 
 def base64url(text: str) -> bytes | None:
-    """Decode base64url as JOSE has it, without padding (RFC 7515 section 2); None where it is something else."""
+    """Decode base64url without padding (RFC 7515 section 2); return None if it is something else."""
     if not _BASE64URL.fullmatch(text) or len(text) % 4 == 1:
         return None
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -27,9 +27,9 @@ def base64url(text: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A signature algorithm that is accepted: the type and curves of its keys, and how many bytes it signs with.
+    """An accepted signature algorithm: the type and curves of its keys, and the sizes of its signatures in bytes.
 
-    Both are empty for RSA, where any key will do that is long enough, and signs with as many bytes as it has.
+    Curves and sizes are empty for RSA, where they depend on the key.
     """
 
     key_type: str
@@ -48,7 +48,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "Ed448": Algorithm("OKP", ("Ed448",), (114,)),
     **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), _RSA),
 }
-"""The algorithms with a public key, of RFC 7518, 8037, 8812 and 9864; none of those with a shared secret."""
+"""The algorithms with a public key, from RFC 7518, 8037, 8812 and 9864."""
 
 _PUBLIC = {"EC": ("crv", "x", "y"), "OKP": ("crv", "x"), "RSA": ("n", "e")}
 """The members of a public key, by its type."""
@@ -57,7 +57,7 @@ _PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One public key: what a sentence calls it, how it stands in its set, and as the library has it."""
+    """A public key: its name in sentences, its JWK, and the key object of the library."""
 
     name: str
     jwk: Mapping[str, Json]
@@ -65,12 +65,12 @@ class Key:
 
     @property
     def kid(self) -> str:
-        """Return the id of the key, `""` where it has none."""
+        """Return the id of the key, `""` if it has none."""
         kid = self.jwk.get("kid")
         return kid if isinstance(kid, str) else ""
 
     def why_not(self, algorithm: str) -> str:
-        """Say why the key verifies no signatures of one of the `ALGORITHMS`, `""` where it does."""
+        """Return why the key cannot verify signatures of one of the `ALGORITHMS`, `""` if it can."""
         due, kind = ALGORITHMS[algorithm], self.jwk["kty"]
         curve = self.jwk["crv"] if kind != "RSA" else ""
         if kind != due.key_type or (due.curves and curve not in due.curves):
@@ -86,15 +86,15 @@ class Key:
         return ""
 
     def verifies(self, algorithm: str, message: bytes, signature: bytes) -> bool:
-        """Say whether a signature is this key's over a message; the key has to suit the algorithm."""
-        from joserfc.jws import JWSRegistry  # noqa: PLC0415 - cryptography is loaded by those alone who verify
+        """Whether this key signed the message; `why_not` must allow the algorithm."""
+        from joserfc.jws import JWSRegistry  # noqa: PLC0415 - loads cryptography, which only verification needs
 
         return JWSRegistry.algorithms[algorithm].verify(message, signature, self.loaded)
 
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """The keys of a set that can verify, in order; `notes` are sentences about what is wrong with the set."""
+    """The usable keys of a set, in order; `notes` are sentences about problems of the set."""
 
     keys: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
@@ -103,14 +103,14 @@ class KeySet:
         return KeySet(self.keys + other.keys, self.notes + other.notes)
 
     def named(self, kid: str) -> tuple[Key, ...]:
-        """Return the keys with an id; where none has it, those without any; all of them for `""`."""
+        """Return the keys with this id, else those without an id; return all keys for `""`."""
         if not kid:
             return self.keys
         return tuple(key for key in self.keys if key.kid == kid) or tuple(key for key in self.keys if not key.kid)
 
 
 def read_keys(value: Json) -> KeySet:
-    """Read a JWK Set, or a single JWK; what cannot verify is left out and noted."""
+    """Read a JWK Set or a single JWK; unusable keys are left out, with a note."""
     listed = value.get("keys") if isinstance(value, dict) else None
     if isinstance(value, dict) and "keys" not in value and "kty" in value:
         listed = [value]
@@ -133,8 +133,8 @@ def read_keys(value: Json) -> KeySet:
 
 
 def read_pem(raw: bytes) -> KeySet:
-    """Read one key or certificate in PEM; a private key is taken for its public part."""
-    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - loaded by those alone who verify
+    """Read a key or certificate in PEM; only the public part of a private key is kept."""
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - only verification needs it
     from joserfc.errors import JoseError  # noqa: PLC0415 - likewise
     from joserfc.jwk import JWKRegistry  # noqa: PLC0415 - likewise
 
@@ -152,7 +152,7 @@ def _name(jwk: Json, number: int) -> str:
 
 
 def _load(jwk: Json) -> Any | str:
-    """Return a key as the library has it, or why nothing can be verified with it."""
+    """Return the key object of the library, or why the key is unusable."""
     if not isinstance(jwk, dict):
         return f"it is {type_name(jwk)}, not an object"
     kind = jwk.get("kty")
@@ -172,7 +172,7 @@ def _load(jwk: Json) -> Any | str:
 
 
 def _import(public: Mapping[str, Json]) -> Any | str:
-    from joserfc.errors import JoseError  # noqa: PLC0415 - cryptography is loaded by those alone who verify
+    from joserfc.errors import JoseError  # noqa: PLC0415 - loads cryptography, which only verification needs
     from joserfc.jwk import import_key  # noqa: PLC0415 - likewise
 
     try:

@@ -1,4 +1,4 @@
-"""Signatures of cards: what is wrong with one as it stands, and whether it holds (1.0 section 8.4, RFC 7515)."""
+"""Signatures of cards: check their form, and verify them (1.0 section 8.4, RFC 7515)."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from inspector.protocol.pointer import pointer
 
 _MOST_SIGNATURES = 32
 _MOST_KEYS = 16
-"""How many signatures of a card are verified, and with how many keys each: the card says how many there are."""
+"""The most signatures of a card that are verified, and the most keys that are tried for each."""
 
 _MOST_NAMES = 5
-"""How many names a sentence quotes."""
+"""The most names that a sentence quotes."""
 
 _SHARED = frozenset({"HS256", "HS384", "HS512"})
 _DER_SEQUENCE = b"\x30"
 
 
 class Outcome(StrEnum):
-    """What verifying a signature came to."""
+    """The result of verifying a signature."""
 
     VALID = "valid"
-    """It is a key's over a form of the card."""
+    """A key signed a form of the card."""
     WRONG = "wrong"
-    """It is none of the keys' over any form of the card."""
+    """None of the keys signed any form of the card."""
     NO_KEY = "no key"
-    """There is no key to verify it with."""
+    """There is no key."""
     UNUSABLE = "unusable"
-    """It is malformed, or the card has no form that could be signed."""
+    """It is malformed, or the card has no form that can be signed."""
     REFUSED = "refused"
-    """It asks for what would prove nothing, or for what is not known here."""
+    """It uses an algorithm or an extension that is insecure or not supported."""
 
 
 class Flaw(StrEnum):
-    """What can be wrong with a signature as it stands."""
+    """What can be wrong with the form of a signature."""
 
     ENTRY = "entry"
-    """It, or a member that it needs, is missing or of the wrong type."""
+    """The signature or a required member is missing or has the wrong type."""
     PROTECTED = "protected"
     ALG_MISSING = "alg missing"
     ALG_REFUSED = "alg refused"
@@ -68,11 +68,11 @@ _DECISIVE: Mapping[Flaw, Outcome] = {
     Flaw.HEADER: Outcome.UNUSABLE,
     Flaw.SIGNATURE: Outcome.UNUSABLE,
 }
-"""The flaws that leave nothing to verify, and what verifying comes to then."""
+"""The flaws that prevent verification, with its result."""
 
 
 class Problem(NamedTuple):
-    """One flaw of a signature: where in the entry, in one sentence, and which."""
+    """A flaw of a signature, its pointer within the entry, and a sentence about it."""
 
     pointer: str
     sentence: str
@@ -81,11 +81,11 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to be said of one entry of `signatures`, at `index`.
+    """The result for the entry of `signatures` at `index`.
 
-    `reason` is one sentence and may quote the agent; `pointer` leads to what it is about. `algorithm` and `jku` are
-    those of the protected header, `kid` that of either, `""` where there is none. Of a valid signature `form` names
-    the canonical form that it is over, and `uncovered` points to what the card says outside of that: nobody signed it.
+    `reason` is one sentence and may quote the agent; `pointer` leads to its subject. `algorithm` and `jku` are from the
+    protected header, `kid` from either header, `""` if there is none. For a valid signature, `form` names the canonical
+    form that was signed, and `uncovered` has pointers to the members of the card that it does not contain.
     """
 
     index: int
@@ -100,7 +100,7 @@ class Verdict:
 
 
 def signatures_of(card: Json) -> list[Json]:
-    """Return the entries of a card's `signatures`, none where it has no such array."""
+    """Return the entries of the `signatures` of a card."""
     listed = card.get("signatures") if isinstance(card, dict) else None
     return listed if isinstance(listed, list) else []
 
@@ -124,7 +124,7 @@ def protected_header(entry: Json) -> dict[str, Json] | Unreadable:
 
 
 def problems_of(entry: Json) -> Iterator[Problem]:
-    """Name what is wrong with a signature without asking any key; what leaves nothing to verify comes first."""
+    """Return what is wrong with the form of a signature, first the flaws that prevent verification."""
     if not isinstance(entry, dict):
         yield Problem("", f"The signature is {type_name(entry)} where an object is due.", Flaw.ENTRY)
         return
@@ -145,9 +145,9 @@ def problems_of(entry: Json) -> Iterator[Problem]:
 
 
 def verify(card: Json, keys: KeySet | None, generation: str) -> tuple[Verdict, ...]:
-    """Verify every signature of a card as served (as `parse` reads it), with None for keys that nobody gave.
+    """Verify every signature of a card as served (as `parse` reads it); `keys` is None if no keys were given.
 
-    It takes about a second for each ten megabytes of card.
+    This takes about a second for each ten megabytes of card.
     """
     verdicts: dict[int, Verdict] = {}
     trials: list[_Trial] = []
@@ -177,7 +177,7 @@ def verify(card: Json, keys: KeySet | None, generation: str) -> tuple[Verdict, .
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trial:
-    """A signature that can be verified: what is known of it, its bytes and header, and the keys to try."""
+    """A signature that can be verified, and the keys to try."""
 
     verdict: Verdict
     protected: bytes
@@ -192,7 +192,7 @@ class _Trial:
 
 
 def _prepare(index: int, entry: Json, keys: KeySet | None) -> _Trial | Verdict:
-    """Find the keys for a signature, or say why it cannot be verified."""
+    """Find the keys for a signature, or return why it cannot be verified."""
     read = protected_header(entry)
     header = {} if isinstance(read, Unreadable) else read
     unprotected = entry.get("header") if isinstance(entry, dict) else None
@@ -211,7 +211,8 @@ def _prepare(index: int, entry: Json, keys: KeySet | None) -> _Trial | Verdict:
         return replace(known, reason=_no_key(kid, keys))
     fit = [key for key in named if not key.why_not(known.algorithm)]
     if not fit:
-        reason = f"{_capital(named[0].why_not(known.algorithm))}."
+        why = named[0].why_not(known.algorithm)
+        reason = f"{why[:1].upper()}{why[1:]}."
         return replace(known, outcome=Outcome.REFUSED, reason=reason, pointer=f"{where}/protected")
     signature = base64url(entry["signature"]) or b""
     return _Trial(known, entry["protected"].encode("ascii"), signature, tuple(fit[:_MOST_KEYS]))
@@ -246,12 +247,8 @@ def _outside(count: int) -> str:
     return "1 member of the card is" if count == 1 else f"{count:,} members of the card are"
 
 
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
-
-
 def _of_algorithm(header: Mapping[str, Json]) -> Iterator[Problem]:
-    """Judge the algorithm, and what has to be understood for the signature to mean anything."""
+    """Check the algorithm and the critical extensions."""
     algorithm = header.get("alg")
     if not isinstance(algorithm, str) or not algorithm:
         yield Problem("/protected", "The protected header names no algorithm (alg).", Flaw.ALG_MISSING)
@@ -286,7 +283,7 @@ def _of_unprotected(header: Json, protected: Mapping[str, Json]) -> Iterator[Pro
 
 
 def _of_signature(signature: Json, algorithm: str) -> Iterator[Problem]:
-    """Judge the signature's own bytes, as far as the algorithm says how many it has."""
+    """Check the bytes of the signature; the algorithm may define their number."""
     if not isinstance(signature, str):
         seen = "missing" if signature is None else f"{type_name(signature)}, not a text"
         yield Problem("/signature", f"The signature is {seen}.", Flaw.ENTRY)
@@ -304,7 +301,7 @@ def _of_signature(signature: Json, algorithm: str) -> Iterator[Problem]:
 
 
 def _of_hints(header: Mapping[str, Json]) -> Iterator[Problem]:
-    """Judge what tells readers how to verify, and does not keep them from it."""
+    """Check the members that help to verify, and do not prevent it."""
     if not _text(header, "kid"):
         yield Problem("/protected", "The protected header names no key (kid).", Flaw.KID)
     if header.get("typ") != "JOSE":
@@ -316,7 +313,7 @@ def _of_hints(header: Mapping[str, Json]) -> Iterator[Problem]:
 
 
 def _is_safe(url: str) -> bool:
-    """Tell whether nobody between can change what a url brings: it is https, or on this machine."""
+    """Whether a URL is https, or on this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import status, task
-from inspector.findings.rule import NEWEST_FIRST, Rule
-from inspector.findings.rule_set import ERROR, RuleSet, Violation
-from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, StreamEnd
+from inspector.findings.examples import status, stream, task
+from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
+from inspector.findings.stream.facts import RUNNING_STATES, VALID_STREAM, StreamEnd
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 
 RULES: list[Rule] = []
-END = RuleSet[StreamEnd](RULES, NEWEST_FIRST, VALID_STREAM)
+END = RuleSet[StreamEnd](RULES, passing=VALID_STREAM)
 
 _AT_ONCE = 2.0
 """Within how many seconds a stream has to close."""
@@ -35,7 +33,7 @@ def ended_early(end: StreamEnd) -> Iterator[Violation]:
         return  # an unreadable event may have been the end of the task
     # Another rule reports an unknown state.
     message_only = 0 < sent.message_count == sent.event_count
-    if not message_only and (not end.state or end.state in GOING_ON):
+    if not message_only and (not end.state or end.state in RUNNING_STATES):
         yield Violation("", f"closed after {_how_far(end)}")
 
 

@@ -1,4 +1,4 @@
-"""What the rules about streams are asked about: an event, a frame, the end, and what the exchange has sent before."""
+"""What the rules about streams see: an event, a frame, the end, and what the exchange has sent before."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import chunk, status, task
+from inspector.findings.examples import chunk, status, stream, task
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.dialects.base import Dialect
@@ -27,7 +26,7 @@ from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
 
 VALID_STREAM = stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED"))
-GOING_ON = frozenset({State.SUBMITTED, State.WORKING})
+RUNNING_STATES = frozenset({State.SUBMITTED, State.WORKING})
 """The states in which the agent works on a task."""
 _MOST_MESSAGES = 10_000
 
@@ -117,16 +116,24 @@ class StreamState:
         """Add an event, after it was judged."""
         context = event.context_id
         if not self.begun:
-            # A request that names a task or a context need not be told which one it is.
+            # A request that names a task or a context knows it.
             known = context or self.asked.task_id or self.asked.context_id
             self.unnamed = isinstance(event, Task) and not known
         elif context:
             self.unnamed = False
         self.elsewhere = self.elsewhere or self.is_elsewhere(event)
         if isinstance(event, TaskArtifactUpdateEvent):
-            self._add_artifact(event)
+            begun = self.unfinished.setdefault(event.artifact.name or "", set())
+            if event.append or event.last_chunk or not event.artifact.artifact_id:
+                begun.clear()
+            else:
+                begun.add(event.artifact.artifact_id)
         elif isinstance(event, TaskStatusUpdateEvent):
-            self._add_status(event, final=value.get("final") is True)
+            state = event.status.state
+            # An update that contradicts itself is not believed; other rules report updates after a terminal state.
+            is_final = value.get("final") is True and state not in RUNNING_STATES and not is_terminal(state)
+            self.final = self.final or is_final
+            self.time = event.status.timestamp or self.time
         self.begun, self.failed, self.last = True, False, value
         if framed:
             self.event_count += 1
@@ -138,19 +145,6 @@ class StreamState:
             self.messages.setdefault(message.id, message.content)
         if len(self.messages) > _MOST_MESSAGES:
             del self.messages[next(iter(self.messages))]
-
-    def _add_status(self, event: TaskStatusUpdateEvent, *, final: bool) -> None:
-        state = event.status.state
-        # One that contradicts itself is not taken at its word, and what comes after a terminal state is judged as that.
-        self.final = self.final or (final and state not in GOING_ON and not is_terminal(state))
-        self.time = event.status.timestamp or self.time
-
-    def _add_artifact(self, event: TaskArtifactUpdateEvent) -> None:
-        begun = self.unfinished.setdefault(event.artifact.name or "", set())
-        if event.append or event.last_chunk or not event.artifact.artifact_id:
-            begun.clear()
-        else:
-            begun.add(event.artifact.artifact_id)
 
 
 @dataclass(slots=True)
@@ -203,7 +197,7 @@ class MessageFacts(_Facts):
 
 
 def messages_in(event: Task | Message | TaskStatusUpdateEvent, stream: StreamState) -> Iterator[MessageFacts]:
-    """Give the messages of an event that have an id."""
+    """Return the messages of an event that have an id."""
     found: list[tuple[str, Message | None]] = []
     if isinstance(event, Message):
         found = [("", event)]

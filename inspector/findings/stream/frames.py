@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import status, task
-from inspector.findings.rule import NEWEST_FIRST, Rule
-from inspector.findings.rule_set import HINT, WARNING, RuleSet, Violation
+from inspector.findings.examples import status, stream, task
+from inspector.findings.rule_set import HINT, WARNING, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import FrameFacts
 from inspector.protocol.jsonvalue import brief
 
@@ -24,7 +22,7 @@ _WRITTEN = "".join(
 )
 
 RULES: list[Rule] = []
-FRAMES = RuleSet[FrameFacts](RULES, NEWEST_FIRST, _WITH_PING)
+FRAMES = RuleSet[FrameFacts](RULES, passing=_WITH_PING)
 
 
 @FRAMES.rule(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import TEXT_PART, message, status, task, update
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, V1, Rule
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
+from inspector.findings.examples import TEXT_PART, message, status, stream, task, update
+from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import VALID_STREAM, EventFacts, MessageFacts
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.model import Event, Json, Task
 
 RULES: list[Rule] = []
-TASK_IDS, CONTEXTS = (RuleSet[EventFacts[Event]](RULES, NEWEST_FIRST, VALID_STREAM) for _ in range(2))
+TASK_IDS, CONTEXTS = (RuleSet[EventFacts[Event]](RULES, passing=VALID_STREAM) for _ in range(2))
 MESSAGE_IDS = RuleSet[MessageFacts](RULES, SINCE_0_2)
 
 _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")

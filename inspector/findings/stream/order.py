@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from inspector.findings.examples import stream
-from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
-from inspector.findings.rule import LEGACY, NEWEST_FIRST, V1, Rule
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.stream.facts import GOING_ON, VALID_STREAM, EventFacts
+from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
+from inspector.findings.rule_set import ERROR, HINT, LEGACY, V1, WARNING, Rule, RuleSet, Violation
+from inspector.findings.stream.facts import RUNNING_STATES, VALID_STREAM, EventFacts
 from inspector.protocol.assemble import Misfit
 from inspector.protocol.dialects.v1_1 import revision_in
 from inspector.protocol.lifecycle import is_terminal, short
@@ -24,9 +22,9 @@ _TIMED = status("WORKING", "2026-01-31T12:00:00Z")
 _ERROR: dict[str, Json] = {"code": -32603, "message": "Internal error"}
 
 RULES: list[Rule] = []
-TASK_ORDER, EVENTS, MIXTURE = (RuleSet[EventFacts[Event]](RULES, NEWEST_FIRST, VALID_STREAM) for _ in range(3))
-STATUSES = RuleSet[EventFacts[TaskStatusUpdateEvent]](RULES, NEWEST_FIRST)
-ARTIFACTS = RuleSet[EventFacts[TaskArtifactUpdateEvent]](RULES, NEWEST_FIRST)
+TASK_ORDER, EVENTS, MIXTURE = (RuleSet[EventFacts[Event]](RULES, passing=VALID_STREAM) for _ in range(3))
+STATUSES = RuleSet[EventFacts[TaskStatusUpdateEvent]](RULES)
+ARTIFACTS = RuleSet[EventFacts[TaskArtifactUpdateEvent]](RULES)
 
 
 def _old(state: str, *, final: bool = False) -> Json:
@@ -197,7 +195,7 @@ def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
 )
 def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
     state = facts.event.status.state
-    if facts.stream.streaming and facts.value.get("final") is True and state in GOING_ON:
+    if facts.stream.streaming and facts.value.get("final") is True and state in RUNNING_STATES:
         yield Violation("/final", f"final, and the task is {short(state)}")
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspector.findings.examples import answer, response
-from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, V1, Rule
-from inspector.findings.rule_set import ERROR, WARNING, RuleSet, Violation
-from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
+from inspector.findings.examples import TEXT_PART, answer, message, response
+from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
+from inspector.findings.transport.payload import FAILED, Payload, no_stream, wrong_media_type
 from inspector.protocol.bindings import rest
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError
 from inspector.protocol.jsonvalue import brief
@@ -89,12 +87,12 @@ _STATUS: dict[str, Json] = response(
 """The example of a valid error over gRPC: the name of its status, and the error in the form of JSON-RPC."""
 
 RULES: list[Rule] = []
-STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, NEWEST_FIRST, _PLAIN) for _ in range(4))
+STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, passing=_PLAIN) for _ in range(4))
 # Before 1.0 an error has no form of its own: only the first of these sets is checked.
 ERROR_AS_RESULT, ERROR_BODY, ERROR_STATUS, ERROR_DETAILS = (
-    RuleSet[HttpError](RULES, NEWEST_FIRST, _REFUSED) for _ in range(4)
+    RuleSet[HttpError](RULES, passing=_REFUSED) for _ in range(4)
 )
-HEAD, END = RuleSet[Head](RULES, NEWEST_FIRST, _PLAIN), RuleSet[End](RULES, NEWEST_FIRST, _PLAIN)
+HEAD, END = RuleSet[Head](RULES, passing=_PLAIN), RuleSet[End](RULES, passing=_PLAIN)
 GRPC = RuleSet[GrpcStatus](RULES, V1, _STATUS)
 
 
@@ -267,7 +265,7 @@ def enveloped(payload: Payload) -> Iterator[Violation]:
         yield Violation("/jsonrpc", "the envelope of JSON-RPC, where the object itself is due")
 
 
-@BODY.rule(
+BODY.rule(
     "HTTP-006",
     WARNING,
     "A streaming call was answered without a stream",
@@ -275,15 +273,12 @@ def enveloped(payload: Payload) -> Iterator[Violation]:
     demand="The response to a streaming call is text/event-stream.",
     remedy="Answer with text/event-stream, or declare streaming: false.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage", binding=_HTTP),
-)
-def no_stream(payload: Payload) -> Iterator[Violation]:
-    if _lacks_stream(payload):
-        yield Violation("", f"answered with {payload.media_type}")
+)(no_stream)
 
 
 @BODY.also("HTTP-001")
 def wrong_type_of_json(payload: Payload) -> Iterator[Violation]:
-    if payload.framed or isinstance(payload.answer, Unreadable) or _lacks_stream(payload):
+    if payload.framed or isinstance(payload.answer, Unreadable) or payload.lacks_stream:
         return
     allowed = _ERROR_TYPES if isinstance(payload.answer, ProtocolError) else _SUCCESS_TYPES
     if payload.value is not None and payload.content_type not in allowed:
@@ -317,10 +312,6 @@ def no_error_info(status: GrpcStatus) -> Iterator[Violation]:
     details = status.error.data or ()
     if not any(isinstance(one, dict) and one.get("reason") == status.kind.reason for one in details):
         yield Violation("", status.error.name)
-
-
-def _lacks_stream(payload: Payload) -> bool:
-    return payload.streaming and not payload.framed and not isinstance(payload.answer, ProtocolError | Unreadable)
 
 
 def _lacks_wrapper(facts: HttpError) -> bool:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.findings.examples import answer, response
-from inspector.findings.payload.valid_examples import TEXT_PART, message
-from inspector.findings.rule import NEWEST_FIRST, SINCE_0_2, Rule
-from inspector.findings.rule_set import ERROR, HINT, WARNING, RuleSet, Violation
-from inspector.findings.transport.payload import FAILED, Payload, wrong_media_type
+from inspector.findings.examples import TEXT_PART, answer, message, response
+from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, WARNING, Rule, RuleSet, Violation
+from inspector.findings.transport.payload import FAILED, Payload, no_stream, wrong_media_type
 from inspector.protocol.bindings import jsonrpc, rest
-from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json, Unreadable
 
 _ENVELOPE: dict[str, Json] = {"jsonrpc": "2.0", "id": "the-id"}
 _ANSWER = answer(message(TEXT_PART))
 RULES: list[Rule] = []
-ENVELOPE, MEDIA_TYPE, BODY, RESPONSE, RESULT = (RuleSet[Payload](RULES, NEWEST_FIRST, _ANSWER) for _ in range(5))
+ENVELOPE, MEDIA_TYPE, BODY, RESPONSE, RESULT = (RuleSet[Payload](RULES, passing=_ANSWER) for _ in range(5))
 _BEFORE_THE_ID = (-32700, -32600)
 """Parse error and invalid request: the agent may not have read the id of the request."""
 
@@ -128,7 +125,7 @@ def unreadable_result(payload: Payload) -> Iterator[Violation]:
         yield Violation("/result" if _has_result(payload) else "", payload.answer.why)
 
 
-@BODY.rule(
+BODY.rule(
     "RPC-004",
     WARNING,
     "A streaming call was answered without a stream",
@@ -136,13 +133,10 @@ def unreadable_result(payload: Payload) -> Iterator[Violation]:
     demand="The response to a streaming call is text/event-stream.",
     remedy="Answer with text/event-stream, or declare streaming: false.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage"),
-)
-def no_stream(payload: Payload) -> Iterator[Violation]:
-    if _lacks_stream(payload):
-        yield Violation("", f"answered with {payload.media_type}")
+)(no_stream)
 
 
-@MEDIA_TYPE.rule(
+MEDIA_TYPE.rule(
     "RPC-005",
     WARNING,
     "The answer has the wrong content type",
@@ -150,14 +144,12 @@ def no_stream(payload: Payload) -> Iterator[Violation]:
     demand="JSON-RPC answers are application/json, and streams text/event-stream.",
     remedy="Set Content-Type: application/json, for a stream text/event-stream, and no charset but UTF-8.",
     failing=answer(message(TEXT_PART), type="text/plain"),
-)
-def wrong_content_type(payload: Payload) -> Iterator[Violation]:
-    return wrong_media_type(payload)
+)(wrong_media_type)
 
 
 @BODY.also("RPC-005")
 def wrong_content_type_of_json(payload: Payload) -> Iterator[Violation]:
-    if payload.framed or isinstance(payload.value, Unreadable) or _lacks_stream(payload):
+    if payload.framed or isinstance(payload.value, Unreadable) or payload.lacks_stream:
         return
     if "json" not in payload.content_type or payload.content_type == rest.A2A_JSON:
         yield Violation("", payload.content_type or "none")
@@ -167,11 +159,6 @@ def wrong_content_type_of_json(payload: Payload) -> Iterator[Violation]:
 def events_without_a_stream(payload: Payload) -> Iterator[Violation]:
     if unframed := payload.unframed:
         yield Violation("", unframed)
-
-
-def _lacks_stream(payload: Payload) -> bool:
-    failed = isinstance(payload.value, Unreadable) or isinstance(payload.answer, ProtocolError | Unreadable)
-    return payload.streaming and not payload.framed and not failed
 
 
 def _has_result(payload: Payload) -> bool:

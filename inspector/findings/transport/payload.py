@@ -1,18 +1,17 @@
-"""A payload of an answer as its binding carries it, and the rules that hold for every binding."""
+"""A payload of a response as its binding carries it, and the rules that hold for every binding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
 from inspector.findings.examples import answer as example
-from inspector.findings.examples import stream
 from inspector.findings.lenient_json import Lenient, Oddity, oddities
-from inspector.findings.payload.valid_examples import TEXT_PART, chunk, message, status, task
-from inspector.findings.rule import NEWEST_FIRST, Rule
-from inspector.findings.rule_set import ERROR, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -55,6 +54,11 @@ class Payload(NamedTuple):
         return self.content_type or "no content type"
 
     @property
+    def lacks_stream(self) -> bool:
+        """Whether the response to a streaming call is readable, but not a stream."""
+        return self.streaming and not self.framed and not isinstance(self.answer, ProtocolError | Unreadable)
+
+    @property
     def has_error(self) -> bool:
         """Whether the payload has an error member that is not null."""
         return isinstance(self.value, dict) and self.value.get("error") is not None
@@ -94,9 +98,15 @@ def wrong_media_type(payload: Payload) -> Iterator[Violation]:
         yield Violation("", payload.content_type or "a stream of events")
 
 
+def no_stream(payload: Payload) -> Iterator[Violation]:
+    """Report a response to a streaming call that is not a stream."""
+    if payload.lacks_stream:
+        yield Violation("", f"answered with {payload.media_type}")
+
+
 STREAM_RULES: list[Rule] = []
 RULES: list[Rule] = []
-UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES, NEWEST_FIRST), RuleSet[Payload](RULES, NEWEST_FIRST)
+UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES), RuleSet[Payload](RULES)
 
 
 @UNREADABLE.rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.rule import Rule
+from inspector.findings.rule_set import Rule
 from inspector.findings.rules import RULES
 from inspector.session.connection import Connection
 from inspector.text.units import size

@@ -32,7 +32,7 @@ from scripted import (
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
-from inspector.findings.rule import Rule
+from inspector.findings.rule_set import Rule
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import State, is_terminal
