@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from inspector.capture.records import Kind
@@ -23,6 +24,8 @@ STREAMING = "streaming"
 """The name of the step about a stream."""
 PUSH = "push"
 """The name of the step about push notifications."""
+STUCK = "Is the agent stuck? Its log will tell."
+"""The remedy for a timeout."""
 
 _BURST = 0.005
 """Events that arrive closer together than this, in seconds, arrived in one batch."""
@@ -167,12 +170,11 @@ async def try_message(
 async def _drive(session: Session, call: Call, timeouts: Timeouts, *, streamed: bool) -> Step:
     """Send the call, wait for its end or the timeout, and judge the events."""
     began = time.perf_counter()
-    late = False
-    try:
-        async with asyncio.timeout(timeouts.work):
+    timeout = asyncio.timeout(timeouts.work)
+    with suppress(TimeoutError):
+        async with timeout:
             await call.finish()
-    except TimeoutError:
-        late = True
+    late = timeout.expired()
     took = time.perf_counter() - began
     fault, number = call.fault, call.exchange.number
     arrivals = [record.at for record in session.journal.capture.select(kinds={Kind.FRAME}, exchange=number)]
@@ -180,8 +182,7 @@ async def _drive(session: Session, call: Call, timeouts: Timeouts, *, streamed: 
     if fault is not None:
         return Step(name, False, fault.seen, took, fault.hint, number)
     if not arrivals and late:
-        remedy = "Is the agent stuck? Its log will tell."
-        return Step(name, False, f"no answer within {timeouts.work:.0f} s", took, remedy, number)
+        return Step(name, False, f"no answer within {timeouts.work:.0f} s", took, STUCK, number)
     if not streamed:
         return Step(name, True, f"answered with a {type(call.exchange.answer).__name__}", took, "", number)
     if not arrivals:
@@ -189,12 +190,6 @@ async def _drive(session: Session, call: Call, timeouts: Timeouts, *, streamed: 
         return Step(name, False, "answered at once, not as a stream", took, remedy, number)
     summary = session.journal.exchanges.get(number)
     first = arrivals[0] - (summary.at if summary else arrivals[0])
-    return _judge_arrivals(arrivals, first, took, number, timeouts, late=late)
-
-
-def _judge_arrivals(
-    arrivals: list[float], first: float, took: float, number: int, timeouts: Timeouts, *, late: bool
-) -> Step:
     span = arrivals[-1] - arrivals[0]
     count = f"{len(arrivals)} event{'s' if len(arrivals) > 1 else ''}"
     seen = f"{count}, the first after {first:.3f} s, all within {span:.3f} s"
@@ -211,12 +206,11 @@ async def _await_push(session: Session, hook: WebhookRegistration, seconds: floa
     news = asyncio.Event()
     unsubscribe = session.journal.subscribe(lambda _: news.set())
     try:
-        async with asyncio.timeout(seconds):
-            while not hook.accepted:
-                news.clear()
-                await news.wait()
-    except TimeoutError:
-        pass  # what came until then is told below
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not hook.accepted:
+                    news.clear()
+                    await news.wait()
     finally:
         unsubscribe()
     seen = f"{hook.accepted} accepted, {hook.refused} refused at {session.push.receiver.base_url}"
