@@ -1,4 +1,4 @@
-"""Finding an agent's card and choosing how to talk to it, every try recorded."""
+"""Find and fetch the card of an agent; every attempt is recorded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from inspector.wire.client.observations import Body, Frames, Headers
 from inspector.wire.discovery import FoundCard
 
 GET_CARD = "GetAgentCard"
-"""The operation of a card's records; the specification gives fetching the public card no name of its own."""
+"""The operation of a card's records; the specification has no name for it."""
 
 MOST_REDIRECTS = 5
 _NO_CONDITIONS: Mapping[str, str] = {}
@@ -38,7 +38,7 @@ _NO_CONDITIONS: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class CardAttempt:
-    """One place where the card was looked for and what came of it."""
+    """One URL where the card was searched, and the result."""
 
     url: str
     outcome: str
@@ -47,11 +47,10 @@ class CardAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An agent that we can read: its card, where it was found after which tries, and the interface in use.
+    """An agent: its card, the attempts to find it, and the interface in use, None if none is supported.
 
-    `url` is where the card was found, `""` for a file; `choice` is None where the card offers nothing that we speak;
-    `findings` are those of the card; `headers` those that it was served with, at `at` in seconds since 1970;
-    `confirmed` is when the agent last said that this is still its card, 0 where it did not.
+    `url` is that of the card, `""` for a file; `headers` are those of its response, at `at` in seconds since 1970;
+    `confirmed` is the time when the agent last confirmed that the card is current, 0 if it did not.
     """
 
     reference: str
@@ -92,16 +91,8 @@ class DocumentFetch(Recorder):
         self, kind: Kind, at: float, raws: list[bytes], event: str, label: str, findings: tuple[Finding, ...] = ()
     ) -> list[Record]:
         """Append a body or frames."""
-        return self.journal.append(
-            kind,
-            at,
-            exchange=self.number,
-            operation=self.operation,
-            event=event,
-            label=label,
-            payloads=[(len(raw), self.journal.redactor.body(raw)) for raw in raws],
-            findings=findings,
-        )
+        payloads = [(len(raw), self.journal.redactor.body(raw)) for raw in raws]
+        return self.append(kind, at, event=event, label=label, payloads=payloads, findings=findings)
 
 
 @dataclass(slots=True)

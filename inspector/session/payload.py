@@ -27,7 +27,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
-from inspector.session.tasks import context_of, state_of, task_of, text_of
+from inspector.session.tasks import task_of, text_of
 
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
 OPERATIONS = frozenset(Operation)
@@ -102,13 +102,13 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
             return describe(answer.like)
         case TaskArtifactUpdateEvent():
             name = answer.artifact.name or answer.artifact.artifact_id
-            return "artifact", answer.task_id, context_of(answer), "", _with_revision(answer, name)
+            return "artifact", answer.task_id, answer.context_id or "", "", _with_revision(answer, name)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
             label = _with_revision(answer, text_of(answer.status.message))
-            return event, task_of(answer), context_of(answer), state_of(answer), label
+            return event, task_of(answer), answer.context_id or "", answer.status.state, label
         case Message():
-            return "message", task_of(answer), context_of(answer), "", text_of(answer)
+            return "message", task_of(answer), answer.context_id or "", "", text_of(answer)
         case ProtocolError():
             code = "" if answer.code is None else f"{answer.code} "
             return "error", "", "", "", f"{code}{answer.words}"

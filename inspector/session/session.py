@@ -45,7 +45,7 @@ from inspector.session.connection import (
     unavailable_reason,
 )
 from inspector.session.exchange import CallContext, Exchange
-from inspector.session.exporters.curl import as_curl, recorded
+from inspector.session.exporters import curl
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.push.service import PushService
@@ -344,10 +344,10 @@ class Session:
         binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
         if request.kind is not Kind.REQUEST or binding is None:
             raise _usage("Nothing was asked here that curl could ask.")
-        wire = recorded(request, binding)
+        wire = curl.recorded(request, binding)
         if isinstance(wire, GrpcRequest):
-            return as_curl(self.credentials.sign_call(wire, theirs=True))
-        return as_curl(self.credentials.sign(wire, theirs=True))
+            return curl.write(self.credentials.sign_call(wire, theirs=True))
+        return curl.write(self.credentials.sign(wire, theirs=True))
 
 
 def _context(

@@ -123,16 +123,6 @@ def task_of(event: Event | TextAppended) -> str:
     return event.id if isinstance(event, Task) else event.task_id or ""
 
 
-def context_of(event: Event) -> str:
-    """Return the id of the context that an event is in."""
-    return event.context_id or ""
-
-
-def state_of(event: Event) -> str:
-    """Return the state that an event tells, `""` for one that tells none."""
-    return event.status.state if isinstance(event, (Task, TaskStatusUpdateEvent)) else ""
-
-
 def text_of(message: Message | None) -> str:
     """Return the text of a message: its text parts, one beside the other."""
     return " ".join(part.text for part in message.parts if part.text) if message else ""

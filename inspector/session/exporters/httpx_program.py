@@ -7,12 +7,7 @@ from inspector.session.exchange import CallContext
 from inspector.session.exporters.curl import cannot_express, text_of
 
 
-def write(wire: WireRequest, _: CallContext) -> str:
-    """Write a request as a program."""
-    return as_httpx(wire)
-
-
-def as_httpx(wire: WireRequest) -> str:
+def write(wire: WireRequest, _: CallContext | None = None) -> str:
     """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
     if isinstance(wire, GrpcRequest):
         raise cannot_express("httpx makes no gRPC calls; curl does.")

@@ -168,7 +168,7 @@ class DetailPane(Vertical):
     def _place(self, record: Record) -> list[Paragraph]:
         """Say where a record stands in its exchange."""
         found = position_of(record, self._session.journal)
-        return [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
+        return [Paragraph(("", "line--soft"), found, "line--quiet")] if found else []
 
     @property
     def _representations(self) -> tuple[Representation, ...]:

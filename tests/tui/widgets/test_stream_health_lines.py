@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.session.arrivals import ArrivalHistogram
+from inspector.session.exchanges import ArrivalHistogram
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.stream_health import StreamHealth, health
 from inspector.tui.render.glyphs import ASCII, UNICODE
