@@ -32,7 +32,6 @@ from inspector.session.tasks import task_of, text_of
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
 OPERATIONS = frozenset(Operation)
 
-
 _WRAPPERS: Mapping[type[Event], str] = {
     Task: "task",
     Message: "message",
@@ -50,7 +49,8 @@ def payload_json(record: Record, request: Record) -> bytes:
         return _status(record)
     binding, dialect = interface_of(request)
     if record.kind is Kind.FRAME and (binding is None or binding.events):
-        return _data(record.raw)
+        frames = Decoder(len(record.raw) + 1).feed(record.raw)
+        return frames[0].data or b"" if frames else record.raw
     if binding is None or dialect is None or record.kind not in _PAYLOADS or record.operation not in OPERATIONS:
         return record.raw
     return binding.show(dialect, Operation(record.operation), record.raw, record.kind is Kind.REQUEST)
@@ -60,12 +60,6 @@ def interface_of(request: Record) -> tuple[Binding | None, Dialect | None]:
     """Return the binding and the dialect of an exchange from its request record; None where they are unknown."""
     binding = BINDINGS.get(str(request.meta.get("binding", "")))
     return binding, for_request(str(request.meta.get("dialect", "")), binding.name) if binding else None
-
-
-def _data(raw: bytes) -> bytes:
-    """Return the data of an SSE frame."""
-    frames = Decoder(len(raw) + 1).feed(raw)
-    return frames[0].data or b"" if frames else raw
 
 
 def _status(record: Record) -> bytes:

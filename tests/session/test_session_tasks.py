@@ -26,7 +26,7 @@ from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.exchanges import Exchanges
 from inspector.session.payload import describe
-from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, text_of
+from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of, text_of
 
 
 def status(state: str, id: str = "t") -> TaskStatusUpdateEvent:  # noqa: A002

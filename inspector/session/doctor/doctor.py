@@ -320,8 +320,7 @@ class Doctor:
         return next(same, answered[0])
 
     def _compare(self, connection: Connection, examined: list[InterfaceResult], trial: dict[str, Step]) -> None:
-        card, tried = connection.card, bool(trial)
-        can = card.capabilities
+        card, can, tried = connection.card, connection.card.capabilities, bool(trial)
         self.report.table += [
             *map(of_interface, examined),
             of_capability("streaming", can.streaming, trial.get(STREAMING), tried=tried),

@@ -130,10 +130,9 @@ def of_credentials(card: AgentCard, *, demanded: bool, given: bool) -> Compariso
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long the doctor waits, in seconds.
+    """Timeouts in seconds for a response, for the work on a message, and for a delivery after it.
 
-    `call` is for one response, `work` for everything that a message causes, `push` for a delivery after that;
-    after `first_event`, the first event of a stream is late.
+    After `first_event`, the first event of a stream is late.
     """
 
     call: float = 10.0
@@ -178,26 +177,28 @@ async def _drive(session: Session, call: Call, timeouts: Timeouts, *, streamed: 
     took = time.perf_counter() - began
     fault, number = call.fault, call.exchange.number
     arrivals = [record.at for record in session.journal.capture.select(kinds={Kind.FRAME}, exchange=number)]
-    name = STREAMING if streamed else "message"
+
+    def step(good: bool, seen: str, remedy: str = "") -> Step:
+        return Step(STREAMING if streamed else "message", good, seen, took, remedy, number)
+
     if fault is not None:
-        return Step(name, False, fault.seen, took, fault.hint, number)
+        return step(False, fault.seen, fault.hint)
     if not arrivals and late:
-        return Step(name, False, f"no answer within {timeouts.work:.0f} s", took, STUCK, number)
+        return step(False, f"no answer within {timeouts.work:.0f} s", STUCK)
     if not streamed:
-        return Step(name, True, f"answered with a {type(call.exchange.answer).__name__}", took, "", number)
+        return step(True, f"answered with a {type(call.exchange.answer).__name__}")
     if not arrivals:
         remedy = "The card declares streaming: the answer to a streaming call is text/event-stream."
-        return Step(name, False, "answered at once, not as a stream", took, remedy, number)
+        return step(False, "answered at once, not as a stream", remedy)
     summary = session.journal.exchanges.get(number)
     first = arrivals[0] - (summary.at if summary else arrivals[0])
     span = arrivals[-1] - arrivals[0]
     count = f"{len(arrivals)} event{'s' if len(arrivals) > 1 else ''}"
     seen = f"{count}, the first after {first:.3f} s, all within {span:.3f} s"
     if late:
-        return Step(STREAMING, True, f"{seen}; more may come, listening ended here", took, "", number)
-    if len(arrivals) > 2 and span < _BURST and first > timeouts.first_event:
-        return Step(STREAMING, False, seen, took, _BUFFERED, number)
-    return Step(STREAMING, True, seen, took, "", number)
+        return step(True, f"{seen}; more may come, listening ended here")
+    buffered = len(arrivals) > 2 and span < _BURST and first > timeouts.first_event
+    return step(not buffered, seen, _BUFFERED if buffered else "")
 
 
 async def _await_push(session: Session, hook: WebhookRegistration, seconds: float) -> Step:
