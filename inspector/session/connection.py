@@ -33,7 +33,6 @@ GET_CARD = "GetAgentCard"
 """The operation of a card's records; the specification has no name for it."""
 
 MOST_REDIRECTS = 5
-_NO_CONDITIONS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ class CardFetch(DocumentFetch):
 
 
 async def fetch_card(
-    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] = _NO_CONDITIONS
+    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] | None = None
 ) -> CardFetch:
     """Fetch a card and follow redirects; credentials are not sent to another origin.
 
@@ -143,7 +142,7 @@ async def fetch_card(
     """
     for hop in range(MOST_REDIRECTS + 1):
         fetch = CardFetch(journal, GET_CARD, url)
-        headers = {"Accept": "application/json", **(conditions if hop == 0 else _NO_CONDITIONS)}
+        headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
         await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:

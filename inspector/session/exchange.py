@@ -126,7 +126,9 @@ class Exchange(Recorder):
             if event.said is None:
                 records += self._keepalive(event.frames[0], seen.at)
             elif isinstance(event.said, TextAppended):
-                records += self._texts(event.said, event.frames, seen.at)
+                # The updates differ from the one before in their texts only, so they have the same findings.
+                self._newest, findings = event.said, self._judge.repeat(event.frames)
+                records += self._append(Kind.FRAME, seen.at, event.said, event.frames, findings)
             else:
                 records += self._payload(seen.at, event.said, event.frames[0].raw, event.value, event.frames[0])
         return records
@@ -140,11 +142,6 @@ class Exchange(Recorder):
             payloads=[(len(frame.raw), self.mask(frame.raw))],
             findings=self._judge.frame(frame),
         )
-
-    def _texts(self, said: TextAppended, frames: Rows[Frame], at: float) -> list[Record]:
-        """Append updates that differ from the one before in their texts only, and so have the same findings."""
-        self._newest = said
-        return self._append(Kind.FRAME, at, said, frames, self._judge.repeat(frames))
 
     def _append(
         self, kind: Kind, at: float, said: Answer | TextAppended, frames: Rows[Frame], findings: tuple[Finding, ...]

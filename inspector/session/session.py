@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from inspector.session.card.changes import CardHistory
 from inspector.session.compose.build import compose
 from inspector.session.compose.checks import check_message
 from inspector.session.compose.draft import Draft
-from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request
+from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request, usage_error
 from inspector.session.connection import (
     Connection,
     find_card,
@@ -68,14 +69,16 @@ class Session:
     recorded = False
     """Whether this is a capture that was opened, to which nothing can be added."""
 
-    def __init__(self, capture: Path, settings: Settings | None = None) -> None:
+    def __init__(
+        self, path: Path, settings: Settings | None = None, *, capture: Callable[[Path], Capture] = Capture.create
+    ) -> None:
         self.settings = settings or Settings()
         redactor = Redactor()
         for value in self.settings.secret_headers.values():
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
-        self.journal = Journal(self._capture(capture), redactor)
+        self.journal = Journal(capture(path), redactor)
         self.marks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
@@ -91,10 +94,6 @@ class Session:
             public_url=self.settings.public_url,
             tls=self.settings.receiver_tls,
         )
-
-    @staticmethod
-    def _capture(path: Path) -> Capture:
-        return Capture.create(path)
 
     async def close(self) -> None:
         """Stop the receiver, end running exchanges, close every connection and complete the capture."""
@@ -168,7 +167,7 @@ class Session:
 
     def _connected(self) -> Connection:
         if self.connection is None:
-            raise _usage("No agent is connected.", "Connect to one first.")
+            raise usage_error("No agent is connected.", "Connect to one first.")
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
@@ -227,11 +226,11 @@ class Session:
         request = self.journal.capture.get(exchange)
         if RAW_REQUEST in request.meta.get("deliberate", ()):
             seen = f"Record #{exchange} was written by hand: it is no message that could be said in another way."
-            raise _usage(seen, "C in the detail copies it as curl.")
+            raise usage_error(seen, "C in the detail copies it as curl.")
         again = sent_message(request)
         if again is None:
             seen = f"Record #{exchange} carries no message that could be sent again."
-            raise _usage(seen, "Select a message that was sent, or its answer.")
+            raise usage_error(seen, "Select a message that was sent, or its answer.")
         message = again.message.model_copy(update={"message_id": str(uuid.uuid4())})
         return self.call(
             Operation(request.operation),
@@ -327,7 +326,7 @@ class Session:
         request = self.journal.request_of(record)
         binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
         if request.kind is not Kind.REQUEST or binding is None:
-            raise _usage("Nothing was asked here that curl could ask.")
+            raise usage_error("Nothing was asked here that curl could ask.")
         wire = curl.recorded(request, binding)
         if isinstance(wire, GrpcRequest):
             return curl.write(self.credentials.sign_call(wire, theirs=True))
@@ -340,9 +339,5 @@ def _context(
     """Return the context of a call; raises `FaultError` if the interface does not have the operation."""
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
-        raise _usage(f"{not_offered(operation, choice)}.")
+        raise usage_error(f"{not_offered(operation, choice)}.")
     return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, label)
-
-
-def _usage(seen: str, hint: str = "") -> FaultError:
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))

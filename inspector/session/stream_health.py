@@ -24,7 +24,7 @@ _LOOKED_AT = 50
 
 
 class StreamEnd(StrEnum):
-    """Whether a stream is open, or how it ended; only `DONE` is a regular end."""
+    """The end of a stream; only `DONE` is a regular end."""
 
     OPEN = "open"
     DONE = "ended"
@@ -39,10 +39,10 @@ _ENDS = {"complete": StreamEnd.DONE, "broken": StreamEnd.BROKEN, "stopped": Stre
 
 @dataclass(frozen=True, slots=True)
 class StreamHealth:
-    """The measures of a stream at one moment; times in seconds, `rate` in events per second.
+    """The measures of a stream; times in seconds, `rate` in events per second.
 
-    `first_byte` is the time from the request to the response head, `first_event` to the first event, None before they
-    arrived. `idle` is the time since the last event, 0 after the end. `buffered` is the reason to suspect buffering.
+    `first_byte` and `first_event` are the times from the request to the response head and to the first event; `idle`
+    is the time since the last event, 0 after the end; `buffered` is the reason to suspect buffering.
     """
 
     number: int

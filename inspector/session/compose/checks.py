@@ -37,11 +37,10 @@ def check_message(
         _check_response(request, card, choice, stream=stream),
     )
     warnings = [MessageWarning(where, words) for check in checks for where, words in check]
-    dialect = choice.dialect
-    lost = [
-        f"{dialect.generation} cannot carry {pointer}: it is left out." for pointer in dialect.cannot_carry(request)
-    ]
-    return (*warnings, *(MessageWarning("generation", words) for words in lost))
+    for pointer in choice.dialect.cannot_carry(request):
+        words = f"{choice.dialect.generation} cannot carry {pointer}: it is left out."
+        warnings.append(MessageWarning("generation", words))
+    return tuple(warnings)
 
 
 def _check_parts(request: SendRequest, card: AgentCard) -> _Pairs:

@@ -36,11 +36,7 @@ class MessageHistory:
 
     def __init__(self, redactor: Redactor, folder: Path | None = None) -> None:
         self._redactor = redactor
-        self._folder = folder or state_folder()
-
-    @property
-    def _path(self) -> Path:
-        return self._folder / "sent.jsonl"
+        self._path = (folder or state_folder()) / "sent.jsonl"
 
     def load(self) -> tuple[list[SentMessage], str]:
         """Return the messages, and a sentence if some of them could not be read, else `""`."""
@@ -67,7 +63,7 @@ class MessageHistory:
         if len(line) > LARGEST_DRAFT:
             return ""
         try:
-            private_folder(self._folder)
+            private_folder(self._path.parent)
             kept = self._path.read_bytes().splitlines() if self._path.exists() else []
             kept = [old for old in kept if _draft_of(old) != _draft_of(line)]  # a repeated message is listed once
             replace_file(self._path, b"\n".join([*kept[-MOST + 1 :], line, b""]))

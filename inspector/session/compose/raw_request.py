@@ -59,9 +59,9 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
     first, *lines = _LINE_END.split(head.rstrip("\r\n"))
     found = _FIRST_LINE.fullmatch(first)
     if found is None:
-        raise _usage("The first line says a method and a url: POST http://127.0.0.1:9999/")
+        raise usage_error("The first line says a method and a url: POST http://127.0.0.1:9999/")
     if _TOKEN.fullmatch(found[1]) is None:
-        raise _usage(f"{found[1]!r} has characters that no HTTP method has, and no client can send.")
+        raise usage_error(f"{found[1]!r} has characters that no HTTP method has, and no client can send.")
     headers: dict[str, str] = {}
     for name, value in map(_header, lines):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value  # RFC 9110 5.3
@@ -107,7 +107,7 @@ def _operations(dialect: Dialect) -> dict[str, Operation]:
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or _TOKEN.fullmatch(name) is None:
-        raise _usage(f"{line[:60]!r} is no header: a name, a colon, a value. An empty line comes before the body.")
+        raise usage_error(f"{line[:60]!r} is no header: a name, a colon, a value. An empty line comes before the body.")
     return name, value.strip(" \t")
 
 
@@ -136,7 +136,7 @@ def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, cal
     except ValueError:
         port = None
     if port is None:
-        raise _usage(f"{url!r} is no place for a gRPC call; it is http://host:port/package.Service/Method.")
+        raise usage_error(f"{url!r} is no place for a gRPC call; it is http://host:port/package.Service/Method.")
     known = _operations(call.dialect).get(parts.path.rpartition("/")[2])
     streaming = known in STREAMING if known else isinstance(before, GrpcRequest) and before.streaming
     message = _message(body, replace(call, operation=known or call.operation))
@@ -150,16 +150,17 @@ def _message(body: str, call: CallContext) -> bytes:
         try:
             return bytes.fromhex(body.strip().removeprefix(_HEX))
         except ValueError as error:
-            raise _usage(f"hex: is followed by pairs of hexadecimal digits: {error}.") from error
+            raise usage_error(f"hex: is followed by pairs of hexadecimal digits: {error}.") from error
     value = parse(body.encode("utf-8", "surrogateescape"))
     if isinstance(value, Unreadable):
-        raise _usage(f"A gRPC message is written from JSON, and this is {value.why}; hex: sends any bytes.")
+        raise usage_error(f"A gRPC message is written from JSON, and this is {value.why}; hex: sends any bytes.")
     try:
         return write_request(call.dialect, call.operation, value)
     except ValueError as error:
         why = str(error).rstrip(".")
-        raise _usage(f"This JSON is no message of {call.operation.value}: {why}; hex: sends any bytes.") from error
+        raise usage_error(f"This JSON is no message of {call.operation.value}: {why}; hex: sends any bytes.") from error
 
 
-def _usage(words: str) -> FaultError:
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words))
+def usage_error(words: str, hint: str = "") -> FaultError:
+    """Return an error that the user can correct."""
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words, hint))

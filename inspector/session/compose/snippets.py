@@ -138,14 +138,14 @@ def _placed(part: DraftPart, folder: Path) -> DraftPart:
 
 def variables(draft: Draft) -> tuple[str, ...]:
     """Return the names of the variables (`{{name}}`) of a draft in their order."""
-    names: dict[str, None] = {}
+    names: list[str] = []
 
-    def note(text: str) -> str:
-        names.update(dict.fromkeys(_VARIABLE.findall(text)))
+    def collect(text: str) -> str:
+        names.extend(_VARIABLE.findall(text))
         return text
 
-    _each(draft, note, note)
-    return tuple(names)
+    _each(draft, collect, collect)
+    return tuple(dict.fromkeys(names))
 
 
 def fill_variables(draft: Draft, values: Mapping[str, str]) -> Draft:

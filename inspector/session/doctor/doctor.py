@@ -25,17 +25,13 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.steps import (
-    PUSH,
-    STREAMING,
     STUCK,
     InterfaceResult,
     Proposal,
     Report,
     Step,
     Timeouts,
-    of_capability,
-    of_credentials,
-    of_interface,
+    compare,
     spoken,
     try_message,
 )
@@ -114,7 +110,8 @@ class Doctor:
             async for step in try_message(self._session, connection.card, choice, self._message, self._timeouts):
                 trial[step.name] = step
                 yield step
-        self._compare(connection, interfaces, trial)
+        given = bool(self._session.credentials)
+        self.report.table += compare(connection.card, interfaces, trial, given=given)
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
         """Reach the host layer by layer; the first that fails is the fault."""
@@ -318,17 +315,6 @@ class Doctor:
         used, answered = connection.choice, self._speaking
         same = (it for it in answered if used and it.interface == used.interface and it.dialect == used.dialect)
         return next(same, answered[0])
-
-    def _compare(self, connection: Connection, examined: list[InterfaceResult], trial: dict[str, Step]) -> None:
-        card, can, tried = connection.card, connection.card.capabilities, bool(trial)
-        self.report.table += [
-            *map(of_interface, examined),
-            of_capability("streaming", can.streaming, trial.get(STREAMING), tried=tried),
-            of_capability("push notifications", can.push_notifications, trial.get(PUSH), tried=tried),
-            of_credentials(
-                card, demanded=any(one.protected for one in examined), given=bool(self._session.credentials)
-            ),
-        ]
 
 
 def _at(netloc: str, typed: str, url: str) -> str:

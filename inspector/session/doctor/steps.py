@@ -102,8 +102,7 @@ def spoken(choice: Choice) -> str:
     return f"{choice.dialect.generation} over {choice.binding.name}"
 
 
-def of_interface(result: InterfaceResult) -> Comparison:
-    """Compare the protocol that an interface declares with what it proved to speak."""
+def _compare_interface(result: InterfaceResult) -> Comparison:
     option = result.option
     interface, dialect, binding = option.interface, option.dialect, option.binding
     declared = f"{interface.protocol_version or '?'} over {interface.protocol_binding or '?'}"
@@ -114,18 +113,23 @@ def of_interface(result: InterfaceResult) -> Comparison:
     return Comparison(result.name, declared, seen, agree)
 
 
-def of_capability(thing: str, said: bool | None, step: Step | None, *, tried: bool) -> Comparison:
-    """Compare a capability with its step, if there is one; `tried` says that a message was sent."""
-    untried = "not tried" if tried else "not tried: give the doctor a message to send"
-    declared = "yes" if said else "no" if said is False else "not said"
-    return Comparison(thing, declared, step.seen if step else untried, step.good if step else None)
-
-
-def of_credentials(card: AgentCard, *, demanded: bool, given: bool) -> Comparison:
-    """Compare the security requirements of a card with whether a call was refused."""
+def compare(
+    card: AgentCard, examined: list[InterfaceResult], trial: dict[str, Step], *, given: bool
+) -> list[Comparison]:
+    """Compare a card with the results of the steps; `trial` has those of a message, `given` tells of credentials."""
+    untried = "not tried" if trial else "not tried: give the doctor a message to send"
+    rows = [_compare_interface(result) for result in examined]
+    can = card.capabilities
+    for thing, said, name in (
+        ("streaming", can.streaming, STREAMING),
+        ("push notifications", can.push_notifications, PUSH),
+    ):
+        declared, step = "yes" if said else "no" if said is False else "not said", trial.get(name)
+        rows.append(Comparison(thing, declared, step.seen if step else untried, step.good if step else None))
+    demanded = any(result.protected for result in examined)
     seen = "demanded" if demanded else "given" if given else "not demanded"
     unsaid = demanded and not any(card.security_requirements or ())
-    return Comparison("credentials", requirements_in_words(card), seen, False if unsaid else None)
+    return [*rows, Comparison("credentials", requirements_in_words(card), seen, False if unsaid else None)]
 
 
 @dataclass(frozen=True, slots=True)

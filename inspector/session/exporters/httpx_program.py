@@ -17,14 +17,8 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
     lines = ["import httpx", "", f"headers = {_table(wire)}"]
     lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")
     asked = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
-    return "\n".join([*lines, f"with {asked} as response:", *_READING, ""])
-
-
-_READING = (
-    "    print(response.status_code, response.headers)",
-    "    for line in response.iter_lines():",
-    "        print(line)",
-)
+    lines += [f"with {asked} as response:", "    print(response.status_code, response.headers)"]
+    return "\n".join([*lines, "    for line in response.iter_lines():", "        print(line)", ""])
 
 
 def _table(wire: HttpRequest) -> str:

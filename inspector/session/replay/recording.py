@@ -40,14 +40,10 @@ class Recording(Session):
 
     def __init__(self, path: Path) -> None:
         """Open a capture; raises `CaptureError`."""
-        super().__init__(path)
+        super().__init__(path, capture=lambda path: Capture.open(path, validated))
         self.journal.exchanges.over = True
         self.push = _ClosedService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
         self._reader = RecordReader(self.journal)
-
-    @staticmethod
-    def _capture(path: Path) -> Capture:
-        return Capture.open(path, validated)
 
     @property
     def part_read(self) -> float:

@@ -8,6 +8,7 @@ import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from mimetypes import MimeTypes
 from pathlib import Path
 
@@ -172,28 +173,22 @@ def _suffix(media_type: str | None, otherwise: str) -> str:
 def _pieces(artifact: AssembledArtifact) -> Iterator[_Piece]:
     """Return the files of an artifact; consecutive texts with the same media type and name are one file."""
     taken = 0
-    texts: list[str] = []
-    kind: tuple[str | None, str | None] = (None, None)
-    for part in artifact.parts:
-        if isinstance(part, Part) and part.text is None:
-            yield from _joined(texts, kind)
-            texts = []
-            if piece := _piece(part):
+    for kind, parts in groupby(artifact.parts, _kind):
+        texts: list[str] = []
+        for part in parts:
+            if isinstance(part, TextRun) or part.text is not None:
+                text = artifact.text.between(taken, part.end) if isinstance(part, TextRun) else part.text or ""
+                taken += len(text)
+                texts.append(text)
+            elif piece := _piece(part):
                 yield piece
-            continue
-        text = artifact.text.between(taken, part.end) if isinstance(part, TextRun) else part.text or ""
-        taken += len(text)
-        if texts and kind != (part.media_type, part.filename):
-            yield from _joined(texts, kind)
-            texts = []
-        kind = (part.media_type, part.filename)
-        texts.append(text)
-    yield from _joined(texts, kind)
+        if kind is not None:
+            yield _text("".join(texts), *kind)
 
 
-def _joined(texts: list[str], kind: tuple[str | None, str | None]) -> Iterator[_Piece]:
-    if texts:
-        yield _text("".join(texts), *kind)
+def _kind(part: Part | TextRun) -> tuple[str | None, str | None] | None:
+    """Return media type and name of a text, None for any other part."""
+    return (part.media_type, part.filename) if isinstance(part, TextRun) or part.text is not None else None
 
 
 def _text(text: str, media_type: str | None, filename: str | None) -> _Piece:
