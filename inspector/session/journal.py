@@ -126,10 +126,7 @@ class Journal:
         return self.capture.get(record.exchange) if record.exchange else record
 
     def subscribe(self, subscriber: Subscriber, *, replay: bool = False) -> Callable[[], None]:
-        """Call a subscriber with all following records, with `replay` also with earlier ones.
-
-        Returns a function that ends the subscription.
-        """
+        """Call a subscriber with new records, with `replay` also earlier ones; return a function that unsubscribes."""
         if replay:
             for first in range(1, self.last_seq + 1, _PAGE):  # limits the use of memory
                 page = self.capture.slice(first, min(first + _PAGE - 1, self.last_seq))

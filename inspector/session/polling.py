@@ -49,10 +49,7 @@ class Polls:
             poll.stopped.set()
 
     async def run(self, task_id: str, every: float) -> str:
-        """Poll a task until it ends, is unknown, or polling is stopped; return the reason.
-
-        Raises `FaultError` if GetTask is not available.
-        """
+        """Poll a task until it ends, is unknown, or polling is stopped, and return the reason; raises `FaultError`."""
         if task_id in self._polls:
             return "it is polled already"
         poll = self._polls[task_id] = Poll(task_id, max(FASTEST, every))

@@ -47,10 +47,7 @@ class NextStep(StrEnum):
 
 
 def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream | None:
-    """Return the last stream of a task if it was lost, else None.
-
-    A stream that we stopped was not lost, nor one that ended because the task waits for the user.
-    """
+    """Return the last stream of a task if it was lost: not stopped by us, while the task was running."""
     if stream is None or stream.seconds is None or stream.how == "stopped":
         return None
     if is_terminal(task.now.state) or is_interrupted(task.now.state) or not task.now.moves:

@@ -76,10 +76,7 @@ class StreamHealth:
 def health(
     summary: ExchangeSummary, now: float, span: float | None = None, *, recorded: bool = False
 ) -> StreamHealth | None:
-    """Return the measures of a stream at a moment, None for an exchange without a stream.
-
-    `span` is the time between the first and the last event by the agent's timestamps, None where there are none.
-    """
+    """Return the measures of a stream, None for an exchange without a stream; `span` is that of `dated_span`."""
     pulse = summary.pulse
     if pulse is None:
         return None

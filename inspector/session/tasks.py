@@ -83,10 +83,7 @@ class TaskFold:
                 self._apply(records, task)
 
     def _apply(self, records: Sequence[Record], event: Event | TextAppended) -> None:
-        """Apply an event to its task.
-
-        While a stream reports on the task, other responses may only end it: that stream repeats everything else.
-        """
+        """Apply an event; while a stream reports on its task, other responses may only end it, to avoid duplicates."""
         first, at, task_id = records[0], records[-1].at, task_of(event)
         tracked = self._by_id.get(task_id)
         if tracked is None:

@@ -16,10 +16,7 @@ _BACK = 200
 
 
 def position_of(record: Record, journal: Journal) -> str:
-    """Return the position of a record in words, `""` outside of an exchange.
-
-    Events are counted from 1, but not deep within a long stream: the cost does not grow with the exchange.
-    """
+    """Return the position of a record in words, `""` outside of an exchange; events deep in a stream have no number."""
     summary = journal.exchanges.get(record.exchange)
     if summary is None:
         return ""

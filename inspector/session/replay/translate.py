@@ -71,10 +71,7 @@ def translations(record: Record, request: Record) -> list[Translation]:
 
 
 def sent_message(request: Record) -> SendRequest | None:
-    """Return the message in a request, None for any other request.
-
-    It has no webhook because its token is masked in the record.
-    """
+    """Return the message in a request without its webhook, whose token is masked; None for any other request."""
     value: Wire | Request | None = canonical(request, request)
     if not isinstance(value, SendRequest):
         return None
