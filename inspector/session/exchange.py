@@ -73,10 +73,9 @@ class Exchange(Recorder):
         """Append the request, with what is needed to read its response later."""
         call = self.call
         known = {"dialect": call.dialect.generation, "binding": call.binding.name, "id": call.request_id}
-        if call.knowing:
-            known["deliberate"] = list(call.knowing)
+        warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
         about = {"task": call.task_id, "context": call.context_id, "label": call.label}
-        return super(Exchange, self).take_sent(sent, known | (meta or {}), **about, **members)
+        return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
