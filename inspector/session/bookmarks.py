@@ -1,4 +1,4 @@
-"""Bookmarks and remarks on records: what a person thought of them, recorded beside them and folded from there."""
+"""Bookmarks and remarks on records, which are recorded as notes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from inspector.capture.records import Kind, Record
 from inspector.session.journal import LABEL_LENGTH, Journal
 
 EVENTS = frozenset({"bookmark", "unbookmark", "remark", "unremark"})
-"""The events of the notes that say so; `about` in their `meta` is the record that they are about."""
+"""The events of these notes; `about` in their `meta` is the number of the record."""
 LONGEST = LABEL_LENGTH
-"""How many characters a remark may have."""
+"""The largest length of a remark in characters."""
 
 
 class Bookmarks:
-    """Which records have a bookmark, and which a remark; nothing recorded is ever changed by either.
-
-    Each step is a note of its own, so a capture that is opened again says the same.
-    """
+    """The bookmarks and remarks of a capture; each change is recorded as a note."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -32,11 +29,11 @@ class Bookmarks:
         return len(self._marked)
 
     def bookmarked(self, seq: int) -> bool:
-        """Tell whether a record has a bookmark."""
+        """Return whether a record has a bookmark."""
         return seq in self._bookmarked
 
     def remark_on(self, seq: int) -> str:
-        """Return the remark on a record, `""` where it has none."""
+        """Return the remark on a record, `""` if it has none."""
         return self._remarks.get(seq, "")
 
     def within(self, first: int, last: int) -> Sequence[int]:
@@ -44,15 +41,15 @@ class Bookmarks:
         return self._marked[bisect_left(self._marked, first) : bisect_right(self._marked, last)]
 
     def toggle(self, seq: int) -> None:
-        """Give a record a bookmark, or take it away."""
-        self._say(seq, "unbookmark" if seq in self._bookmarked else "bookmark", "")
+        """Add a bookmark to a record, or remove it."""
+        self._note(seq, "unbookmark" if seq in self._bookmarked else "bookmark", "")
 
     def remark(self, seq: int, text: str) -> None:
-        """Say something about a record, in at most `LONGEST` characters; `""` takes the remark back."""
+        """Set the remark on a record, of at most `LONGEST` characters; `""` removes it."""
         if text != self.remark_on(seq):
-            self._say(seq, "remark" if text else "unremark", text)
+            self._note(seq, "remark" if text else "unremark", text)
 
-    def _say(self, seq: int, event: str, text: str) -> None:
+    def _note(self, seq: int, event: str, text: str) -> None:
         about = self._journal.capture.get(seq)
         self._journal.append(
             Kind.NOTE, time.time(), event=event, task=about.task, label=text or f"{event} #{seq}", meta={"about": seq}
@@ -60,15 +57,14 @@ class Bookmarks:
         self._journal.notify()
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Take in the bookmarks and remarks among the next records."""
+        """Apply the bookmarks and remarks among the next records."""
         for record in records:
             if record.kind is Kind.NOTE and record.event in EVENTS:
-                self._take(record)
+                about = record.meta.get("about")
+                if type(about) is int and 0 < about < record.seq:  # the capture may come from anywhere
+                    self._apply(about, record)
 
-    def _take(self, record: Record) -> None:
-        about = record.meta.get("about")
-        if type(about) is not int or not 0 < about < record.seq:
-            return  # a capture from elsewhere may say anything
+    def _apply(self, about: int, record: Record) -> None:
         match record.event:
             case "bookmark":
                 self._bookmarked.add(about)
@@ -78,14 +74,9 @@ class Bookmarks:
                 self._remarks[about] = record.label
             case _:
                 self._remarks.pop(about, None)
-        self._place(about)
-
-    def _place(self, seq: int) -> None:
-        """Keep the sorted list of what has a bookmark or a remark."""
-        at = bisect_left(self._marked, seq)
-        there = at < len(self._marked) and self._marked[at] == seq
-        wanted = seq in self._bookmarked or seq in self._remarks
-        if wanted and not there:
-            insort(self._marked, seq)
-        elif there and not wanted:
-            del self._marked[at]
+        listed = bool(self.within(about, about))
+        marked = about in self._bookmarked or about in self._remarks
+        if marked and not listed:
+            insort(self._marked, about)
+        elif listed and not marked:
+            self._marked.remove(about)

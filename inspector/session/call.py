@@ -1,4 +1,4 @@
-"""A call to an agent: the request that goes out, the records of the exchange, and the fault if it failed."""
+"""A call to an agent: its request, its exchange, and its fault if it failed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import explain
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
-from inspector.wire.client.observations import Ending, Observation, Sent
+from inspector.wire.client.observations import Ending, Head, Observation, Sent
 from inspector.wire.client.upload import Upload
 from inspector.wire.discovery import REDIRECTS
 
@@ -37,22 +37,21 @@ _HINTS = {
     "ExtensionSupportRequiredError": "The card names the extension; activate it with --svc-param.",
 }
 _ENDED = "A task that has ended takes no more messages: start a new one in the same context."
-"""The usual meaning of an UnsupportedOperationError for a message."""
 _LOOK = "The agent's log may tell more."
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
 _GIVE = "Give them with --bearer or --header; they go to the origin that you typed, and to no other."
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 _BODY_QUOTE = 120
+_INVALID = "InvalidAgentResponseError"
 
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A request that is ready to be sent; iterate over it to send it, then read `exchange` and `fault`.
+    """A request to send: iterate over it to send it, then read `exchange` and `fault`.
 
-    `wire` is the request without credentials: exactly its bytes are previewed and sent. `webhook` is the registration
-    that it contains, `warnings` what the card and the protocol say against it. A `raw` request keeps its own headers
-    where the credentials have the same ones. `upload` counts the bytes of a large body that were sent.
+    `wire` is the request without credentials, `webhook` the registration in it; the headers of a `raw` request have
+    precedence over credentials; `upload` counts the bytes of the body that were sent.
     """
 
     exchange: Exchange
@@ -79,7 +78,7 @@ class Call:
         return self.credentials.sign(self.wire, theirs=self.raw)
 
     def preview(self) -> Sent | Fault:
-        """Return the request as it will be recorded, secrets masked, or why it cannot be sent."""
+        """Return the request as it will be recorded, secrets masked, or the reason why it cannot be sent."""
         wire = self.signed()
         try:
             seen = self.grpc.preview(wire) if isinstance(wire, GrpcRequest) else self.http.preview(wire)
@@ -97,7 +96,7 @@ class Call:
         return self.http.exchange(wire, self.upload)
 
     async def __aiter__(self) -> AsyncGenerator[Answer | TextAppended, None]:
-        """Send the request and yield each answer once it is recorded; leaving early ends the call on the wire."""
+        """Send the request and yield each answer once it is recorded; closing the iterator ends the call."""
         exchange, webhook = self.exchange, self.webhook
         if webhook is not None:
             self.push.keep(webhook)
@@ -123,59 +122,44 @@ class Call:
 
     @property
     def fault(self) -> Fault | None:
-        """Return what went wrong, or None where the agent answered."""
+        """Return the reason why the call failed, None if it did not."""
         return fault_of(self.exchange)
 
 
 def fault_of(exchange: Exchange) -> Fault | None:
-    """Return what went wrong, secrets masked, or None where the agent answered or we stopped the call.
-
-    An error of the agent keeps its protocol name. A stream that broke off after events is a fault, too.
-    """
+    """Return the reason why a call failed, secrets masked; None if the agent answered or we stopped the call."""
     fault = _fault_of(exchange)
     return replace(fault, seen=exchange.journal.redactor.text(fault.seen)) if fault else None
 
 
 def _fault_of(exchange: Exchange) -> Fault | None:
-    answer, status = exchange.answer, exchange.head.status if exchange.head else 0
-    if status in UNANSWERED:
-        return _of_status(exchange)
+    answer, head = exchange.answer, exchange.head
+    if head is not None and head.status in UNANSWERED:
+        return _of_status(head, answer)
     if isinstance(answer, ProtocolError):
         fault = of_error(answer)
         sending = exchange.call.operation in (Operation.SEND, Operation.STREAM)
         unsupported = fault.code == "UnsupportedOperationError"
         return replace(fault, hint=_ENDED) if unsupported and sending else fault
-    if status >= 300:
-        return _of_status(exchange)
+    if head is not None and head.status >= 300:
+        return _of_status(head, answer)
     if exchange.fault is not None:
-        by_card = exchange.call.request is not None  # a raw request has its own URL
-        return _of_url(exchange.fault) if by_card and _is_no_url(exchange) else exchange.fault
+        return _of_url(exchange, exchange.fault)
     if isinstance(answer, Unreadable):
-        return Fault(
-            Whose.AGENT,
-            "InvalidAgentResponseError",
-            f"The answer cannot be read: {answer.why}.",
-            "The raw bytes are in the capture; is this the url of the interface?",
-        )
+        hint = "The raw bytes are in the capture; is this the url of the interface?"
+        return Fault(Whose.AGENT, _INVALID, f"The answer cannot be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
-        return Fault(
-            Whose.AGENT,
-            "InvalidAgentResponseError",
-            "The agent answered with nothing.",
-            "A call is answered with a result or an error; look at the agent's log.",
-        )
+        hint = "A call is answered with a result or an error; look at the agent's log."
+        return Fault(Whose.AGENT, _INVALID, "The agent answered with nothing.", hint)
     return None
 
 
-def _is_no_url(exchange: Exchange) -> bool:
-    """Return whether a call failed because the URL of the interface is not valid for a request."""
+def _of_url(exchange: Exchange, fault: Fault) -> Fault:
+    """Attribute a fault to the card if it contains a URL that is not valid for a request."""
     summary = exchange.journal.exchanges.get(exchange.number)
     sendable = summary is not None and summary.url.startswith(_SENDABLE)
-    return exchange.fault is not None and exchange.fault.code == FaultCode.USAGE and not sendable
-
-
-def _of_url(fault: Fault) -> Fault:
-    """Return the fault with the card as its cause, because the card contains the URL."""
+    if exchange.call.request is None or fault.code != FaultCode.USAGE or sendable:  # a raw request has its own URL
+        return fault
     return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="The card has to name another url.")
 
 
@@ -188,30 +172,17 @@ def of_error(error: ProtocolError) -> Fault:
     return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", _HINTS.get(error.name, _LOOK), error)
 
 
-def _of_status(exchange: Exchange) -> Fault:
-    head = exchange.head
-    if head is None:
-        raise ValueError("an exchange without a response has no status")
+def _of_status(head: Head, answer: Answer | None) -> Fault:
     if head.status in (401, 403):
-        missing = head.status == 401
-        asked = head.header("www-authenticate")
-        return Fault(
-            Whose.YOURS,
-            FaultCode.CREDENTIALS_MISSING if missing else FaultCode.AUTH_FAILED,
-            f"The agent demands credentials: {head.status} {head.reason}{f', {asked}' if asked else ''}.",
-            _GIVE,
-        )
+        code = FaultCode.CREDENTIALS_MISSING if head.status == 401 else FaultCode.AUTH_FAILED
+        challenge = head.header("www-authenticate")
+        asked = f", {challenge}" if challenge else ""
+        return Fault(Whose.YOURS, code, f"The agent demands credentials: {head.status} {head.reason}{asked}.", _GIVE)
     if head.status in REDIRECTS:
-        return Fault(
-            Whose.AGENT,
-            FaultCode.UNREACHABLE,
-            f"The interface redirects ({head.status}) to {head.header('location') or 'nowhere'}.",
-            "A POST is not sent on unasked: correct the url on the card, often a slash at its end.",
-        )
-    why = f": {exchange.answer.why}" if isinstance(exchange.answer, Unreadable) else ""
-    return Fault(
-        Whose.AGENT,
-        FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL,
-        f"The interface answered {head.status} {head.reason}{why[:_BODY_QUOTE]}.",
-        "Is the url on the card the one where the agent listens?" if head.status in (404, 405) else _LOOK,
-    )
+        seen = f"The interface redirects ({head.status}) to {head.header('location') or 'nowhere'}."
+        hint = "A POST is not sent on unasked: correct the url on the card, often a slash at its end."
+        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
+    why = f": {answer.why}" if isinstance(answer, Unreadable) else ""
+    code = FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL
+    hint = "Is the url on the card the one where the agent listens?" if head.status in (404, 405) else _LOOK
+    return Fault(Whose.AGENT, code, f"The interface answered {head.status} {head.reason}{why[:_BODY_QUOTE]}.", hint)

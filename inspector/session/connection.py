@@ -1,4 +1,4 @@
-"""Finding an agent's card and choosing how to talk to it, every try recorded."""
+"""Find and fetch the card of an agent; every attempt is recorded."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ from inspector.wire.client.observations import Body, Frames, Headers
 from inspector.wire.discovery import FoundCard
 
 GET_CARD = "GetAgentCard"
-"""The operation of a card's records; the specification gives fetching the public card no name of its own."""
+"""The operation of a card's records; the specification has no name for it."""
 
 MOST_REDIRECTS = 5
-_NO_CONDITIONS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class CardAttempt:
-    """One place where the card was looked for and what came of it."""
+    """One URL where the card was searched, and the result."""
 
     url: str
     outcome: str
@@ -47,11 +46,10 @@ class CardAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An agent that we can read: its card, where it was found after which tries, and the interface in use.
+    """An agent: its card, the attempts to find it, and the interface in use, None if none is supported.
 
-    `url` is where the card was found, `""` for a file; `choice` is None where the card offers nothing that we speak;
-    `findings` are those of the card; `headers` those that it was served with, at `at` in seconds since 1970;
-    `confirmed` is when the agent last said that this is still its card, 0 where it did not.
+    `url` is that of the card, `""` for a file; `headers` are those of its response, at `at` in seconds since 1970;
+    `confirmed` is the time when the agent last confirmed that the card is current, 0 if it did not.
     """
 
     reference: str
@@ -72,7 +70,7 @@ class Connection:
 
 @dataclass(slots=True)
 class DocumentFetch(Recorder):
-    """The fetch of one document, recorded; a stream is stopped at its first events because it may never end."""
+    """Fetches and records one document; a stream is stopped at its first events because it may never end."""
 
     url: str
 
@@ -92,34 +90,26 @@ class DocumentFetch(Recorder):
         self, kind: Kind, at: float, raws: list[bytes], event: str, label: str, findings: tuple[Finding, ...] = ()
     ) -> list[Record]:
         """Append a body or frames."""
-        return self.journal.append(
-            kind,
-            at,
-            exchange=self.number,
-            operation=self.operation,
-            event=event,
-            label=label,
-            payloads=[(len(raw), self.journal.redactor.body(raw)) for raw in raws],
-            findings=findings,
-        )
+        payloads = [(len(raw), self.journal.redactor.body(raw)) for raw in raws]
+        return self.append(kind, at, event=event, label=label, payloads=payloads, findings=findings)
 
 
 @dataclass(slots=True)
 class CardFetch(DocumentFetch):
-    """The fetch of a card; `found` is the card, or why the response is not one, `raw` the body."""
+    """Fetches a card; `found` is the card, or the reason why the response is not a card."""
 
     found: FoundCard | str = field(default="no answer", init=False)
     raw: bytes = field(default=b"", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append the events of a response that should be a card."""
+        """Append the frames of a stream, which is not a card."""
         self.found = said = "a stream of events instead of a card"
         raws = [frame.raw for frame in seen.frames]
         return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", said)
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the body, read as a card where the status allows."""
+        """Append the body, read as a card if the status allows it."""
         status = self.head.status if self.head else 0
         self.raw = body.raw
         self.found = discovery.read_answer(status, self.content_type, body.raw)
@@ -136,19 +126,15 @@ class CardFetch(DocumentFetch):
         return Served(self.url, {name.lower(): value for name, value in headers})
 
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
-        """Lint a card, or JSON from the URL of a card; an error page is neither."""
-        if isinstance(self.found, str) and not (discovery.misread(self.found) or self._is_meant):
-            return ()
-        return lint(raw, self.served).findings
-
-    @property
-    def _is_meant(self) -> bool:
-        good = self.head is not None and self.head.status == HTTPStatus.OK
-        return good and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
+        """Lint a card, or JSON from the URL of a card, but not an error page."""
+        is_ok = self.head is not None and self.head.status == HTTPStatus.OK
+        is_meant = is_ok and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
+        is_card = isinstance(self.found, FoundCard) or discovery.misread(self.found)
+        return lint(raw, self.served).findings if is_card or is_meant else ()
 
 
 async def fetch_card(
-    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] = _NO_CONDITIONS
+    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] | None = None
 ) -> CardFetch:
     """Fetch a card and follow redirects; credentials are not sent to another origin.
 
@@ -156,7 +142,7 @@ async def fetch_card(
     """
     for hop in range(MOST_REDIRECTS + 1):
         fetch = CardFetch(journal, GET_CARD, url)
-        headers = {"Accept": "application/json", **(conditions if hop == 0 else _NO_CONDITIONS)}
+        headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
         await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
@@ -175,7 +161,7 @@ async def fetch_card(
 async def search_card(
     journal: Journal, client: Client, credentials: Credentials, reference: str, accept: Callable[[str, CardFetch], bool]
 ) -> tuple[CardFetch, tuple[CardAttempt, ...]]:
-    """Fetch the URLs where the card of a reference may be until one is accepted; raises `FaultError`."""
+    """Fetch the URLs where the card may be until one is accepted; raises `FaultError`."""
     tries: list[CardAttempt] = []
     statuses: set[int] = set()
     redactor = journal.redactor
@@ -193,21 +179,21 @@ async def search_card(
 
 
 async def find_card(journal: Journal, client: Client, credentials: Credentials, reference: str) -> Connection:
-    """Find the card of a reference without choosing an interface; raises `FaultError` where there is none."""
-    fetch, tries = await search_card(
-        journal, client, credentials, reference, lambda _, fetch: isinstance(fetch.found, FoundCard)
-    )
+    """Find the card of a reference without choosing an interface; raises `FaultError` if there is none."""
+
+    def is_card(_: str, fetch: CardFetch) -> bool:
+        return isinstance(fetch.found, FoundCard)
+
+    fetch, tries = await search_card(journal, client, credentials, reference, is_card)
     if fetch.head is None or not isinstance(fetch.found, FoundCard):
         raise ValueError("a card without a response")
-    return Connection(
-        reference, fetch.url, fetch.found, None, tries, fetch.findings, fetch.head.headers, at=fetch.head.at
-    )
+    return Connection(reference, fetch.url, fetch.found, None, tries, fetch.findings, fetch.head.headers, fetch.head.at)
 
 
 async def refetch_card(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:
-    """Fetch the card again from its URL, only if it has changed; `found` stays the same object where it has not.
+    """Fetch the card from its URL if it has changed; otherwise `found` stays the same object.
 
-    The interface in use is not chosen again. Raises `FaultError` where there is no card any more.
+    The interface in use is not chosen again. Raises `FaultError` if there is no card any more.
     """
     conditions = caching_of(before.headers).conditions
     fetch = await fetch_card(journal, client, credentials, before.url, conditions)
@@ -225,9 +211,9 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
 
 
 def read_card_file(journal: Journal, reference: str, before: Connection | None = None) -> Connection | None:
-    """Read and record the card of a reference to a file, None for any other reference; raises `FaultError`.
+    """Read and record a card file, None if the reference is not a file; raises `FaultError`.
 
-    The interface in use is not chosen; `before` is the connection where the file was read earlier.
+    The interface in use is not chosen; `before` is the connection if the file was read earlier.
     """
     path = discovery.local_path(reference)
     if path is None:
@@ -244,22 +230,20 @@ def read_card_file(journal: Journal, reference: str, before: Connection | None =
 def _updated(
     before: Connection, found: FoundCard, findings: tuple[Finding, ...], at: float, **members: Any
 ) -> Connection:
-    """Return a connection with a card that was read again; the same bytes confirm the card that it has."""
+    """Return a connection with a card that was read again; identical bytes confirm the card."""
     if found.raw == before.found.raw:
         return replace(before, findings=findings, headers=members.get("headers", ()), at=at, confirmed=at)
     return replace(before, found=found, findings=findings, at=at, confirmed=0.0, **members)
 
 
 def same_choice(choice: Choice | None, card: AgentCard) -> Choice | None:
-    """Return an earlier choice with the interface of this card, or None where the card does not have it any more."""
-    if choice is None:
-        return None
-    same = next((one for one in card.supported_interfaces if one == choice.interface), None)
-    return replace(choice, interface=same) if same else None
+    """Return an earlier choice with the interface object of a new card, None if the card does not have it."""
+    same = next((one for one in card.supported_interfaces if choice and one == choice.interface), None)
+    return replace(choice, interface=same) if choice and same else None
 
 
 def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
-    """Mask the password and the secret query parameters of a reference wherever an agent repeats them."""
+    """Mask the password and the secret query parameters of a reference in all records."""
     if userinfo:
         redactor.add(basic(userinfo).partition(" ")[2])
         redactor.add(unquote(userinfo.partition(":")[2]))
@@ -269,10 +253,9 @@ def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
 
 
 def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentCard) -> str:
-    """Return why an operation is not available, `""` where it is.
+    """Return why an operation is not available, `""` if it is.
 
-    A missing capability counts as declined for the extended card only: many cards do not mention streaming and push
-    although the agent supports them.
+    Streaming and push are available unless they are declined, because many cards do not mention them.
     """
     if choice is None:
         return "the card offers no interface that we can use"

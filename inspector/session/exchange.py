@@ -1,4 +1,4 @@
-"""One call as records: what the agent answers, read, judged and folded into its task in the order of the wire."""
+"""One call: reads and judges the response, records it, and folds its events into tasks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Sequence as Rows
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+import httpx
+from httpx_sse import EventSource, SSEError
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
@@ -15,33 +18,23 @@ from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.lifecycle import INTERRUPTED, short
-from inspector.protocol.model import (
-    Artifact,
-    Event,
-    Json,
-    TaskArtifactUpdateEvent,
-    Unreadable,
-)
+from inspector.protocol.model import Artifact, Event, Json, TaskArtifactUpdateEvent, Unreadable
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
-from inspector.session.httpx_sse_check import read_with_httpx_sse
 from inspector.session.payload import describe, event_pointer, result_pointer
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import EVENTS, TaskFold
-from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Trailers
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
 from inspector.wire.discovery import REDIRECTS
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
-"""The statuses with which HTTP keeps a call from the agent: no protocol says what the body is then."""
+"""The statuses of responses that A2A does not define: the request did not reach the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext(Asked):
-    """What was asked, with the text that rows show of it.
-
-    `knowing` is what spoke against the request when it was sent all the same.
-    """
+    """The request of a call, with its label, and the warnings that were shown when it was sent (`knowing`)."""
 
     label: str = ""
     knowing: tuple[str, ...] = ()
@@ -49,10 +42,7 @@ class CallContext(Asked):
 
 @dataclass(slots=True)
 class Exchange(Recorder):
-    """A call and what came of it; `task_id` is the task it is about.
-
-    `tasks` folds each event once it is recorded; `said` is what the agent said in the last observation.
-    """
+    """A call and its response; `tasks` folds each event once it is recorded; `said` is the last observation, read."""
 
     call: CallContext
     tasks: TaskFold
@@ -72,51 +62,54 @@ class Exchange(Recorder):
 
     @property
     def task_id(self) -> str:
-        """Return the task that the call is about, `""` before the agent has named it."""
+        """Return the id of the task of the call, `""` before the agent has sent it."""
         return self._judge.task_id
 
     def _order_of(self, task_id: str) -> Order | None:
         tracked = self.tasks.get(task_id)
         return Order.of(tracked.answered) if tracked else None
 
-    def request_members(self) -> dict[str, Json]:
-        """Return the task, the context and the text that the call is about."""
-        return {"task": self.call.task_id, "context": self.call.context_id, "label": self.call.label}
-
-    def request_meta(self) -> dict[str, Json]:
-        """Return what reads the answer: the dialect, the binding and the request's id."""
+    def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
+        """Append the request, with what is needed to read its response later."""
         call = self.call
-        known: dict[str, Json] = {
-            "dialect": call.dialect.generation,
-            "binding": call.binding.name,
-            "id": call.request_id,
-        }
-        return known | {"deliberate": list(call.knowing)} if call.knowing else known
+        known = {"dialect": call.dialect.generation, "binding": call.binding.name, "id": call.request_id}
+        warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
+        about = {"task": call.task_id, "context": call.context_id, "label": call.label}
+        return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
-    def payload_members(self) -> dict[str, Json]:
-        """Return the task of the exchange and its state."""
-        return {"task": self.task_id or self.call.task_id, "state": self._state()}
+    def take_head(self, head: Head, **members: Any) -> list[Record]:
+        """Append the response head, with the findings about its status and headers."""
+        content_type, challenge = head.header("content-type"), head.header("www-authenticate")
+        findings = self._judge.head(head.status, content_type, challenge, reached=head.status not in UNANSWERED)
+        return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
-        """Mask the secrets in a body; a push configuration that stands alone is known by the operation."""
+        """Mask the secrets in a body; the operation tells whether it is a push configuration."""
         call = self.call
         return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
 
     @property
     def answer(self) -> Answer | None:
-        """Return the last thing that the agent said, None before it has said anything."""
+        """Return the last event or response of the agent, None before the first."""
         if isinstance(self._newest, TextAppended):
             *_, self._newest = self._newest.updates()
         return self._newest
 
     def take(self, seen: Observation) -> list[Record]:
-        """Append the records for an observation and return them; `said` has what the agent said in it."""
+        """Append the records for an observation and return them; `said` has its events or its response."""
         self.said.clear()
         return super(Exchange, self).take(seen)
 
-    def take_end(self, ended: Ended) -> list[Record]:
-        """Append the end of the exchange, which leaves its task to the next stream."""
-        records = super(Exchange, self).take_end(ended)
+    def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
+        """Append the end of the exchange, and fold it, so that its task may be updated by other streams."""
+        findings = self._judge_end(ended)
+        streamed, open_state = self.head is not None and self.head.streamed, self._judge.open_state
+        if ended.how is Ending.COMPLETE and streamed and open_state and open_state not in INTERRUPTED:
+            label = f"closed while the task is {short(open_state)}"
+        tracked = self.tasks.get(self.task_id)
+        state = tracked.answered.state if tracked else ""
+        about = {"task": self.task_id or self.call.task_id, "state": state}
+        records = super(Exchange, self).take_end(ended, label, findings=findings, **about, **members)
         self.tasks.take(records, None)
         return records
 
@@ -127,32 +120,27 @@ class Exchange(Recorder):
             if event.said is None:
                 records += self._keepalive(event.frames[0], seen.at)
             elif isinstance(event.said, TextAppended):
-                records += self._texts(event.said, event.frames, seen.at)
+                # The updates differ from the one before in their texts only, so they have the same findings.
+                self._newest, findings = event.said, self._judge.repeat(event.frames)
+                records += self._append(Kind.FRAME, seen.at, event.said, event.frames, findings)
             else:
                 records += self._payload(seen.at, event.said, event.frames[0].raw, event.value, event.frames[0])
         return records
 
     def _keepalive(self, frame: Frame, at: float) -> list[Record]:
-        return self.journal.append(
+        return self.append(
             Kind.KEEPALIVE,
             at,
-            exchange=self.number,
-            operation=self.operation,
             task=self.task_id,
             label=" ".join(frame.comments),
             payloads=[(len(frame.raw), self.mask(frame.raw))],
             findings=self._judge.frame(frame),
         )
 
-    def _texts(self, said: TextAppended, frames: Rows[Frame], at: float) -> list[Record]:
-        """Append updates that differ from the one before in their texts alone, which earned these findings, too."""
-        self._newest = said
-        return self._append(Kind.FRAME, at, said, frames, self._judge.repeat(frames))
-
     def _append(
         self, kind: Kind, at: float, said: Answer | TextAppended, frames: Rows[Frame], findings: tuple[Finding, ...]
     ) -> list[Record]:
-        """Append what the agent said, then fold it."""
+        """Append an event or a response, then fold it."""
         update = said.like if isinstance(said, TextAppended) else said
         if update is not self._described[0]:
             self._described = update, self._members(update)
@@ -163,7 +151,7 @@ class Exchange(Recorder):
         return records
 
     def _members(self, said: Answer) -> dict[str, Any]:
-        """Return what the record of a payload has besides its bytes and findings."""
+        """Return the members of the record of a payload, without its bytes and findings."""
         event, task, context, state, label = describe(said)
         return {
             "exchange": self.number,
@@ -182,18 +170,16 @@ class Exchange(Recorder):
         return value, value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the answer to a call that was not answered with a stream."""
+        """Append the body of a response that is not a stream."""
         call = self.call
         value = call.binding.read(call.dialect, call.operation, body.raw)
-        answer: Answer = (
-            value
-            if isinstance(value, Unreadable)
-            else call.binding.decode_answer(call.dialect, call.operation, self._status, value)
-        )
+        if isinstance(value, Unreadable):
+            return self._payload(body.at, value, body.raw, value)
+        answer = call.binding.decode_answer(call.dialect, call.operation, self.head.status if self.head else 0, value)
         return self._payload(body.at, answer, body.raw, value)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
-        """Append the status that ended a gRPC call; one that is not OK is the last that the agent said."""
+        """Append the status of a gRPC call; one that is not OK is the answer."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
         self._newest = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
@@ -204,7 +190,7 @@ class Exchange(Recorder):
         return super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
 
     def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> list[Record]:
-        """Append what the agent said, judged: a frame of a stream, or the answer that is not a stream."""
+        """Append an event of a stream (with `frame`) or a response, with its findings."""
         self._newest = answer
         where = event_pointer(value, answer) if isinstance(answer, EVENTS) else result_pointer(value)
         data = raw if frame is None else frame.data or b""
@@ -214,17 +200,13 @@ class Exchange(Recorder):
         return self._append(Kind.FRAME, at, answer, (frame,), findings)
 
     def _called(self, artifact: Artifact) -> str:
-        """Return what an artifact is called: by its id too where it has no name, or one that an earlier one has."""
+        """Return the name of an artifact, or else its id, or both if another artifact has the same name."""
         own = artifact.artifact_id
         name = self._names[own] = artifact.name or self._names.get(own) or own
         return name if self._owners.setdefault(name, own) == own else f"{name} ({own})"
 
-    @property
-    def _status(self) -> int:
-        return self.head.status if self.head else 0
-
-    def judge_end(self, ended: Ended) -> tuple[Finding, ...]:
-        """Judge whether an answer came whole, and where a stream left the task."""
+    def _judge_end(self, ended: Ended) -> tuple[Finding, ...]:
+        """Return the findings about an incomplete response, and about the state in which a stream left its task."""
         if self.head is None:
             return ()
         why = ended.fault.seen if ended.fault else ""
@@ -233,24 +215,17 @@ class Exchange(Recorder):
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
 
-    def judge_head(self, head: Head) -> tuple[Finding, ...]:
-        """Judge the status and the headers of a response."""
-        content_type, challenge = head.header("content-type"), head.header("www-authenticate")
-        return self._judge.head(head.status, content_type, challenge, reached=head.status not in UNANSWERED)
 
-    def end_words(self, ended: Ended) -> str:
-        """Say how the exchange ended, and that a stream left its task at work."""
-        streamed, state = self.head is not None and self.head.streamed, self._judge.open_state
-        if ended.how is Ending.COMPLETE and streamed and state and state not in INTERRUPTED:
-            return f"closed while the task is {short(state)}"
-        return super(Exchange, self).end_words(ended)
-
-    def _state(self) -> str:
-        tracked = self.tasks.get(self.task_id)
-        return tracked.answered.state if tracked else ""
+def read_with_httpx_sse(raw: bytes) -> list[tuple[str, str]]:
+    """Return the name and the data of each event that httpx-sse, and so many Python clients, read from these bytes."""
+    response = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=raw)
+    try:
+        return [(event.event, event.data) for event in EventSource(response).iter_sse()]
+    except SSEError:
+        return []
 
 
 def _label_of(event: Event) -> str:
-    """Return what a row shows of an event, or its state where that is all."""
+    """Return the label of an event, or else its state."""
     _, _, _, state, label = describe(event)
     return label or short(state)

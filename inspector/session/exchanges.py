@@ -1,23 +1,71 @@
-"""Every exchange of a session in one line: what was asked, how it was answered, how long it took."""
+"""Summaries of exchanges: request, response, duration, and when the events of a stream arrived."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
 from inspector.capture.records import Kind, Record
-from inspector.session.arrivals import ArrivalHistogram
+
+SLICES = 32
+"""The largest number of time slices."""
+
+_NARROWEST = 0.001
+"""The first width of a slice, in seconds."""
+
+
+@dataclass(slots=True)
+class ArrivalHistogram:
+    """When the events of one stream arrived: first, last, longest gap, and the number in each slice of time.
+
+    Its size is fixed: the slices are merged in pairs when the stream lasts longer. `began` is the time of the request.
+    """
+
+    began: float
+    first: float = 0.0
+    last: float = 0.0
+    gap: float = 0.0
+    gap_ended: float = 0.0
+    width: float = _NARROWEST
+    slices: list[int] = field(default_factory=lambda: [0] * SLICES)
+
+    def add(self, at: float, count: int = 1) -> None:
+        """Count events that arrived at the same time."""
+        if at != self.last:
+            if not self.first:
+                self.first = at
+            elif at - self.last > self.gap:
+                self.gap, self.gap_ended = at - self.last, at
+            self.last = at
+        place = int((at - self.began) / self.width)
+        if place >= SLICES:
+            self.slices, self.width = self._wide_enough(at)
+            place = int((at - self.began) / self.width)
+        self.slices[place] += count
+
+    def _wide_enough(self, at: float) -> tuple[list[int], float]:
+        slices, width = self.slices, self.width
+        while (at - self.began) / width >= SLICES:
+            pairs = zip(slices[::2], slices[1::2], strict=True)
+            slices, width = [one + other for one, other in pairs] + [0] * (SLICES // 2), width * 2
+        return slices, width
+
+    def until(self, at: float) -> list[int]:
+        """Return the slices up to a time, with the empty ones after the last event."""
+        if not self.first:
+            return []
+        slices, width = self._wide_enough(at)
+        return slices[: int((at - self.began) / width) + 1]
 
 
 @dataclass(slots=True)
 class ExchangeSummary:
-    """One exchange as far as it has come; `seconds` and `how` are None and `""` until it is over.
+    """One exchange so far; `seconds` and `how` are None and `""` until its end.
 
-    `status` is that of HTTP, or that of a gRPC call which failed; `headed` is when the response's head came, 0 before;
-    `pulse` says when the events of a stream came, None where there is no stream; `last_seq` is its newest record;
-    `stream_task` is the task that the first event of a stream was recorded for, `""` before.
+    `status` is that of HTTP, or of a failed gRPC call; `headed` is the time of the response head, 0 before; `pulse` is
+    None unless there is a stream; `last_seq` is its newest record; `stream_task` is the task of the first event.
     """
 
     number: int
@@ -49,30 +97,27 @@ class Exchanges:
         self._by_number: dict[int, ExchangeSummary] = {}
         self._open = 0
         self.over = False
-        """Whether nothing goes on any more, whatever has no end: a recording."""
+        """Whether no exchange is running, even without an end: true for recordings."""
 
     def __len__(self) -> int:
         return len(self._by_number)
 
     @property
     def open(self) -> int:
-        """Return how many exchanges are under way."""
+        """Return the number of running exchanges."""
         return 0 if self.over else self._open
 
     def get(self, number: int) -> ExchangeSummary | None:
-        """Return the summary of an exchange, or None where there is none."""
+        """Return the summary of an exchange, or None if there is none."""
         return self._by_number.get(number)
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
-        """Return the stream that told of a task last, None where none did."""
+        """Return the last stream about a task, None if there is none."""
         newest_first = reversed(self._by_number.values())
         return next((one for one in newest_first if one.task == task_id and one.pulse is not None), None)
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Add records, which differ in number, time, size and bytes alone, to the summary of their exchange.
-
-        Records outside of any exchange are ignored.
-        """
+        """Add records, which differ in number, time, size and bytes only, to the summary of their exchange."""
         first, last, count = records[0], records[-1], len(records)
         if first.kind is Kind.REQUEST and first.exchange == first.seq:
             self._by_number[first.seq] = ExchangeSummary(

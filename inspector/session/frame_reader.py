@@ -12,16 +12,15 @@ from inspector.protocol.model import Json, Part, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
 _LONGEST = 64 * 1024
-"""Payloads beyond this are always read in full, with all their limits."""
-
+"""Larger payloads are always read in full."""
 
 SaidT = TypeVar("SaidT")
 
 
 class FrameEvent(NamedTuple, Generic[SaidT]):
-    """What frames say: one event and its JSON, or several updates that append text, or nothing (a keep-alive).
+    """One event and its JSON, several updates that append text, or None for a keep-alive.
 
-    There are several `frames` only where `said` is a `TextAppended`, which has no `value`.
+    Only a `TextAppended` has several `frames`; it has no `value`.
     """
 
     frames: Sequence[Frame]
@@ -32,8 +31,7 @@ class FrameEvent(NamedTuple, Generic[SaidT]):
 class FrameReader(Generic[SaidT]):
     """Reads the frames of one stream; `decode` reads the data of a frame, as JSON and as an event.
 
-    An agent that streams a text sends the same bytes again and again with another text in them. After two such frames
-    the bytes around the text are known, and only the text is read.
+    An agent that streams a text repeats the same bytes around each chunk. After two such frames, only the text is read.
     """
 
     def __init__(self, decode: Callable[[bytes], tuple[Json, SaidT]]) -> None:
@@ -44,10 +42,10 @@ class FrameReader(Generic[SaidT]):
         self._event = ""
 
     def read(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> Iterator[FrameEvent[SaidT]]:
-        """Yield what the next frames say.
+        """Yield the events in the next frames.
 
-        Frames are combined to `TextAppended` only where `repeats` says that what is known of the event before them
-        holds for another one that differs in its text alone.
+        Frames are combined to `TextAppended` only if `repeats` returns that the findings about the previous event hold
+        for an event that differs in its text only.
         """
         position = 0
         while position < len(frames):
@@ -79,7 +77,7 @@ class FrameReader(Generic[SaidT]):
         return FrameEvent((frame,), said, value)
 
     def _text_in(self, frame: Frame) -> str:
-        """Return the text of a frame that is known but for its text, `""` for any other."""
+        """Return the text of a frame that differs from the previous one in its text only, else `""`."""
         data, before, behind = frame.data, self._before, self._behind
         if (
             not before
@@ -97,7 +95,7 @@ class FrameReader(Generic[SaidT]):
 
 
 def _appended_text(said: object) -> str:
-    """Return the text of an update that appends one text to an artifact and nothing else, `""` for anything else."""
+    """Return the text of an update that only appends a text to an artifact, `""` for anything else."""
     if not isinstance(said, TaskArtifactUpdateEvent) or not said.append:
         return ""
     match said.artifact.parts:
@@ -108,7 +106,7 @@ def _appended_text(said: object) -> str:
 
 
 def _around(text: str, data: bytes) -> tuple[bytes, bytes]:
-    """Return the bytes before and behind the first place where a text is written, empty where there is none."""
+    """Return the bytes before and after the first occurrence of a text, empty if there is none."""
     for written in (json.dumps(text).encode(), dump(text)):
         before, found, behind = data.partition(written)
         if text and found:

@@ -18,30 +18,28 @@ from inspector.session.exchanges import Exchanges
 _PAGE = 1000
 _SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 _SENDS_BACK = 100
-"""How many sends before a record are searched for the one that is about its task."""
+"""The number of earlier sends that are searched for the one about the task of a record."""
 
 LABEL_LENGTH = 200
-"""How many characters of a payload a record's label quotes, and its findings."""
-
+"""The largest length of labels, and of quotations in findings."""
 
 _Words: TypeAlias = tuple[str, str, str, str]
-"""The task, the context, the state and the label of a record: what is written again and again."""
+"""The task, the context, the state and the label of a record."""
 _NO_WORDS: _Words = ("", "", "", "")
 
 Subscriber: TypeAlias = Callable[[Sequence[Record]], None]
-"""What is called with the next records, which differ in number, time, size and bytes alone.
+"""Called with the next records, which differ in number, time, size and bytes only, or without any for other changes.
 
-It is called without a record where something else may have changed; it has to be quick, and to coalesce what is slow.
+It has to be fast.
 """
 
 
 class Journal:
-    """A capture with its subscribers; everything is masked here or before, and nothing is appended elsewhere.
+    """A capture with its subscribers; words and findings are masked here, payloads before.
 
-    `found` holds, for every rule that was broken, the records in which it was; `exchanges` sums up each exchange;
-    `running` ends, at a time, those that are under way; `sends` holds the number and the time of each request that
-    sends or subscribes, so that times can be shown relative to it; `last_seq` is the number of the last record that
-    the subscribers have been given.
+    `found` has the numbers of the records with findings, by rule; `running` the functions that end running exchanges;
+    `sends` the number and the time of each request that sends or subscribes; `last_seq` is the number of the last
+    record that the subscribers received.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor) -> None:
@@ -67,10 +65,7 @@ class Journal:
         findings: Sequence[Finding] = (),
         **members: Any,
     ) -> list[Record]:
-        """Append a record for each of the `payloads` and give them to every subscriber.
-
-        `members` are those of `Capture.append`.
-        """
+        """Append a record for each of the `payloads`; `members` are those of `Capture.append`."""
         words = task, context, state, label
         if (words, self.redactor.known) != self._masked_last[:2]:
             self._masked_last = words, self.redactor.known, self._mask_words(words)
@@ -89,7 +84,7 @@ class Journal:
         return records
 
     def replay(self, records: Iterable[Record]) -> None:
-        """Give the subscribers the next records that the capture has had all along."""
+        """Give the next records of an opened capture to the subscribers."""
         for _, group in groupby(records, _alike):
             self._offer(list(group))
 
@@ -112,9 +107,9 @@ class Journal:
         return tuple(replace(one, seen=self.redactor.text(one.seen)[:LABEL_LENGTH]) for one in findings)
 
     def send_of(self, record: Record) -> float | None:
-        """Return when the send began that a record belongs to, or None where there was none.
+        """Return the time of the request that a record is about, None if there was none.
 
-        It is that of its exchange, else the last one before the record about the same task, else the last one before.
+        It is the request of its exchange, or else the last one about the same task, or else the last one.
         """
         own = self.exchanges.get(record.exchange)
         if own is not None and own.operation in _SENDS:
@@ -127,16 +122,13 @@ class Journal:
         return self.sends[last - 1][1] if last else None
 
     def request_of(self, record: Record) -> Record:
-        """Return the record that opened the exchange of a record, or the record itself where it is in none."""
+        """Return the request of the exchange of a record, or the record itself outside of an exchange."""
         return self.capture.get(record.exchange) if record.exchange else record
 
     def subscribe(self, subscriber: Subscriber, *, replay: bool = False) -> Callable[[], None]:
-        """Call a subscriber with every batch of records from now on; with `replay`, first with those that there are.
-
-        Returns a function that ends the subscription.
-        """
+        """Call a subscriber with new records, with `replay` also earlier ones; return a function that unsubscribes."""
         if replay:
-            for first in range(1, self.last_seq + 1, _PAGE):  # by pages: a long capture is never in memory as a whole
+            for first in range(1, self.last_seq + 1, _PAGE):  # limits the use of memory
                 page = self.capture.slice(first, min(first + _PAGE - 1, self.last_seq))
                 for _, group in groupby(page, _alike):
                     subscriber(list(group))
@@ -144,11 +136,11 @@ class Journal:
         return lambda: self._subscribers.remove(subscriber)
 
     def notify(self) -> None:
-        """Call the subscribers without a record: something that is not recorded may have changed."""
+        """Call the subscribers without a record, because something else may have changed."""
         for subscriber in self._subscribers:
             subscriber(())
 
 
 def _alike(record: Record) -> Hashable:
-    """Return what frames have in common that are offered together; any other record is offered alone."""
+    """Return a key that is equal for frames that are offered together."""
     return (record[2:10], record.findings) if record.kind is Kind.FRAME and not record.meta else record.seq

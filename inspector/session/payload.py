@@ -27,11 +27,10 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
-from inspector.session.tasks import context_of, state_of, task_of, text_of
+from inspector.session.tasks import task_of, text_of
 
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
 OPERATIONS = frozenset(Operation)
-
 
 _WRAPPERS: Mapping[type[Event], str] = {
     Task: "task",
@@ -50,7 +49,8 @@ def payload_json(record: Record, request: Record) -> bytes:
         return _status(record)
     binding, dialect = interface_of(request)
     if record.kind is Kind.FRAME and (binding is None or binding.events):
-        return _data(record.raw)
+        frames = Decoder(len(record.raw) + 1).feed(record.raw)
+        return frames[0].data or b"" if frames else record.raw
     if binding is None or dialect is None or record.kind not in _PAYLOADS or record.operation not in OPERATIONS:
         return record.raw
     return binding.show(dialect, Operation(record.operation), record.raw, record.kind is Kind.REQUEST)
@@ -60,12 +60,6 @@ def interface_of(request: Record) -> tuple[Binding | None, Dialect | None]:
     """Return the binding and the dialect of an exchange from its request record; None where they are unknown."""
     binding = BINDINGS.get(str(request.meta.get("binding", "")))
     return binding, for_request(str(request.meta.get("dialect", "")), binding.name) if binding else None
-
-
-def _data(raw: bytes) -> bytes:
-    """Return the data of an SSE frame."""
-    frames = Decoder(len(raw) + 1).feed(raw)
-    return frames[0].data or b"" if frames else raw
 
 
 def _status(record: Record) -> bytes:
@@ -102,13 +96,13 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
             return describe(answer.like)
         case TaskArtifactUpdateEvent():
             name = answer.artifact.name or answer.artifact.artifact_id
-            return "artifact", answer.task_id, context_of(answer), "", _with_revision(answer, name)
+            return "artifact", answer.task_id, answer.context_id or "", "", _with_revision(answer, name)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
             label = _with_revision(answer, text_of(answer.status.message))
-            return event, task_of(answer), context_of(answer), state_of(answer), label
+            return event, task_of(answer), answer.context_id or "", answer.status.state, label
         case Message():
-            return "message", task_of(answer), context_of(answer), "", text_of(answer)
+            return "message", task_of(answer), answer.context_id or "", "", text_of(answer)
         case ProtocolError():
             code = "" if answer.code is None else f"{answer.code} "
             return "error", "", "", "", f"{code}{answer.words}"

@@ -7,7 +7,7 @@ import contextlib
 import time
 from dataclasses import dataclass, field
 
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.session import Session
 
@@ -15,14 +15,12 @@ FASTEST = 0.1
 """The shortest interval, in seconds."""
 
 _MOST_FAULTS = 5
-"""How many polls in a row may fail before polling stops."""
-
-_UNKNOWN = "TaskNotFoundError"
+"""The number of failed polls in a row after which polling stops."""
 
 
 @dataclass(slots=True)
 class Poll:
-    """A task that is polled, the interval in seconds, and the number of polls."""
+    """A polled task, the interval in seconds, the number of polls, and of those that failed in a row."""
 
     task_id: str
     every: float
@@ -42,28 +40,25 @@ class Polls:
         return len(self._polls)
 
     def get(self, task_id: str) -> Poll | None:
-        """Return the poll of a task, None where it is not polled."""
+        """Return the poll of a task, None if it is not polled."""
         return self._polls.get(task_id)
 
     def stop(self, task_id: str) -> None:
-        """Stop polling a task, after a running call was answered."""
-        poll = self._polls.get(task_id)
-        if poll is not None:
+        """Stop polling a task after the running call, if there is one."""
+        if poll := self._polls.get(task_id):
             poll.stopped.set()
 
     async def run(self, task_id: str, every: float) -> str:
-        """Poll a task until it has ended, is unknown, or the poll is stopped; return the reason.
-
-        A task that is polled already is not polled twice. Raises `FaultError` where GetTask is not available.
-        """
+        """Poll a task until it ends, is unknown, or polling is stopped, and return the reason; raises `FaultError`."""
         if task_id in self._polls:
             return "it is polled already"
         poll = self._polls[task_id] = Poll(task_id, max(FASTEST, every))
         self._session.note(f"polling task {task_id} every {poll.every:g} s", event="poll")
-        why = "it was broken off"
+        why = ""
         try:
-            while not (why := await self._ask(poll)):
-                await self._pause(poll)
+            while not (why := await self._poll(poll)):
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(poll.stopped.wait(), poll.every)
         except FaultError as error:
             why = error.fault.seen
             raise
@@ -73,28 +68,18 @@ class Polls:
             self._session.note(f"polled task {task_id} {times}: {why or 'it was broken off'}", event="poll")
         return why
 
-    async def _pause(self, poll: Poll) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(poll.stopped.wait(), poll.every)
-
-    async def _ask(self, poll: Poll) -> str:
+    async def _poll(self, poll: Poll) -> str:
         """Get the task once; return the reason to stop, or `""`."""
         if poll.stopped.is_set():
             return "it was stopped"
         began = time.time()
         fault = await self._session.get(poll.task_id).finish()
         poll.times += 1
-        if fault is not None:
-            return self._failed(poll, fault)
-        poll.faults = 0
-        tracked = self._session.tasks.get(poll.task_id)
-        account = tracked.now if tracked else None
-        if account is not None and account.updated >= began and is_terminal(account.state):
-            return f"it has ended as {short(account.state)}"
-        return ""
-
-    def _failed(self, poll: Poll, fault: Fault) -> str:
-        poll.faults += 1
-        if fault.code == _UNKNOWN:
+        poll.faults = poll.faults + 1 if fault else 0
+        if fault is not None and fault.code == "TaskNotFoundError":
             return "the agent does not know it"
-        return f"{poll.faults} polls in a row failed, the last: {fault.seen}" if poll.faults >= _MOST_FAULTS else ""
+        if fault is not None:
+            return f"{poll.faults} polls in a row failed, the last: {fault.seen}" if poll.faults >= _MOST_FAULTS else ""
+        tracked = self._session.tasks.get(poll.task_id)
+        ended = tracked and tracked.now.updated >= began and is_terminal(tracked.now.state)
+        return f"it has ended as {short(tracked.now.state)}" if tracked and ended else ""

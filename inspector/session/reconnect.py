@@ -1,11 +1,11 @@
-"""Reconnect to a stream that was lost while its task continued, and find what was missed."""
+"""Reconnect to a stream that was lost while its task continued, and find missed changes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import Task
@@ -47,10 +47,7 @@ class NextStep(StrEnum):
 
 
 def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream | None:
-    """Return the last stream of a task if it was lost, else None.
-
-    A stream that we stopped was not lost, nor one that ended because the task waits for the user.
-    """
+    """Return the last stream of a task if it was lost: not stopped by us, while the task was running."""
     if stream is None or stream.seconds is None or stream.how == "stopped":
         return None
     if is_terminal(task.now.state) or is_interrupted(task.now.state) or not task.now.moves:
@@ -72,18 +69,19 @@ def next_step(capture: Capture, drop: LostStream, tries: int) -> NextStep:
 
 def missed_changes(capture: Capture, drop: LostStream) -> TaskDiff | None:
     """Return the changes of the task since the stream was lost, None before a snapshot of the task was received."""
-    heard = capture.select(kinds=(Kind.FRAME, Kind.BODY), task=drop.task_id, after=drop.through, limit=_LOOKED_AT)
-    for record in heard:
-        told = canonical(record, capture.get(record.exchange)) if record.event == "task" else None
-        if isinstance(told, Task) and told.id == drop.task_id:
+    for record in _news(capture, drop):
+        task = canonical(record, capture.get(record.exchange)) if record.event == "task" else None
+        if isinstance(task, Task) and task.id == drop.task_id:
             after = drop.task.thaw()
-            after.apply(told, record.at)
+            after.apply(task, record.at)
             return compare_tasks(drop.task.thaw(), after)
     return None
 
 
 def has_news(capture: Capture, drop: LostStream) -> bool:
     """Return whether a response contained the task since the stream was lost."""
-    kinds = (Kind.FRAME, Kind.BODY)
-    found = capture.select(kinds=kinds, task=drop.task_id, after=drop.through, limit=_LOOKED_AT)
-    return any(one.event in ("task", "status", "artifact", "message") for one in found)
+    return any(record.event in ("task", "status", "artifact", "message") for record in _news(capture, drop))
+
+
+def _news(capture: Capture, drop: LostStream) -> list[Record]:
+    return capture.select(kinds=(Kind.FRAME, Kind.BODY), task=drop.task_id, after=drop.through, limit=_LOOKED_AT)

@@ -1,4 +1,4 @@
-"""Lists of records for those who show them: which records belong, in which row, without keeping the records."""
+"""Lists of rows for views: which records they show, without keeping the records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.findings.finding import Finding
 
 
 class Row(NamedTuple):
-    """One row: the sequence numbers of its first and last record, how many they are and their bytes together."""
+    """One row: the numbers of its first and last record, the number of records, and their size in bytes."""
 
     first: int
     last: int
@@ -21,11 +21,10 @@ class Row(NamedTuple):
 
 
 class RecordList:
-    """The records that a view shows, as rows; a run of chunks of one artifact is one row when `folded`.
+    """The records that a view shows, as rows; if `folded`, a run of chunks of one artifact is one row.
 
-    Chunks that come by several streams and by push at the same time make runs that grow side by side; any other record
-    ends the runs, and so does a chunk with other findings than those before it, so that folding hides nothing odd.
-    Keeps 16 bytes a row whatever the records hold, or 32 when `folded`, so that a million events stay cheap.
+    Runs of several streams grow at the same time; any other record ends them, and so does a chunk with other findings.
+    A row takes 16 bytes, or 32 if `folded`.
     """
 
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
@@ -42,7 +41,7 @@ class RecordList:
         return Row(first, self._lasts[index], self._counts[index], size) if self.folded else Row(first, first, 1, size)
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Add the next records, which differ in number, time, size and bytes alone, if they belong here."""
+        """Add the next records, which differ in number, time, size and bytes only, if they are accepted."""
         if not records or not self._accepts(records[0]):
             return
         first = records[0]
@@ -66,11 +65,10 @@ class RecordList:
             self._sizes[index] += sum([record.size for record in records])
 
     def extend(self, seqs: Sequence[int]) -> None:
-        """Take in records that a search found, in their order, each in a row of its own that knows no size."""
+        """Add the results of a search, each in its own row without a size."""
         self._add(seqs, [0] * len(seqs))
 
     def _add(self, seqs: Sequence[int], sizes: Sequence[int]) -> None:
-        """Give each record a row of its own."""
         self._firsts.extend(seqs)
         self._sizes.extend(sizes)
         if self.folded:
@@ -84,13 +82,12 @@ class RecordList:
             del column[:]
 
     def index_of(self, seq: int) -> int | None:
-        """Return the last row that begins at or before a record, which shows it in a list without runs."""
+        """Return the last row that begins at or before a record."""
         index = bisect_right(self._firsts, seq) - 1
         return index if index >= 0 else None
 
 
 def _run_of(chunk: Record) -> tuple[Kind, int, str, str]:
-    """Return what the chunks of one run have in common."""
     return chunk.kind, chunk.exchange, chunk.task, chunk.label
 
 

@@ -1,4 +1,4 @@
-"""What every exchange has in common: the request, the response head and the end, as records."""
+"""Records the request, the response head and the end of an exchange."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.capture.records import Kind, Record
-from inspector.findings.finding import Finding
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
@@ -15,11 +14,10 @@ from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head
 
 @dataclass(slots=True)
 class Recorder:
-    """Folds the observations of one exchange into records; who reads the payload extends it.
+    """Turns the observations of one exchange into records; subclasses read the payload.
 
-    `number` is the exchange's, once the request is out; `head` is the response's and `content_type` its media type,
-    without parameters and in lower case; `ending` says how it ended, None while it has not, and `fault` what broke it,
-    secrets masked.
+    `number` is that of the request's record; `content_type` is the media type without parameters in lower case;
+    `ending` is None until the end; `fault` is the reason for an irregular end, secrets masked.
     """
 
     journal: Journal
@@ -30,6 +28,10 @@ class Recorder:
     ending: Ending | None = field(default=None, init=False)
     fault: Fault | None = field(default=None, init=False)
 
+    def append(self, kind: Kind, at: float, **members: Any) -> list[Record]:
+        """Append records of this exchange; `members` are those of `Journal.append`."""
+        return self.journal.append(kind, at, exchange=self.number, operation=self.operation, **members)
+
     def take(self, seen: Observation) -> list[Record]:
         """Append the records for an observation and return them; none once the exchange has ended."""
         if self.ending is not None:
@@ -38,11 +40,9 @@ class Recorder:
             case Frames():
                 return self.take_frames(seen)
             case Sent():
-                return self._sent(seen)
+                return self.take_sent(seen)
             case Head():
-                self.head = seen
-                self.content_type = seen.header("content-type").partition(";")[0].strip().lower()
-                return self._head(seen)
+                return self.take_head(seen)
             case Body():
                 return self.take_body(seen)
             case Trailers():
@@ -55,62 +55,35 @@ class Recorder:
         raise NotImplementedError
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the body of a response that is no stream."""
+        """Append the body of a response that is not a stream."""
         raise NotImplementedError
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
-        """Append the status that ended a gRPC call; `members` are more of its record's."""
+        """Append the status of a gRPC call, with more members of its record."""
         text = self.journal.redactor.text
-        return self.journal.append(
-            Kind.TRAILERS,
-            seen.at,
-            exchange=self.number,
-            operation=self.operation,
-            **{"label": f"{seen.name} {seen.message}".strip()} | members,
-            meta={
-                "code": seen.code,
-                "name": seen.name,
-                "message": text(seen.message),
-                "headers": self.journal.redactor.headers(seen.headers),
-            },
+        meta = {
+            "code": seen.code,
+            "name": seen.name,
+            "message": text(seen.message),
+            "headers": self.journal.redactor.headers(seen.headers),
+        }
+        return self.append(
+            Kind.TRAILERS, seen.at, **{"label": f"{seen.name} {seen.message}".strip()} | members, meta=meta
         )
 
-    def request_members(self) -> dict[str, Json]:
-        """Return what is known of the request besides its bytes, as members of its record."""
-        return {}
-
-    def request_meta(self) -> dict[str, Json]:
-        """Return what is known of the request besides its bytes, for its `meta`."""
-        return {}
-
-    def mask(self, raw: bytes, *, asked: bool = False) -> bytes:  # noqa: ARG002 - for those who extend this
-        """Mask the secrets in a body of this exchange; `asked` says that it is the request's."""
+    def mask(self, raw: bytes, *, asked: bool = False) -> bytes:  # noqa: ARG002 - for subclasses
+        """Mask the secrets in a body of this exchange; `asked` for the body of the request."""
         return self.journal.redactor.body(raw)
 
-    def judge_head(self, head: Head) -> tuple[Finding, ...]:  # noqa: ARG002 - for those who extend this
-        """Judge the head of the response."""
-        return ()
-
-    def judge_end(self, ended: Ended) -> tuple[Finding, ...]:  # noqa: ARG002 - for those who extend this
-        """Judge how the exchange ended."""
-        return ()
-
-    def end_words(self, ended: Ended) -> str:
-        """Say how the exchange ended, where nothing went wrong."""
-        return ended.how.value
-
-    def payload_members(self) -> dict[str, Json]:
-        """Return what the end of the exchange says of its payload, as members of its record."""
-        return {}
-
     def stop(self, at: float) -> None:
-        """Record that we stopped listening before the exchange was over; an exchange that is over stays as it is."""
+        """Record that we stopped the exchange, if it has not ended."""
         so_far = self.journal.exchanges.get(self.number)
         if so_far is not None and self.ending is None:
             seconds = max(0.0, at - so_far.at)
             self.take_end(Ended(at, Ending.STOPPED, seconds, so_far.events, so_far.received))
 
-    def _sent(self, sent: Sent) -> list[Record]:
+    def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
+        """Append the request, with more members of its record and of their `meta`."""
         redactor = self.journal.redactor
         records = self.journal.append(
             Kind.REQUEST,
@@ -121,20 +94,21 @@ class Recorder:
                 "method": sent.method,
                 "url": redactor.url(sent.url),
                 "headers": redactor.headers(sent.headers),
-                **self.request_meta(),
+                **(meta or {}),
             },
-            **self.request_members(),
+            **members,
         )
         self.number = records[0].seq
         self.journal.running[self.number] = self.stop
         return records
 
-    def _head(self, head: Head) -> list[Record]:
-        return self.journal.append(
+    def take_head(self, head: Head, **members: Any) -> list[Record]:
+        """Append the response head, with more members of its record."""
+        self.head = head
+        self.content_type = head.header("content-type").partition(";")[0].strip().lower()
+        return self.append(
             Kind.RESPONSE,
             head.at,
-            exchange=self.number,
-            operation=self.operation,
             label=f"{head.status} {head.reason}".strip(),
             meta={
                 "status": head.status,
@@ -143,11 +117,11 @@ class Recorder:
                 "headers": self.journal.redactor.headers(head.headers),
                 "streamed": head.streamed,
             },
-            findings=self.judge_head(head),
+            **members,
         )
 
-    def take_end(self, ended: Ended) -> list[Record]:
-        """Append how the exchange ended."""
+    def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
+        """Append the end of the exchange; `label` describes a regular end, `members` are more of its record."""
         self.ending = ended.how
         self.journal.running.pop(self.number, None)
         meta: dict[str, Json] = {
@@ -159,15 +133,11 @@ class Recorder:
         if ended.fault is not None:
             fault = self.fault = replace(ended.fault, seen=self.journal.redactor.text(ended.fault.seen))
             meta |= {"whose": fault.whose.value, "seen": fault.seen, "hint": fault.hint}
-        findings = self.judge_end(ended)
-        return self.journal.append(
+        return self.append(
             Kind.END,
             ended.at,
-            exchange=self.number,
-            operation=self.operation,
-            label=self.fault.seen if self.fault else self.end_words(ended),
+            label=self.fault.seen if self.fault else label or ended.how.value,
             payloads=[(len(ended.rest), self.mask(ended.rest))],
             meta=meta,
-            findings=findings,
-            **self.payload_members(),
+            **members,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from inspector.session.card.changes import CardHistory
 from inspector.session.compose.build import compose
 from inspector.session.compose.checks import check_message
 from inspector.session.compose.draft import Draft
-from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request
+from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request, usage_error
 from inspector.session.connection import (
     Connection,
     find_card,
@@ -45,7 +46,7 @@ from inspector.session.connection import (
     unavailable_reason,
 )
 from inspector.session.exchange import CallContext, Exchange
-from inspector.session.exporters.curl import as_curl, recorded
+from inspector.session.exporters import curl
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.push.service import PushService
@@ -58,27 +59,26 @@ from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import normalise
 
-_NOT_CONNECTED = "No agent is connected."
-
 
 class Session:
-    """One agent, the webhook service and the capture; only the session appends records.
+    """One agent, the webhook service and the capture.
 
-    `connection` is None until `connect` has found a card; `history` has the versions of the card. Everything runs on
-    one event loop.
+    `connection` is None until `connect` has found a card; `history` has the versions of the card.
     """
 
     recorded = False
-    """Whether this is a recording, to which nothing can be added."""
+    """Whether this is a capture that was opened, to which nothing can be added."""
 
-    def __init__(self, capture: Path, settings: Settings | None = None) -> None:
+    def __init__(
+        self, path: Path, settings: Settings | None = None, *, capture: Callable[[Path], Capture] = Capture.create
+    ) -> None:
         self.settings = settings or Settings()
         redactor = Redactor()
         for value in self.settings.secret_headers.values():
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
-        self.journal = Journal(self._capture(capture), redactor)
+        self.journal = Journal(capture(path), redactor)
         self.marks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
@@ -95,10 +95,6 @@ class Session:
             tls=self.settings.receiver_tls,
         )
 
-    @staticmethod
-    def _capture(path: Path) -> Capture:
-        return Capture.create(path)
-
     async def close(self) -> None:
         """Stop the receiver, end running exchanges, close every connection and complete the capture."""
         await self.push.close()
@@ -113,8 +109,7 @@ class Session:
     async def connect(self, reference: str) -> Connection:
         """Fetch the card of an agent and choose an interface; raises `FaultError`.
 
-        Credentials are sent to the origin of the reference and to trusted origins only. User and password in the
-        reference are credentials, too.
+        Credentials, including those in the reference, are sent to its origin and to trusted origins only.
         """
         self.connection = None
         self.credentials = self.settings.credentials()
@@ -130,10 +125,7 @@ class Session:
         return self.connection
 
     async def refresh(self) -> Connection:
-        """Fetch the card again; keep the interface in use if the card still has it.
-
-        Raises `FaultError` where no agent is connected, or it has no card any more.
-        """
+        """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
         after = None if before.url else read_card_file(self.journal, before.reference, before)
         if after is None:
@@ -153,7 +145,7 @@ class Session:
 
     @property
     def choice(self) -> Choice:
-        """Return the interface in use; raises `FaultError` where there is none."""
+        """Return the interface in use; raises `FaultError` if there is none."""
         connection = self._connected()
         if connection.choice is None:
             reasons = "; ".join(option.reason for option in options(connection.card)) or "it declares none"
@@ -164,22 +156,18 @@ class Session:
 
     @property
     def host(self) -> str:
-        """Return the host of the agent, for names and titles."""
+        """Return the host of the agent."""
         return urlsplit(self.connection.url).netloc.rpartition("@")[2] if self.connection else ""
 
     def unavailable_reason(self, operation: Operation) -> str:
-        """Return why an operation is not available with the connected agent, `""` where it is.
-
-        An operation that the card denies can be called anyway, to see the agent's response.
-        """
-        connection = self.connection
-        return (
-            unavailable_reason(operation, connection.choice, connection.card) if connection else "no agent is connected"
-        )
+        """Return why an operation is not available according to the card, `""` if it is; it can be called anyway."""
+        if self.connection is None:
+            return "no agent is connected"
+        return unavailable_reason(operation, self.connection.choice, self.connection.card)
 
     def _connected(self) -> Connection:
         if self.connection is None:
-            raise _usage(_NOT_CONNECTED, "Connect to one first.")
+            raise usage_error("No agent is connected.", "Connect to one first.")
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
@@ -206,10 +194,9 @@ class Session:
     # ── messages ──
 
     def send(self, draft: Draft, *, stream: bool, choice: Choice | None = None, keep_warnings: bool = False) -> Call:
-        """Prepare a message; nothing is sent or recorded before the call is iterated.
+        """Prepare a message, with a webhook if push is on; iterate over the call to send it.
 
-        With push on, a webhook is registered with it. `keep_warnings` records the warnings beside the request, because
-        the user has seen them. Raises `FaultError` where no agent is connected, `DraftError` for an invalid draft.
+        `keep_warnings` records the warnings with the request. Raises `FaultError`, for an invalid draft `DraftError`.
         """
         choice = choice or self.choice
         webhook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.generation) if self.push.on else None
@@ -227,23 +214,23 @@ class Session:
         return self._call(context, request, wire, webhook=webhook, warnings=warnings)
 
     def send_raw(self, text: str, like: Call) -> Call:
-        """Prepare a raw request, valid or not; its response is read like that of the call that it was made from.
+        """Prepare a raw request; its response is read like that of another call.
 
-        Credentials are added except for headers that the text has. Raises `FaultError` where the text is not a request.
+        Credentials are added except for headers in the text. Raises `FaultError` if the text is not a request.
         """
         wire = read_request(text, like.wire, like.exchange.call)
         return self._call(raw_context(wire, like.exchange.call), like.request, wire, webhook=like.webhook, raw=True)
 
     def send_again(self, exchange: int, choice: Choice) -> Call:
-        """Prepare the message of an earlier exchange as a new message over any interface; raises `FaultError`."""
+        """Prepare the message of an earlier exchange as a new message; raises `FaultError`."""
         request = self.journal.capture.get(exchange)
         if RAW_REQUEST in request.meta.get("deliberate", ()):
             seen = f"Record #{exchange} was written by hand: it is no message that could be said in another way."
-            raise _usage(seen, "C in the detail copies it as curl.")
+            raise usage_error(seen, "C in the detail copies it as curl.")
         again = sent_message(request)
         if again is None:
             seen = f"Record #{exchange} carries no message that could be sent again."
-            raise _usage(seen, "Select a message that was sent, or its answer.")
+            raise usage_error(seen, "Select a message that was sent, or its answer.")
         message = again.message.model_copy(update={"message_id": str(uuid.uuid4())})
         return self.call(
             Operation(request.operation),
@@ -274,15 +261,15 @@ class Session:
         return self.call(Operation.LIST, request or ListTasksRequest())
 
     def set_push(self, config: PushConfig) -> Call:
-        """Prepare CreateTaskPushNotificationConfig; the secrets in the configuration are masked from now on."""
+        """Prepare CreateTaskPushNotificationConfig; its secrets are masked from now on."""
         for secret in (config.token, config.authentication.credentials if config.authentication else None):
             self.journal.redactor.add(secret or "")
         return self.call(Operation.SET_PUSH, config, task_id=config.task_id or "")
 
     def get_push(self, task_id: str, config_id: str = "") -> Call:
-        """Prepare GetTaskPushNotificationConfig; before 1.0 the only configuration of a task needs no id."""
-        request = PushConfigRequest(task_id=task_id, id=config_id) if config_id else PushConfigRequest(task_id=task_id)
-        return self.call(Operation.GET_PUSH, request, task_id=task_id)
+        """Prepare GetTaskPushNotificationConfig; before 1.0 the id of the configuration is optional."""
+        members: dict[str, Any] = {"id": config_id} if config_id else {}
+        return self.call(Operation.GET_PUSH, PushConfigRequest(task_id=task_id, **members), task_id=task_id)
 
     def list_push(self, task_id: str) -> Call:
         """Prepare ListTaskPushNotificationConfigs."""
@@ -293,7 +280,7 @@ class Session:
         return self.call(Operation.DELETE_PUSH, PushConfigRequest(task_id=task_id, id=config_id), task_id=task_id)
 
     def extended_card(self) -> Call:
-        """Prepare GetExtendedAgentCard; the answer of the exchange is the card."""
+        """Prepare GetExtendedAgentCard."""
         return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest())
 
     def call(
@@ -307,9 +294,9 @@ class Session:
         label: str = "",
         webhook: WebhookRegistration | None = None,
     ) -> Call:
-        """Prepare any operation on the interface in use, or on another; raises `FaultError` where it does not exist.
+        """Prepare any operation on the interface in use or on another; raises `FaultError` if it does not exist.
 
-        The request is addressed to the tenant of the interface unless it names one.
+        The tenant is that of the interface unless the request has one.
         """
         choice = choice or self.choice
         if choice.interface.tenant and not request.tenant:
@@ -326,39 +313,31 @@ class Session:
     # ── records ──
 
     def note(self, text: str, event: str = "") -> None:
-        """Record something that the session did or saw; `event` names the part of the session, if any."""
+        """Record a note of the session; `event` is its kind."""
         self.journal.append(Kind.NOTE, time.time(), label=text, event=event)
         self.journal.notify()
 
-    def request_of(self, record: Record) -> Record:
-        """Return the record that began the exchange of a record, or the record itself outside of an exchange."""
-        return self.journal.request_of(record)
-
     def payload(self, record: Record) -> bytes:
         """Return the payload of a record, as JSON text where it can be read."""
-        return payload_json(record, self.request_of(record))
+        return payload_json(record, self.journal.request_of(record))
 
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
-        request = self.request_of(record)
+        request = self.journal.request_of(record)
         binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
         if request.kind is not Kind.REQUEST or binding is None:
-            raise _usage("Nothing was asked here that curl could ask.")
-        wire = recorded(request, binding)
+            raise usage_error("Nothing was asked here that curl could ask.")
+        wire = curl.recorded(request, binding)
         if isinstance(wire, GrpcRequest):
-            return as_curl(self.credentials.sign_call(wire, theirs=True))
-        return as_curl(self.credentials.sign(wire, theirs=True))
+            return curl.write(self.credentials.sign_call(wire, theirs=True))
+        return curl.write(self.credentials.sign(wire, theirs=True))
 
 
 def _context(
     choice: Choice, operation: Operation, request: Request, request_id: str, task_id: str, context_id: str, label: str
 ) -> CallContext:
-    """Make the context of a call; raises `FaultError` where the interface does not have the operation."""
+    """Return the context of a call; raises `FaultError` if the interface does not have the operation."""
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
-        raise _usage(f"{not_offered(operation, choice)}.")
+        raise usage_error(f"{not_offered(operation, choice)}.")
     return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, label)
-
-
-def _usage(seen: str, hint: str = "") -> FaultError:
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))

@@ -1,4 +1,4 @@
-"""What the user chose for a session, made from the plain options of a command line."""
+"""The settings of a session, from the options of a command line."""
 
 from __future__ import annotations
 
@@ -26,15 +26,12 @@ _PLAIN_HEADERS = frozenset(
         "x-request-id",
     }
 )
-"""Headers whose value is no secret; a service parameter may carry a credential, so every other one counts as one."""
+"""Headers whose values are not secret; all other headers may contain credentials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user chose for a session: credentials, wishes for the interface, the receiver's address, limits.
-
-    `api_key` goes where the card says that it belongs.
-    """
+    """The settings of a session; the card defines where the `api_key` is sent."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     api_key: str = field(default="", repr=False)
@@ -50,21 +47,17 @@ class Settings:
 
     @property
     def secret_headers(self) -> dict[str, str]:
-        """Return the headers whose values are masked wherever they stand, and sent to trusted origins alone."""
+        """Return the headers whose values are masked, and sent to trusted origins only."""
         return {name: value for name, value in self.headers.items() if name.lower() not in _PLAIN_HEADERS}
 
-    @property
-    def plain_headers(self) -> dict[str, str]:
-        """Return the headers that are no secret and go with every request."""
-        return {name: value for name, value in self.headers.items() if name.lower() in _PLAIN_HEADERS}
-
     def credentials(self, home: str = "", userinfo: str = "") -> Credentials:
-        """Return the credentials for an origin and the trusted ones; a given Authorization replaces the `userinfo`."""
+        """Return the credentials for an origin and trusted ones; an Authorization header replaces the `userinfo`."""
         headers = self.secret_headers
+        plain = {name: value for name, value in self.headers.items() if name not in headers}
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
         origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
-        return Credentials(headers, origins, plain=self.plain_headers)
+        return Credentials(headers, origins, plain=plain)
 
     def credentials_for(self, reference: str) -> Credentials:
         """Return the credentials for the origin of a reference."""
@@ -73,14 +66,10 @@ class Settings:
 
 
 def settings_from(options: Options) -> Settings:
-    """Make the settings of a session; a header that is given more than once has all its values (RFC 9110 5.3).
-
-    Raises `FaultError` for a certificate that is none.
-    """
-    bearer = [("Authorization", f"Bearer {options.bearer}")] if options.bearer else []
+    """Join repeated headers (RFC 9110 5.3) and load the certificate; raises `FaultError` if it is invalid."""
     headers = _joined((*options.svc_params, *options.headers))
-    if not any(name.lower() == "authorization" for name in headers):
-        headers |= dict(bearer)
+    if options.bearer and not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = f"Bearer {options.bearer}"
     return Settings(
         headers=headers,
         api_key=options.api_key,

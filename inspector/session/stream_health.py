@@ -1,7 +1,4 @@
-"""Measures of a stream: first byte, rate, gaps, bytes, how it ended, and whether it was buffered on the way.
-
-Everything is computed on demand from the summary of its exchange.
-"""
+"""Measures of a stream: first byte, rate, gaps, size, its end, and whether it was buffered on the way."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ from enum import StrEnum
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.protocol.jsonvalue import parse
-from inspector.session.arrivals import ArrivalHistogram
-from inspector.session.exchanges import ExchangeSummary
+from inspector.session.exchanges import ArrivalHistogram, ExchangeSummary
 from inspector.session.payload import payload_json
 
 _FEW = 3
@@ -22,13 +18,13 @@ _FEW = 3
 _SILENCE = 1.0
 """The shortest silence before a burst that suggests buffering, in seconds."""
 _BURST = 0.05
-"""The largest part of the duration of a stream that such a burst takes."""
+"""The largest part of the duration of a stream that such a burst lasts."""
 _LOOKED_AT = 50
-"""How many events at either end of a stream are searched for timestamps."""
+"""The number of events at either end of a stream that are searched for timestamps."""
 
 
 class StreamEnd(StrEnum):
-    """Whether a stream is open, or how it ended; only `DONE` is a regular end."""
+    """The end of a stream; only `DONE` is a regular end."""
 
     OPEN = "open"
     DONE = "ended"
@@ -43,10 +39,10 @@ _ENDS = {"complete": StreamEnd.DONE, "broken": StreamEnd.BROKEN, "stopped": Stre
 
 @dataclass(frozen=True, slots=True)
 class StreamHealth:
-    """The measures of a stream at one moment; times in seconds, `rate` in events per second.
+    """The measures of a stream; times in seconds, `rate` in events per second.
 
-    `first_byte` is the time from the request to the response head, `first_event` to the first event, None before they
-    arrived. `idle` is the time since the last event, 0 after the end. `buffered` is the reason to suspect buffering.
+    `first_byte` and `first_event` are the times from the request to the response head and to the first event; `idle`
+    is the time since the last event, 0 after the end; `buffered` is the reason to suspect buffering.
     """
 
     number: int
@@ -80,19 +76,17 @@ class StreamHealth:
 def health(
     summary: ExchangeSummary, now: float, span: float | None = None, *, recorded: bool = False
 ) -> StreamHealth | None:
-    """Return the measures of a stream at a moment, None for an exchange without a stream.
-
-    `span` is the time between the first and the last event by the agent's timestamps, None where there are none.
-    """
+    """Return the measures of a stream, None for an exchange without a stream; `span` is that of `dated_span`."""
     pulse = summary.pulse
     if pulse is None:
         return None
     over = summary.seconds is not None or recorded
-    going = summary.last_at if recorded else max(now, summary.last_at)
-    end_at = pulse.began + summary.seconds if summary.seconds is not None else going
-    end = _ENDS.get(summary.how, StreamEnd.BROKEN)
-    if summary.seconds is None:
-        end = StreamEnd.UNKNOWN if recorded else StreamEnd.OPEN
+    if summary.seconds is not None:
+        end, end_at = _ENDS.get(summary.how, StreamEnd.BROKEN), pulse.began + summary.seconds
+    elif recorded:
+        end, end_at = StreamEnd.UNKNOWN, summary.last_at
+    else:
+        end, end_at = StreamEnd.OPEN, max(now, summary.last_at)
     total = max(0.0, end_at - pulse.began)
     flowing = pulse.last - pulse.first
     rate = (sum(pulse.slices) - 1) / flowing if flowing > 0 else 0.0
@@ -118,20 +112,18 @@ def health(
 
 def looks_buffered(summary: ExchangeSummary) -> bool:
     """Return whether all events arrived in a burst after a long silence, which alone proves nothing."""
-    pulse = summary.pulse
-    if pulse is None or summary.seconds is None or summary.events < _FEW:
+    pulse, seconds = summary.pulse, summary.seconds
+    if pulse is None or seconds is None or summary.events < _FEW:
         return False
-    silence, burst = pulse.first - pulse.began, pulse.last - pulse.first
-    return silence >= _SILENCE and burst <= _BURST * summary.seconds
+    return pulse.first - pulse.began >= _SILENCE and pulse.last - pulse.first <= _BURST * seconds
 
 
 def _held_back(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, span: float | None) -> str:
     if not looks_buffered(summary):
         return ""
     burst = pulse.last - pulse.first
-    came = (
-        f"nothing for {pulse.first - pulse.began:.1f} s, then {summary.events:,} events within {burst * 1000:,.0f} ms"
-    )
+    silence = f"nothing for {pulse.first - pulse.began:.1f} s"
+    came = f"{silence}, then {summary.events:,} events within {burst * 1000:,.0f} ms"
     if span is None:
         return f"perhaps buffered on the way: {came}"
     if span > max(4 * burst, total / 4):
@@ -140,10 +132,7 @@ def _held_back(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, 
 
 
 def dated_span(capture: Capture, summary: ExchangeSummary) -> float | None:
-    """Return the time between the timestamps of the first and the last event, None for fewer than two.
-
-    Only a few events at either end are searched.
-    """
+    """Return the time between the timestamps of the first and the last event, None for fewer than two."""
     first = capture.select(kinds=(Kind.FRAME,), exchange=summary.number, limit=_LOOKED_AT)
     around = capture.slice(max(summary.number, summary.last_seq - _LOOKED_AT), summary.last_seq)
     last = [one for one in around if one.exchange == summary.number and one.kind is Kind.FRAME]
@@ -153,13 +142,10 @@ def dated_span(capture: Capture, summary: ExchangeSummary) -> float | None:
 
 
 def _dated(record: Record, request: Record) -> float | None:
-    """Return the timestamp in the status of an event, wherever its protocol version has it."""
-    value = parse(payload_json(record, request))
-    found = _timestamp(value, 4)
-    if not isinstance(found, str):
-        return None
+    """Return the timestamp in the status of an event of any protocol version."""
+    found = _timestamp(parse(payload_json(record, request)), 4)
     try:
-        return datetime.fromisoformat(found).timestamp()
+        return datetime.fromisoformat(found).timestamp() if isinstance(found, str) else None
     except (ValueError, OverflowError, OSError):
         return None
 

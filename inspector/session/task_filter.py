@@ -1,4 +1,4 @@
-"""Which tasks are wanted: a filter for the known ones, and the same asked of the agent (1.0 section 3.1.4)."""
+"""A filter for tasks, and the same filter as a request to the agent (1.0 section 3.1.4)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _AGE = re.compile(r"(\d{1,9}) ?(s|min|h|d)")
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """What tasks must have in common; an empty member asks for nothing.
+    """The conditions for tasks, unless empty.
 
-    `context` is an id or how it begins, `state` the 1.0 name, `since` seconds since 1970.
+    `context` is the beginning of an id, `state` the 1.0 name, `since` seconds since 1970.
     """
 
     context: str = ""
@@ -32,13 +32,13 @@ class TaskFilter:
 
     @property
     def words(self) -> str:
-        """Say in a line what is asked for."""
+        """Return the conditions in one line."""
         since = datetime.fromtimestamp(self.since).astimezone().isoformat(" ", "seconds")[:19] if self.since else ""
         told = (("context", self.context), ("state", short(self.state)), ("since", since))
         return "   ".join(f"{name} {value}" for name, value in told if value)
 
     def matches(self, task: TrackedTask) -> bool:
-        """Say whether a task is wanted; how it stands since when is what the agent says, else when it was heard of."""
+        """Return whether a task meets the conditions; its time is the agent's timestamp, or else the last event."""
         account = task.now
         if self.context and not account.context_id.startswith(self.context):
             return False
@@ -47,7 +47,7 @@ class TaskFilter:
         return not self.since or (timestamp_seconds(account.status.timestamp) or account.updated) >= self.since
 
     def request(self, known: Iterable[TrackedTask], *, page_token: str = "", page_size: int = 0) -> ListTasksRequest:
-        """Return the request for such tasks; the beginning of one known context stands for it."""
+        """Return the request for such tasks; the beginning of a context id is completed if it is unambiguous."""
         contexts = {task.now.context_id for task in known if task.now.context_id.startswith(self.context)}
         context = contexts.pop() if self.context and len(contexts) == 1 else self.context
         since = datetime.fromtimestamp(self.since, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -62,10 +62,7 @@ class TaskFilter:
 
 
 def read_filter(context: str, state: str, since: str, now: float) -> TaskFilter:
-    """Read a filter as it was typed: states as people say them, a time with its zone or an age like `10min`, `2 h`.
-
-    Raises `ValueError` with a sentence.
-    """
+    """Read a filter from short states and a time or an age like `10min`; raises `ValueError` with a sentence."""
     return TaskFilter(context.strip(), _state(state.strip()), _since(since.strip(), now))
 
 

@@ -1,4 +1,4 @@
-"""Folds events into tasks: each task as the answers of the agent report it, and as its push notifications do."""
+"""Folds events into tasks, separately for responses of the agent and for push notifications."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEve
 from inspector.session.exchanges import Exchanges
 
 EVENTS = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
-"""What is about a task, the most frequent first."""
+"""The classes of events, the most frequent first."""
 
 
 @dataclass(slots=True)
 class TrackedTask:
-    """One task, assembled apart for each way in, so that a chunk which came by both is not there twice.
+    """One task, from responses (`answered`) and from push notifications (`pushed`), which may repeat each other.
 
     `stream` is the exchange whose stream reports on the task now, 0 for none.
     """
@@ -31,7 +31,7 @@ class TrackedTask:
 
     @property
     def now(self) -> AssembledTask:
-        """Return the account to believe: what the agent answered, unless only pushes went on."""
+        """Return `answered`, unless only `pushed` is up to date."""
         answered, pushed = self.answered, self.pushed
         if not answered.events or (not is_terminal(answered.state) and pushed.updated > answered.updated):
             return pushed if pushed.events else answered
@@ -39,10 +39,9 @@ class TrackedTask:
 
 
 class TaskFold:
-    """Folds recorded events into tasks, which it keeps in the order in which they were first seen.
+    """Folds recorded events into tasks, for live sessions, opened captures and time travel.
 
-    Nothing else does: a live session, an opened capture and time travel each use one, and give it each record together
-    with the event in it. `exchanges` has the summaries of the records so far.
+    `exchanges` has the summaries of the records so far.
     """
 
     def __init__(self, exchanges: Exchanges) -> None:
@@ -56,22 +55,21 @@ class TaskFold:
         return task_id in self._by_id
 
     def get(self, task_id: str) -> TrackedTask | None:
-        """Return a task, or None where no event was about it."""
+        """Return a task, or None before its first event."""
         return self._by_id.get(task_id)
 
     def all(self) -> list[TrackedTask]:
-        """Return the tasks, the one first seen last at the front."""
+        """Return the tasks, the newest first."""
         return list(reversed(self._by_id.values()))
 
     def adopt(self, task: TrackedTask) -> None:
-        """Continue from a task as it was at an earlier moment."""
+        """Continue from a task at an earlier moment."""
         self._by_id[task.id] = task
 
     def take(self, records: Sequence[Record], said: object) -> None:
-        """Fold the event that records carry: one record, or one for each text of a `TextAppended`.
+        """Fold the event in a record, or in one record for each text of a `TextAppended`.
 
-        `said` is the event or the list of tasks in them; anything else changes no task, nor do deliveries that were
-        not accepted. The end of a stream leaves its task to the next stream.
+        `said` is the event or the list of tasks; anything else is ignored, as are rejected deliveries.
         """
         first = records[0]
         if first.kind is Kind.END:
@@ -85,11 +83,7 @@ class TaskFold:
                 self._apply(records, task)
 
     def _apply(self, records: Sequence[Record], event: Event | TextAppended) -> None:
-        """Apply an event to the account of the way by which it came.
-
-        While one stream reports on the task, other answers are believed about its end alone: whatever else they say
-        arrives by that stream too, and would be there twice.
-        """
+        """Apply an event; while a stream reports on its task, other responses may only end it, to avoid duplicates."""
         first, at, task_id = records[0], records[-1].at, task_of(event)
         tracked = self._by_id.get(task_id)
         if tracked is None:
@@ -119,20 +113,10 @@ class TaskFold:
 
 
 def task_of(event: Event | TextAppended) -> str:
-    """Return the id of the task that an event is about, `""` for a message outside of any task."""
+    """Return the id of the task of an event, `""` for a message outside of any task."""
     return event.id if isinstance(event, Task) else event.task_id or ""
 
 
-def context_of(event: Event) -> str:
-    """Return the id of the context that an event is in."""
-    return event.context_id or ""
-
-
-def state_of(event: Event) -> str:
-    """Return the state that an event tells, `""` for one that tells none."""
-    return event.status.state if isinstance(event, (Task, TaskStatusUpdateEvent)) else ""
-
-
 def text_of(message: Message | None) -> str:
-    """Return the text of a message: its text parts, one beside the other."""
+    """Return the text parts of a message, joined by spaces."""
     return " ".join(part.text for part in message.parts if part.text) if message else ""

@@ -24,8 +24,9 @@ from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.session.compose.build import compose
 from inspector.session.compose.draft import text_draft
-from inspector.session.exporters.curl import LARGEST_COMMAND, as_curl
-from inspector.session.exporters.httpx_program import as_httpx
+from inspector.session.exporters.curl import LARGEST_COMMAND
+from inspector.session.exporters.curl import write as as_curl
+from inspector.session.exporters.httpx_program import write as as_httpx
 
 PATIENCE = 20.0
 HAS_CURL = shutil.which("curl") is not None

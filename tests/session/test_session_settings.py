@@ -52,7 +52,7 @@ def test_a_header_that_is_given_more_than_once_has_all_its_values():
 def test_every_header_is_a_secret_unless_it_is_known_to_be_none():
     settings = Settings(headers={"Authorization": "a", "X-Custom": "b", "a2a-extensions": "c", "Traceparent": "d"})
     assert settings.secret_headers == {"Authorization": "a", "X-Custom": "b"}
-    assert settings.plain_headers == {"a2a-extensions": "c", "Traceparent": "d"}
+    assert settings.credentials().plain == {"a2a-extensions": "c", "Traceparent": "d"}
 
 
 def test_the_repr_shows_no_secret():

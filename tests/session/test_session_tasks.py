@@ -25,7 +25,8 @@ from inspector.protocol.text_buffer import GrowingText
 from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.exchanges import Exchanges
-from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, context_of, state_of, task_of, text_of
+from inspector.session.payload import describe
+from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of, text_of
 
 
 def status(state: str, id: str = "t") -> TaskStatusUpdateEvent:  # noqa: A002
@@ -206,7 +207,7 @@ def test_pushes_are_an_account_of_their_own(folding: Folding):
     ],
 )
 def test_what_an_event_is_about(event: Any, about: tuple[str, str, str]):
-    assert (task_of(event), context_of(event), state_of(event)) == about
+    assert describe(event)[1:4] == about
 
 
 def test_the_text_of_a_message_is_that_of_its_text_parts():

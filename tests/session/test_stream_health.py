@@ -9,8 +9,7 @@ import pytest
 from aiohttp import web
 from scripted import Agent, Heard, OpenSession, artifact, frame, say, status, streaming, task
 
-from inspector.session.arrivals import SLICES, ArrivalHistogram
-from inspector.session.exchanges import ExchangeSummary
+from inspector.session.exchanges import SLICES, ArrivalHistogram, ExchangeSummary
 from inspector.session.session import Session
 from inspector.session.stream_health import StreamEnd, StreamHealth, dated_span, health, looks_buffered
 

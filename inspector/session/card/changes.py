@@ -36,9 +36,9 @@ class CardHistory:
 
     def see(self, raw: bytes, at: float) -> None:
         """Add the current card."""
-        known = next((one for one in self._versions if one.raw == raw), None)
+        known = next((card for card in self._versions if card.raw == raw), None)
         now = replace(known, last=at) if known else SeenCard(raw, at, at)
-        self._versions = [now, *(one for one in self._versions if one is not known)]
+        self._versions = [now, *(card for card in self._versions if card is not known)]
 
     def earlier(self) -> list[EarlierCard]:
         """Compare the current card with each earlier version, newest first."""
@@ -49,7 +49,7 @@ class CardHistory:
 
 
 def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
-    """Compare the extended card with the public one: as they were served, or as read where their shapes differ."""
+    """Compare the extended card with the public one; as read if their protocol versions differ."""
     card, dialect = read_card(extended)
     if dialect.generation == public.dialect.generation or not isinstance(card, AgentCard):
         return difference(_read(public.raw), extended)

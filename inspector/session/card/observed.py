@@ -1,4 +1,4 @@
-"""What an agent was seen to do, beside what its card says that it can do."""
+"""Compare the capabilities that a card declares with what the agent was observed to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FAILED = frozenset({"error", "unreadable"})
 
 @dataclass(slots=True)
 class CallCounts:
-    """How one operation fared: calls that were answered and that were not, events of its streams, the last refusal."""
+    """The results of an operation: calls that succeeded and failed, its streams and their events, the last error."""
 
     worked: int = 0
     refused: int = 0
@@ -30,7 +30,7 @@ class CallCounts:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityResult:
-    """A capability: what the card declares (None: nothing), what was seen in words, and whether the two disagree."""
+    """A capability: what the card declares, None for nothing, what was observed, and whether the two disagree."""
 
     name: str
     declared: bool | None
@@ -49,9 +49,9 @@ class _Call:
 
 @dataclass(slots=True)
 class ObservedBehaviour:
-    """Folds the records of a capture: how each operation fared, deliveries that were taken, extensions in use.
+    """Folds the records of a capture: the results of each operation, accepted deliveries, and extensions.
 
-    `extensions` counts by URI the responses that say that an extension was activated, `asked` the requests for it.
+    `extensions` counts the responses that activated an extension by URI, `asked` the requests for it.
     """
 
     operations: dict[str, CallCounts] = field(default_factory=dict)
@@ -62,10 +62,7 @@ class ObservedBehaviour:
     _last: int = 0
 
     def catch_up(self, capture: Capture) -> bool:
-        """Fold what was recorded since the last time, and say whether a call has ended or a delivery has come.
-
-        The events of streams are counted by their ends alone.
-        """
+        """Fold the records since the last time, and return whether a call has ended or a delivery has arrived."""
         new = capture.select(kinds=_KINDS, after=self._last)
         for record in new:
             self._take(record, capture)
@@ -73,15 +70,15 @@ class ObservedBehaviour:
         return any(record.kind in (Kind.END, Kind.DELIVERY) for record in new)
 
     def tally(self, *operations: Operation) -> CallCounts:
-        """Add up how some operations fared."""
-        found = [self.operations[one.value] for one in operations if one.value in self.operations]
-        return CallCounts(
-            sum(one.worked for one in found),
-            sum(one.refused for one in found),
-            sum(one.streams for one in found),
-            sum(one.events for one in found),
-            next((one.said for one in found if one.said), ""),
-        )
+        """Add up the results of some operations."""
+        total = CallCounts()
+        for counts in (self.operations.get(operation.value, CallCounts()) for operation in operations):
+            total.worked += counts.worked
+            total.refused += counts.refused
+            total.streams += counts.streams
+            total.events += counts.events
+            total.said = total.said or counts.said
+        return total
 
     def _take(self, record: Record, capture: Capture) -> None:
         if record.kind is Kind.DELIVERY:
@@ -122,70 +119,59 @@ class ObservedBehaviour:
 
 
 def _named(record: Record) -> frozenset[str]:
-    """Return the extensions that a head names."""
+    """Return the extensions in the headers of a record."""
     headers: Iterable[tuple[str, str]] = record.meta.get("headers") or ()
     values = (value for name, value in headers if name.lower() in _EXTENSIONS)
     return frozenset(uri.strip() for value in values for uri in value.split(",") if uri.strip())
 
 
 def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[CapabilityResult]:
-    """Put what the card declares beside what was seen, capability by capability."""
+    """Compare each capability that the card declares with what was observed."""
     can = card.capabilities
+    streaming, push = seen.tally(Operation.STREAM, Operation.SUBSCRIBE), seen.tally(Operation.SET_PUSH)
+    streams = f"{_times(streaming.streams, 'stream')} with {_times(streaming.events, 'event')}"
+    if streaming.worked and not streaming.streams:
+        first = CapabilityResult("streaming", can.streaming, "answered, but not with a stream", can.streaming is True)
+    else:
+        first = _result("streaming", can.streaming, streaming, streams)
+    webhooks = f"{_times(push.worked, 'webhook')} registered, nothing came yet"
+    if seen.deliveries:
+        came = "delivery came" if seen.deliveries == 1 else "deliveries came"
+        push, webhooks = CallCounts(worked=1), f"{seen.deliveries:,} {came}"
+    extended = seen.tally(Operation.EXTENDED_CARD)
     return [
-        _streaming(can.streaming, seen),
-        _push(can.push_notifications, seen),
-        _plain("extended card", can.extended_agent_card, seen.tally(Operation.EXTENDED_CARD)),
+        first,
+        _result("push notifications", can.push_notifications, push, webhooks),
+        _result("extended card", can.extended_agent_card, extended, f"answered {_times(extended.worked, 'time')}"),
     ]
 
 
+def _result(name: str, declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:
+    """Compare a declaration with the results of its operations; `success` describes successful calls."""
+    if counts.worked:
+        return CapabilityResult(name, declared, success, declared is False)
+    if counts.refused:
+        return CapabilityResult(name, declared, f"refused: {counts.said}", declared is True)
+    return CapabilityResult(name, declared, "")
+
+
 def calls_in_words(seen: ObservedBehaviour) -> str:
-    """Say which operations were called and how they fared, the card's own fetch left out."""
+    """Return the results of each operation in words, without the fetch of the card."""
     said = []
     for operation in Operation:
-        tally = seen.operations.get(operation.value)
-        if tally is None:
-            continue
-        counts = [f"{tally.worked:,} answered"] if tally.worked else []
-        counts += [f"{tally.refused:,} refused: {tally.said}"] if tally.refused else []
-        said.append(f"{operation.value} {', '.join(counts)}")
+        if tally := seen.operations.get(operation.value):
+            counts = [f"{tally.worked:,} answered"] if tally.worked else []
+            counts += [f"{tally.refused:,} refused: {tally.said}"] if tally.refused else []
+            said.append(f"{operation.value} {', '.join(counts)}")
     return "; ".join(said)
 
 
 def extension_in_words(uri: str, seen: ObservedBehaviour) -> tuple[str, bool]:
-    """Say how an extension was used, and whether the agent did otherwise than it declares."""
+    """Return how an extension was used, and whether the agent deviated from its card."""
     asked, activated = seen.asked[uri], seen.extensions[uri]
     if activated:
         return f"activated in {_times(activated, 'call')}", False
     return (f"asked for in {_times(asked, 'call')}, never activated", True) if asked else ("", False)
-
-
-def _streaming(declared: bool | None, seen: ObservedBehaviour) -> CapabilityResult:
-    tally = seen.tally(Operation.STREAM, Operation.SUBSCRIBE)
-    if tally.streams:
-        said = f"{_times(tally.streams, 'stream')} with {_times(tally.events, 'event')}"
-        return CapabilityResult("streaming", declared, said, declared is False)
-    if tally.worked:
-        return CapabilityResult("streaming", declared, "answered, but not with a stream", declared is True)
-    return _plain("streaming", declared, tally)
-
-
-def _push(declared: bool | None, seen: ObservedBehaviour) -> CapabilityResult:
-    if seen.deliveries:
-        came = "delivery came" if seen.deliveries == 1 else "deliveries came"
-        return CapabilityResult("push notifications", declared, f"{seen.deliveries:,} {came}", declared is False)
-    tally = seen.tally(Operation.SET_PUSH)
-    if tally.worked:
-        said = f"{_times(tally.worked, 'webhook')} registered, nothing came yet"
-        return CapabilityResult("push notifications", declared, said, declared is False)
-    return _plain("push notifications", declared, tally)
-
-
-def _plain(name: str, declared: bool | None, tally: CallCounts) -> CapabilityResult:
-    if tally.worked:
-        return CapabilityResult(name, declared, f"answered {_times(tally.worked, 'time')}", declared is False)
-    if tally.refused:
-        return CapabilityResult(name, declared, f"refused: {tally.said}", declared is True)
-    return CapabilityResult(name, declared, "")
 
 
 def _times(count: int, noun: str) -> str:

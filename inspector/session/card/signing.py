@@ -1,4 +1,4 @@
-"""Verify the signatures of a card with keys that were given or are fetched for it."""
+"""Verify the signatures of a card with given or fetched keys."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from inspector.wire.discovery import REDIRECTS
 from inspector.wire.signing_keys import read_answer, read_file, refusal
 
 GET_KEYS = "GetKeys"
-"""The operation of the records of a key set; the specification has no name for fetching one."""
+"""The operation of the records of a key set; the specification has no name for it."""
 
 _MOST_SETS = 8
-"""How many key sets of one card are fetched."""
+"""The largest number of key sets that are fetched for a card."""
 
 
 async def verify_card(connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
-    """Verify every signature of the card as served, in a thread; `keys` are None where none were given."""
+    """Verify every signature of the card as served, in a thread; `keys` are None if none were given."""
     value, generation = parse(connection.found.raw), connection.found.dialect.generation
     return await asyncio.to_thread(verify, value, keys, generation)
 
 
 async def fetch_keys(session: Session, connection: Connection) -> KeySet:
-    """Fetch the keys that the signatures of a card name by `jku`, without credentials, every request recorded.
+    """Fetch the keys that the signatures of a card name by `jku`, without credentials, from the card's origin only.
 
-    Only the card's own origin is asked; the notes of the set say what was refused and what failed.
+    Every request is recorded; the notes of the set describe URLs that were refused or failed.
     """
     places = dict.fromkeys(_places(connection))
     if not places:
@@ -51,10 +51,7 @@ async def fetch_keys(session: Session, connection: Connection) -> KeySet:
 
 
 async def given_keys(session: Session, place: str) -> KeySet:
-    """Read the keys at a place that the user gave, a file or a url, which is asked without credentials.
-
-    Raises `FaultError` where there is no key.
-    """
+    """Read keys from a file or a URL, which is fetched without credentials; raises `FaultError` if there are none."""
     if not place.lower().startswith(("http://", "https://")):
         return _from_file(place)
     fetch = await _ask(session, place)
@@ -78,17 +75,17 @@ def _places(connection: Connection) -> list[str]:
 
 @dataclass(slots=True)
 class _KeyFetch(DocumentFetch):
-    """The fetch of a key set; `keys` are those of the response."""
+    """Fetches a key set."""
 
     keys: KeySet = field(default=KeySet(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append the events of a response that should be a key set."""
+        """Append the frames of a stream, which is not a key set."""
         self.keys = KeySet(notes=(f"The keys at {self.url} are a stream of events instead.",))
         return self._append(Kind.FRAME, seen.at, [frame.raw for frame in seen.frames])
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the body, read as keys where the status allows."""
+        """Append the body, read as keys if the status allows it."""
         self.keys = read_answer(self.url, self.head.status if self.head else 0, body.raw)
         return self._append(Kind.BODY, body.at, [body.raw])
 
@@ -100,7 +97,7 @@ class _KeyFetch(DocumentFetch):
 
 
 async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
-    """Fetch the keys at one url, following redirects as long as they stay on the card's origin."""
+    """Fetch the keys at a URL and follow redirects on the card's origin."""
     for _ in range(MOST_REDIRECTS + 1):
         if why := refusal(url, card_url):
             return KeySet(notes=(why,))
@@ -112,7 +109,7 @@ async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
             return fetch.keys
         try:
             url = urljoin(url, location)
-        except ValueError:  # brackets that hold no address
+        except ValueError:  # brackets without an address
             return KeySet(notes=(f"The keys at {url} are behind a redirect to what is no url: {location}.",))
     return KeySet(notes=(f"The keys are behind more than {MOST_REDIRECTS} redirects.",))
 

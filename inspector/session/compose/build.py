@@ -1,4 +1,4 @@
-"""From a draft to the request that it stands for: files are read, JSON is parsed, what is wrong is said."""
+"""Build the request of a draft: read files, parse JSON, report problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import mimetypes
 import re
 import stat
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -26,23 +25,22 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.units import size
 
 IN_MEMORY = 8_000_000
-"""Files of up to this size are read when the request is made, in bytes; larger ones while it is sent."""
+"""The largest file that is read when the request is built, in bytes; larger ones are read while it is sent."""
 LARGEST_MESSAGE = 64_000_000
-"""The largest file that goes into a request which has to be made whole in memory, as a gRPC message has, in bytes."""
-UNKNOWN_TYPE = "application/octet-stream"
+"""The largest file in a request that is built in memory, as a gRPC message is, in bytes."""
 _HUGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{309}")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a draft cannot be made into a request: `where` is `parts/0`, `parts/0/metadata`, `metadata` and the like."""
+    """A reason why a draft has no request; `where` is `parts/0`, `parts/0/metadata`, `metadata` or similar."""
 
     where: str
     words: str
 
 
 class DraftError(FaultError):
-    """Raised where a draft cannot be made into a request; its fault is about the first of the `problems`."""
+    """Raised for a draft with problems; its fault describes the first one."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__(Fault(Whose.YOURS, FaultCode.USAGE, problems[0].words))
@@ -51,7 +49,7 @@ class DraftError(FaultError):
 
 @dataclass(frozen=True, slots=True)
 class LargeFile:
-    """A file that is read while it is sent; `mark` stands for its content in the request until then."""
+    """A file that is read while it is sent; `mark` replaces its content in the request until then."""
 
     mark: str
     path: Path
@@ -60,10 +58,7 @@ class LargeFile:
 
 @dataclass(frozen=True, slots=True)
 class ComposedMessage:
-    """The request of a draft, the large files that it has only marks of, and the problems of the draft.
-
-    Parts with a problem are left out of the request, which must not be sent then.
-    """
+    """The request of a draft, without the content of its large files; it must not be sent if there are problems."""
 
     draft: Draft
     request: SendRequest
@@ -71,7 +66,7 @@ class ComposedMessage:
     problems: tuple[Problem, ...] = ()
 
     def check(self) -> None:
-        """Raise `DraftError` where there is a problem."""
+        """Raise `DraftError` if there is a problem."""
         if self.problems:
             raise DraftError(self.problems)
 
@@ -92,8 +87,8 @@ class ComposedMessage:
         return replace(wire, headers={**kept, **params}, body=body, insets=insets)
 
 
-class _BadError(ValueError):
-    """A part or a member cannot be read; `below` is the member of the part, `""` for the part itself."""
+class _BadError(Exception):
+    """A part or a member cannot be read; `below` is the pointer to the member in the part."""
 
     def __init__(self, words: str, below: str = "") -> None:
         super().__init__(words)
@@ -103,10 +98,7 @@ class _BadError(ValueError):
 def compose(
     draft: Draft, *, tenant: str | None = None, push: PushConfig | None = None, whole: bool = False
 ) -> ComposedMessage:
-    """Make the canonical request of a draft; members that say nothing are left out of it.
-
-    `whole` is for transports whose requests are made in memory: no file may be read later then.
-    """
+    """Build the request of a draft without its empty members; with `whole`, every file is read now."""
     problems: list[Problem] = []
     files: list[LargeFile] = []
     parts: list[Part] = []
@@ -148,23 +140,23 @@ def compose(
 
 
 def _insert(files: tuple[LargeFile, ...], body: bytes) -> tuple[bytes, tuple[Inset, ...]]:
-    """Return a body without the marks of files, and where each file is inserted while it is sent."""
+    """Return a body without the marks of files, and the position of each file."""
     insets: list[Inset] = []
     for file in sorted(files, key=lambda file: body.find(file.mark.encode("ascii"))):
         before, mark, after = body.partition(file.mark.encode("ascii"))
-        if mark:  # a version without such parts has no place for it
+        if mark:  # some versions leave such parts out
             insets.append(Inset(len(before), file.path, file.size))
             body = before + after
     return body, tuple(insets)
 
 
 def guess_type(name: str) -> str:
-    """Return the media type that the name of a file speaks of."""
-    return mimetypes.guess_type(name)[0] or UNKNOWN_TYPE
+    """Return the media type of a file from its name."""
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def name_in_url(url: str) -> str:
-    """Return the last segment of a url's path, `""` where it has none."""
+    """Return the last segment of a URL's path, `""` if it has none."""
     try:
         return PurePosixPath(unquote(urlsplit(url).path)).name
     except ValueError:
@@ -175,7 +167,7 @@ def name_in_url(url: str) -> str:
 
 
 def _part(written: DraftPart, files: list[LargeFile], *, whole: bool) -> Part:
-    members = _MAKERS[written.kind](written)
+    members = _members(written)
     if written.kind is PartKind.FILE:
         members |= _content(_path(written.value), files, whole=whole)
     try:
@@ -185,51 +177,43 @@ def _part(written: DraftPart, files: list[LargeFile], *, whole: bool) -> Part:
     return Part(**members, **_given(metadata=metadata))
 
 
-def _text(written: DraftPart) -> dict[str, Any]:
-    return {"text": _whole(written.value)} | _given(filename=_whole(written.filename), media_type=written.media_type)
-
-
-def _file(written: DraftPart) -> dict[str, Any]:
-    if not written.value:
-        raise _BadError("Name a file.")
-    name = _whole(written.filename or _path(written.value).name)
-    return _given(filename=name, media_type=written.media_type or guess_type(name))
+def _members(written: DraftPart) -> dict[str, Any]:
+    """Return the members of a part, without its metadata and the content of a file."""
+    name, guessed = written.filename, ""
+    content: dict[str, Any] = {}
+    match written.kind:
+        case PartKind.TEXT:
+            content = {"text": _encodable(written.value)}
+        case PartKind.FILE:
+            if not written.value:
+                raise _BadError("Name a file.")
+            name = name or _path(written.value).name
+            guessed = guess_type(_encodable(name))
+        case PartKind.LINK:
+            if written.is_blank:
+                raise _BadError("Give the url of a file.")
+            content = {"url": _encodable(written.value)}
+            name = name or name_in_url(written.value)
+            guessed = guess_type(_encodable(name))
+        case PartKind.DATA:
+            if written.is_blank:
+                raise _BadError("Write some JSON.")
+            content = {"data": _parsed(written.value)}
+            guessed = "application/json"
+    if isinstance(value := content.get("data"), Unreadable):
+        raise _BadError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
+    return content | _given(filename=_encodable(name), media_type=written.media_type or guessed)
 
 
 def _path(value: str) -> Path:
     try:
         return Path(value).expanduser()
-    except RuntimeError as error:  # the home of a user that there is not
+    except RuntimeError as error:  # an unknown user
         raise _BadError(f"The file {value} could not be read: nobody has such a home.") from error
 
 
-def _link(written: DraftPart) -> dict[str, Any]:
-    if not written.value.strip():
-        raise _BadError("Give the url of a file.")
-    name = _whole(written.filename or name_in_url(written.value))
-    return {"url": _whole(written.value)} | _given(filename=name, media_type=written.media_type or guess_type(name))
-
-
-def _data(written: DraftPart) -> dict[str, Any]:
-    if written.is_blank:
-        raise _BadError("Write some JSON.")
-    value = _parsed(written.value)
-    if isinstance(value, Unreadable):
-        raise _BadError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
-    named = _given(filename=_whole(written.filename), media_type=written.media_type or "application/json")
-    return {"data": value} | named
-
-
-_MAKERS: dict[PartKind, Callable[[DraftPart], dict[str, Any]]] = {
-    PartKind.TEXT: _text,
-    PartKind.FILE: _file,
-    PartKind.LINK: _link,
-    PartKind.DATA: _data,
-}
-
-
 def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, Any]:
-    """Return the content of a file, or a mark for it where the file is read only while it is sent."""
+    """Return the content of a file, or a mark if it is read while it is sent."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -243,12 +227,9 @@ def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, An
             return {"raw": _encoded(path, found.st_mtime_ns, found.st_size)}
         if whole:
             return {"raw": base64.b64encode(path.read_bytes()).decode("ascii")}
-        with path.open("rb"):
-            pass  # one that may not be read is said to be so now, and not in the middle of the request
+        path.open("rb").close()  # fails now and not in the middle of the request
     except OSError as error:
         raise _BadError(f"The file {path} could not be read: {reason(error)}.") from error
-    except _BadError:
-        raise
     except ValueError as error:  # a NUL in its path
         raise _BadError(f"The file {path} could not be read: {error}.") from error
     files.append(LargeFile(uuid.uuid4().hex, path, found.st_size))
@@ -257,7 +238,7 @@ def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, An
 
 @lru_cache(maxsize=4)
 def _encoded(path: Path, _changed: int, _size: int) -> str:
-    """Return a file in base64; kept for a while, because the request is made anew at every key that is typed."""
+    """Return a file in base64; cached because the request is built again for every key that is typed."""
     return base64.b64encode(path.read_bytes()).decode("ascii")
 
 
@@ -273,7 +254,7 @@ def _object(text: str) -> dict[str, Json] | None:
 
 
 def _parsed(text: str) -> Json | Unreadable:
-    """Read JSON that will be written again, which a number that was read as infinity would be as null."""
+    """Parse JSON; a number that is too large is an error, because it would be sent as null."""
     value = parse(_bytes(text))
     if not isinstance(value, Unreadable) and _HUGE.search(text) is not None:
         try:
@@ -284,15 +265,15 @@ def _parsed(text: str) -> Json | Unreadable:
 
 
 def _bytes(text: str) -> bytes:
-    """Return a text as it was before it was decoded, whatever stood in it."""
+    """Encode a text that may have lone surrogates."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _whole(text: str) -> str:
-    """Return a text that can go on the wire: what a terminal or a shell hands on need not be UTF-8."""
+def _encodable(text: str) -> str:
+    """Return a text without lone surrogates, which come from a terminal or a shell that is not UTF-8."""
     return _bytes(text).decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Check a message against the card and the protocol before it is sent; it can be sent despite the warnings."""
+"""Check a message against the card and the protocol; it can be sent despite the warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from inspector.protocol.selection import Choice
 from inspector.session.connection import unavailable_reason
 from inspector.session.tasks import TaskFold
 
-_TEXT = "text/plain"
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 
@@ -30,18 +29,21 @@ class MessageWarning:
 def check_message(
     request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: TaskFold
 ) -> tuple[MessageWarning, ...]:
-    """Return what the card does not accept, the protocol forbids, or the protocol version cannot carry."""
+    """Return what the card does not accept, the protocol forbids, or the protocol version cannot represent."""
     checks = (
-        _of_parts(request, card),
-        _of_aim(request, tasks),
-        _of_extensions(request, card),
-        _of_answer(request, card, choice, stream=stream),
-        _of_generation(request, choice),
+        _check_parts(request, card),
+        _check_task(request, tasks),
+        _check_extensions(request, card),
+        _check_response(request, card, choice, stream=stream),
     )
-    return tuple(MessageWarning(where, words) for check in checks for where, words in check)
+    warnings = [MessageWarning(where, words) for check in checks for where, words in check]
+    for pointer in choice.dialect.cannot_carry(request):
+        words = f"{choice.dialect.generation} cannot carry {pointer}: it is left out."
+        warnings.append(MessageWarning("generation", words))
+    return tuple(warnings)
 
 
-def _of_parts(request: SendRequest, card: AgentCard) -> _Pairs:
+def _check_parts(request: SendRequest, card: AgentCard) -> _Pairs:
     modes = input_modes(card)
     for index, part in enumerate(request.message.parts):
         where = f"parts/{index}"
@@ -55,7 +57,7 @@ def _of_parts(request: SendRequest, card: AgentCard) -> _Pairs:
 
 
 def input_modes(card: AgentCard) -> list[str]:
-    """Return the input modes of the card and of every skill: which skill answers is not known before."""
+    """Return the input modes of the card and of every skill."""
     of_skills = [mode for skill in card.skills for mode in skill.input_modes or ()]
     return list(dict.fromkeys([*card.default_input_modes, *of_skills]))
 
@@ -68,21 +70,19 @@ def output_modes(card: AgentCard) -> list[str]:
 
 def _type_of(part: Part) -> str:
     written = (part.media_type or "").partition(";")[0].strip().lower()
-    return written or (_TEXT if part.content == "text" else "application/json" if part.content == "data" else "")
+    return written or {"text": "text/plain", "data": "application/json"}.get(part.content, "")
 
 
 def _accepts(mode: str, media_type: str) -> bool:
     """Return whether a mode accepts a media type; old cards use `text` and `file` instead of media types."""
-    mode = mode.partition(";")[0].strip().lower()
+    mode, main_type = mode.partition(";")[0].strip().lower(), media_type.partition("/")[0]
     if "/" not in mode:
-        return (
-            mode in ("*", "file") or mode == media_type.partition("/")[0] or (mode == "data" and "json" in media_type)
-        )
+        return mode in ("*", "file", main_type) or (mode == "data" and "json" in media_type)
     kind, _, subtype = mode.partition("/")
-    return mode == media_type or (subtype == "*" and kind in ("*", media_type.partition("/")[0]))
+    return mode == media_type or (subtype == "*" and kind in ("*", main_type))
 
 
-def _of_aim(request: SendRequest, tasks: TaskFold) -> _Pairs:
+def _check_task(request: SendRequest, tasks: TaskFold) -> _Pairs:
     message = request.message
     task = tasks.get(message.task_id or "")
     if task is not None and is_terminal(task.now.state):
@@ -95,7 +95,7 @@ def _of_aim(request: SendRequest, tasks: TaskFold) -> _Pairs:
             yield "references", "The task refers to itself."
 
 
-def _of_extensions(request: SendRequest, card: AgentCard) -> _Pairs:
+def _check_extensions(request: SendRequest, card: AgentCard) -> _Pairs:
     offered = card.capabilities.extensions or []
     named = request.message.extensions or []
     for extension in offered:
@@ -107,7 +107,7 @@ def _of_extensions(request: SendRequest, card: AgentCard) -> _Pairs:
             yield "extensions", f"The card does not offer {uri}."
 
 
-def _of_answer(request: SendRequest, card: AgentCard, choice: Choice, *, stream: bool) -> _Pairs:
+def _check_response(request: SendRequest, card: AgentCard, choice: Choice, *, stream: bool) -> _Pairs:
     if stream and (why := unavailable_reason(Operation.STREAM, choice, card)):
         yield "stream", f"{why[:1].upper()}{why[1:]}."
     configuration = request.configuration
@@ -118,8 +118,3 @@ def _of_answer(request: SendRequest, card: AgentCard, choice: Choice, *, stream:
     asked = (configuration.accepted_output_modes if configuration else None) or []
     if gives and asked and not any(_accepts(mode, given) for mode in asked for given in gives):
         yield "modes", f"The agent gives none of these: {', '.join(sorted(gives))}."
-
-
-def _of_generation(request: SendRequest, choice: Choice) -> _Pairs:
-    for pointer in choice.dialect.cannot_carry(request):
-        yield "generation", f"{choice.dialect.generation} cannot carry {pointer}: it is left out."

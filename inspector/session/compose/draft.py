@@ -1,4 +1,4 @@
-"""A message as a person writes it, as a value: nothing is read yet, nothing has a dialect or a binding."""
+"""A message as the user writes it, before files are read and a protocol version is chosen."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ class PartKind(StrEnum):
 class DraftPart:
     """One part as written: `value` is the text, the path of a file, the url of one, or JSON text.
 
-    An empty `media_type` or `filename` is guessed from what the part is; `metadata` is JSON text of an object, or
-    empty.
+    An empty `media_type` or `filename` is guessed; `metadata` is the JSON text of an object, or empty.
     """
 
     kind: PartKind
@@ -33,18 +32,16 @@ class DraftPart:
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether nothing was written in it."""
+        """Return whether the value is empty."""
         return not self.value.strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The parts of a message in order, where it is aimed, and how it is to be answered.
+    """The parts of a message, its task and context, and the response that is asked for.
 
-    `task_id` continues a task, `context_id` alone starts a new task in a context; `blocking` waits for the task to end
-    or to ask for something. `metadata` and `request_metadata` are JSON text of an object, or empty; an empty `tenant`
-    is that of the interface; `svc_params` are headers, or metadata of a gRPC call, by name. The two ids are made where
-    none are given, so that what is shown is what will be sent.
+    `blocking` waits until the task ends or needs input. `metadata` and `request_metadata` are the JSON text of an
+    object, or empty; an empty `tenant` is that of the interface; `svc_params` are HTTP headers or gRPC metadata.
     """
 
     parts: tuple[DraftPart, ...]
@@ -64,17 +61,17 @@ class Draft:
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether no part has anything in it."""
+        """Return whether every part is empty."""
         return all(part.is_blank for part in self.parts)
 
     @property
     def label(self) -> str:
-        """Say in one line what it is about: its texts, else what its parts are called."""
+        """Return the texts in one line, or else the names of the parts."""
         texts = [part.value for part in self.parts if part.kind is PartKind.TEXT and part.value]
         return " ".join(texts) or ", ".join(part.filename or part.value or part.kind for part in self.parts)
 
     def with_new_ids(self) -> Draft:
-        """Return the same message with ids of its own, to be sent as another one."""
+        """Return the same message with new ids."""
         return replace(self, message_id=str(uuid.uuid4()), request_id=str(uuid.uuid4()))
 
 

@@ -1,4 +1,4 @@
-"""The messages that were sent lately, and the one that was being written: what a session leaves for the next."""
+"""Recently sent messages and unsent drafts, which later sessions can load."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, as_toml, read, write
 
 MOST = 200
-"""So many messages are remembered."""
+"""The number of messages that are kept."""
 LARGEST_DRAFT = 200_000
-"""A larger draft is not kept, in characters of its JSON."""
+"""The largest draft that is kept, in characters of its JSON."""
 _LARGEST_FILE = MOST * LARGEST_DRAFT
 
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A message that was sent: the draft without ids, to which agent, when in seconds since 1970."""
+    """A sent message: its draft without ids, the URL of the agent, and the time in seconds since 1970."""
 
     draft: Draft
     agent: str
@@ -32,18 +32,14 @@ class SentMessage:
 
 
 class MessageHistory:
-    """The messages of all sessions, newest first, as one JSON line each; secrets are masked as in a capture."""
+    """The messages of all sessions, newest first, in a file of JSON lines with masked secrets."""
 
     def __init__(self, redactor: Redactor, folder: Path | None = None) -> None:
         self._redactor = redactor
-        self._folder = folder or state_folder()
-
-    @property
-    def _path(self) -> Path:
-        return self._folder / "sent.jsonl"
+        self._path = (folder or state_folder()) / "sent.jsonl"
 
     def load(self) -> tuple[list[SentMessage], str]:
-        """Return the messages, and a sentence where some of them could not be read, else `""`."""
+        """Return the messages, and a sentence if some of them could not be read, else `""`."""
         try:
             with self._path.open("rb") as file:
                 lines = file.read(_LARGEST_FILE).splitlines()
@@ -61,15 +57,15 @@ class MessageHistory:
         return found, f"{broken} of the messages sent before could not be read." if broken else ""
 
     def add(self, draft: Draft, agent: str, at: float) -> str:
-        """Remember a message, and forget the oldest beyond the limit; returns a sentence if that failed, else `""`."""
+        """Add a message and drop the oldest beyond the limit; return a sentence if that failed, else `""`."""
         entry = {"draft": _masked(self._redactor, draft), "agent": self._redactor.url(agent), "at": round(at, 3)}
         line = json.dumps(entry).encode("ascii")
         if len(line) > LARGEST_DRAFT:
             return ""
         try:
-            private_folder(self._folder)
+            private_folder(self._path.parent)
             kept = self._path.read_bytes().splitlines() if self._path.exists() else []
-            kept = [one for one in kept if _draft_of(one) != _draft_of(line)]
+            kept = [old for old in kept if _draft_of(old) != _draft_of(line)]  # a repeated message is listed once
             replace_file(self._path, b"\n".join([*kept[-MOST + 1 :], line, b""]))
         except CaptureError as error:
             return str(error)
@@ -83,37 +79,36 @@ def _no_number(name: str) -> float:
 
 
 def _masked(redactor: Redactor, draft: Draft, *, whole: bool = False) -> Any:
-    """Return a draft as a table in which secrets are masked as in a capture."""
+    """Return a draft as a table with masked secrets."""
     hidden = replace(draft, svc_params=redactor.headers(draft.svc_params))
     table = write("", hidden, whole=whole)
     return json.loads(redactor.body(json.dumps(table).encode("ascii")))
 
 
 def _draft_of(line: bytes) -> bytes:
-    """Return the draft in a line, so that a message that is sent again stands there once."""
     return line.partition(b', "agent":')[0]
 
 
 class SavedDraft:
-    """The message that is being written, in a file of its own for an agent, so that it survives a crash."""
+    """The unsent draft of a message to an agent, in a file, so that it survives a crash."""
 
     def __init__(self, redactor: Redactor, agent: str, folder: Path | None = None) -> None:
         named = redactor.url(agent)
         readable = "".join(one if one.isascii() and one.isalnum() else "-" for one in named)[:60]
-        # Two agents whose names differ in signs alone are two agents.
+        # The hash distinguishes names that differ only in replaced characters.
         mark = sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         self._redactor = redactor
         self._path = (folder or state_folder()) / "drafts" / f"{readable or 'agent'}-{mark}{SUFFIX}"
 
     def load(self) -> Draft | None:
-        """Return the draft that was left, None where there is none that can be read."""
+        """Return the draft, None if there is none or it cannot be read."""
         try:
             return read(tomllib.loads(self._path.read_text(encoding="utf-8"))).draft
         except (OSError, ValueError, RecursionError):
-            return None  # a convenience that is gone is nothing to be told of
+            return None
 
     def keep(self, draft: Draft) -> None:
-        """Write the draft, or remove the file where nothing is in it; raises `OSError`, `CaptureError`."""
+        """Write the draft, or remove the file if it is blank; raises `OSError`, `CaptureError`."""
         if draft.is_blank:
             self._path.unlink(missing_ok=True)
             return

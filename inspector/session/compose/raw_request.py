@@ -1,12 +1,12 @@
-"""A request as text that can be edited: first line, headers, an empty line, the body; and the way back.
+"""Write a request as text that can be edited, and read it back: first line, headers, an empty line, the body.
 
     POST http://127.0.0.1:9999/
     Content-Type: application/json
 
     {"jsonrpc": "2.0", ...}
 
-A gRPC call has the word GRPC in place of the verb, its metadata as headers, and its message as JSON, or as `hex:` and
-the bytes, for a message that is none.
+A gRPC call has GRPC as its method, its metadata as headers, and its message as JSON, or as `hex:` and the bytes if it
+cannot be decoded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.exchange import CallContext
 
 RAW_REQUEST = "written by hand"
-"""The label of a raw request, and the first of the reasons that are recorded beside it."""
+"""The label of a raw request, and the first of its recorded warnings."""
 _GRPC = "GRPC"
 _HEX = "hex:"
 _PORTS = {"http": 80, "https": 443}
@@ -37,11 +37,11 @@ _FIRST_LINE = re.compile(r"(\S+)[ \t]+(\S+)(?:[ \t]+HTTP/[0-9.]+)?[ \t]*")
 
 
 def write_text(wire: WireRequest, call: CallContext) -> str:
-    """Write a request as text; credentials are not in it, they are added when it is sent."""
+    """Write a request as text without credentials."""
     if isinstance(wire, GrpcRequest):
         first, headers = f"{_GRPC} {wire.url}", wire.metadata
         body = call.binding.show(call.dialect, call.operation, wire.body, True)
-        if wire.body and body == wire.body:  # no message of the operation, so there is no JSON for it
+        if wire.body and body == wire.body:  # not a message of the operation
             body = f"{_HEX} {body.hex()}".encode("ascii")
     else:
         first, headers, body = f"{wire.method} {wire.url}", wire.headers, wire.shown
@@ -50,21 +50,21 @@ def write_text(wire: WireRequest, call: CallContext) -> str:
 
 
 def read_request(text: str, before: WireRequest, call: CallContext) -> WireRequest:
-    """Read a request that was written as text; raises `FaultError` where it has no first line, or a header is none.
+    """Read a request from text; raises `FaultError` for an invalid first line or header.
 
-    `before` is the request that the text was made from: the marks of its files stand for them still, no others do.
+    `before` is the request that the text was made from; marks of its files are replaced.
     """
     head, *rest = _EMPTY_LINE.split(text, maxsplit=1)
     body = rest[0] if rest else ""
     first, *lines = _LINE_END.split(head.rstrip("\r\n"))
     found = _FIRST_LINE.fullmatch(first)
     if found is None:
-        raise _usage("The first line says a method and a url: POST http://127.0.0.1:9999/")
+        raise usage_error("The first line says a method and a url: POST http://127.0.0.1:9999/")
     if _TOKEN.fullmatch(found[1]) is None:
-        raise _usage(f"{found[1]!r} has characters that no HTTP method has, and no client can send.")
+        raise usage_error(f"{found[1]!r} has characters that no HTTP method has, and no client can send.")
     headers: dict[str, str] = {}
     for name, value in map(_header, lines):
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value  # as RFC 9110 5.3 has it
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value  # RFC 9110 5.3
     url = urljoin(before.url, found[2]) if found[2].startswith("/") else found[2]
     if found[1] == _GRPC:
         return _grpc(url, headers, body, before, call)
@@ -75,7 +75,7 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
 
 
 def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
-    """Return the context of a raw request: the operation and the id that it names, the rest as in `like`."""
+    """Return the context of a raw request: its own operation and id, everything else as in `like`."""
     method: object = wire.path.rpartition("/")[2] if isinstance(wire, GrpcRequest) else ""
     identity: object = like.request_id
     operation: Operation | None = None
@@ -98,28 +98,26 @@ def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
 
 
 def _operations(dialect: Dialect) -> dict[str, Operation]:
-    """Map every name that a generation has for an operation to it."""
+    """Return the operations of a protocol version by their JSON-RPC and gRPC names."""
     of_grpc = dialect.service.methods.items() if dialect.service else ()
-    return {
-        **{name: operation for operation, name in dialect.methods.items()},
-        **{method.name: operation for operation, method in of_grpc},
-    }
+    by_name = {name: operation for operation, name in dialect.methods.items()}
+    return by_name | {method.name: operation for operation, method in of_grpc}
 
 
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or _TOKEN.fullmatch(name) is None:
-        raise _usage(f"{line[:60]!r} is no header: a name, a colon, a value. An empty line comes before the body.")
+        raise usage_error(f"{line[:60]!r} is no header: a name, a colon, a value. An empty line comes before the body.")
     return name, value.strip(" \t")
 
 
 def _taken_out(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[Inset, ...]]:
-    """Return a body without the marks of files, and where those stand now; a mark that was deleted is a file less."""
+    """Return a body without the marks of files, and the position of each file whose mark was not deleted."""
     found: dict[int, Inset] = {}
     for inset in before.insets:
         mark = inset.mark.encode()
         places = [one.start() for one in re.finditer(re.escape(mark), body) if one.start() not in found]
-        # One that was typed as text, before or behind the file, stays text.
+        # The same characters typed as text, before or behind the file, stay text.
         typed = before.body[: inset.at].count(mark)
         if places:
             found[places[min(typed, len(places) - 1)]] = inset
@@ -138,7 +136,7 @@ def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, cal
     except ValueError:
         port = None
     if port is None:
-        raise _usage(f"{url!r} is no place for a gRPC call; it is http://host:port/package.Service/Method.")
+        raise usage_error(f"{url!r} is no place for a gRPC call; it is http://host:port/package.Service/Method.")
     known = _operations(call.dialect).get(parts.path.rpartition("/")[2])
     streaming = known in STREAMING if known else isinstance(before, GrpcRequest) and before.streaming
     message = _message(body, replace(call, operation=known or call.operation))
@@ -152,16 +150,17 @@ def _message(body: str, call: CallContext) -> bytes:
         try:
             return bytes.fromhex(body.strip().removeprefix(_HEX))
         except ValueError as error:
-            raise _usage(f"hex: is followed by pairs of hexadecimal digits: {error}.") from error
+            raise usage_error(f"hex: is followed by pairs of hexadecimal digits: {error}.") from error
     value = parse(body.encode("utf-8", "surrogateescape"))
     if isinstance(value, Unreadable):
-        raise _usage(f"A gRPC message is written from JSON, and this is {value.why}; hex: sends any bytes.")
+        raise usage_error(f"A gRPC message is written from JSON, and this is {value.why}; hex: sends any bytes.")
     try:
         return write_request(call.dialect, call.operation, value)
     except ValueError as error:
         why = str(error).rstrip(".")
-        raise _usage(f"This JSON is no message of {call.operation.value}: {why}; hex: sends any bytes.") from error
+        raise usage_error(f"This JSON is no message of {call.operation.value}: {why}; hex: sends any bytes.") from error
 
 
-def _usage(words: str) -> FaultError:
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words))
+def usage_error(words: str, hint: str = "") -> FaultError:
+    """Return an error that the user can correct."""
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words, hint))

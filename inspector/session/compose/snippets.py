@@ -1,4 +1,4 @@
-"""Drafts as TOML: named snippets (`*.a2a.toml`) that can be kept in a repository, and the form of all kept drafts.
+"""Drafts as TOML: named snippets (`*.a2a.toml`), and the format of all saved drafts.
 
 title = "Summarise a report"
 [[part]]
@@ -17,7 +17,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,27 +28,23 @@ from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 
 SUFFIX = ".a2a.toml"
-"""How the name of a snippet's file ends."""
+"""How the names of snippet files end."""
 LARGEST = 8_000_000
-"""How large the file of a snippet may be, in bytes."""
+"""The largest snippet file, in bytes."""
 
 _OPENING = "{{"
 _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _KINDS = {kind.value: kind for kind in PartKind}
 _PART = {"media_type", "filename", "metadata"}
-_MESSAGE = {"task", "context", "references", "extensions", "metadata", "id"}
-_ANSWER = {"modes", "history", "blocking"}
-_REQUEST = {"tenant", "metadata", "params"}
-_TOP = {"title", "part", "message", "answer", "request"}
 
 
 class SnippetError(ValueError):
-    """A file is no snippet; `str` of it says what is wrong and where."""
+    """A file is not a snippet; `str` of it is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A draft with a name; `path` is where it is kept, None for nowhere."""
+    """A draft with a name; `path` is its file, if it has one."""
 
     title: str
     draft: Draft
@@ -56,7 +52,7 @@ class Snippet:
 
 
 def load(path: Path) -> Snippet:
-    """Read a snippet; paths of files in it are beside it. Raises `SnippetError`."""
+    """Read a snippet file; paths in it are relative to its folder. Raises `SnippetError`."""
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST + 1)
@@ -72,7 +68,7 @@ def load(path: Path) -> Snippet:
 
 
 def find(folders: Iterable[Path]) -> tuple[list[Snippet], list[str]]:
-    """Read every snippet of some folders, by name, and say in sentences which could not be."""
+    """Read every snippet of some folders by name, and return the errors as sentences."""
     found, problems = [], []
     for folder in folders:
         for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -84,84 +80,52 @@ def find(folders: Iterable[Path]) -> tuple[list[Snippet], list[str]]:
 
 
 def read(table: Mapping[str, Any], *, beside: Path | None = None) -> Snippet:
-    """Read a snippet from a table; raises `SnippetError` for a key that it does not know, or of another type."""
+    """Read a snippet from a table; raises `SnippetError` for an unknown key or a wrong type."""
     if not isinstance(table, dict):
         raise SnippetError("it is no table.")
-    _only("", table, _TOP)
-    parts = tuple(_part(index, one, beside) for index, one in enumerate(_take(table, "part", list, []), 1))
-    message = _table(table, "message", _MESSAGE)
-    answer = _table(table, "answer", _ANSWER)
-    request = _table(table, "request", _REQUEST)
-    history = _take(answer, "history", int, None)
-    given: dict[str, str] = {"message_id": name} if (name := _take(message, "id", str, "")) else {}
-    return Snippet(
-        _take(table, "title", str, ""),
-        Draft(
-            parts,
-            task_id=_take(message, "task", str, ""),
-            context_id=_take(message, "context", str, ""),
-            references=_strings(message, "references"),
-            metadata=_json(message, "metadata"),
-            extensions=_strings(message, "extensions"),
-            blocking=_take(answer, "blocking", bool, True),
-            history_length=history,
-            accepted_output_modes=_strings(answer, "modes"),
-            request_metadata=_json(request, "metadata"),
-            tenant=_take(request, "tenant", str, ""),
-            svc_params=_params(request),
-            **given,
-        ),
-    )
+    _only("", table, {"title", "part", *_MEMBERS})
+    parts = tuple(_part(index, part, beside) for index, part in enumerate(_take(table, "part", list, []), 1))
+    values: dict[str, Any] = {}
+    for name, members in _MEMBERS.items():
+        found = _take(table, name, dict, {})
+        _only(name, found, set(members))
+        values |= {member: read_member(found, key) for key, (member, read_member) in members.items()}
+    if not values["message_id"]:
+        del values["message_id"]
+    return Snippet(_text(table, "title"), Draft(parts, **values))
 
 
 def write(title: str, draft: Draft, *, whole: bool = False) -> dict[str, Any]:
-    """Return a draft as a table that `read` reads; what says nothing is left out.
-
-    Its ids are left out as well, being those of one message, unless the `whole` draft is to be taken up again.
-    """
-    tables: dict[str, dict[str, Any]] = {
-        "message": {
-            "task": draft.task_id,
-            "context": draft.context_id,
-            "references": list(draft.references),
-            "extensions": list(draft.extensions),
-            "metadata": draft.metadata,
-            "id": draft.message_id if whole else "",
-        },
-        "answer": {"modes": list(draft.accepted_output_modes), "history": draft.history_length},
-        "request": {"tenant": draft.tenant, "metadata": draft.request_metadata, "params": dict(draft.svc_params)},
-    }
-    given = {
-        name: {key: value for key, value in table.items() if value not in ("", [], {}, None)}
-        for name, table in tables.items()
-    }
-    if not draft.blocking:
-        given["answer"]["blocking"] = False
+    """Return a draft as a table that `read` reads, without default values; `whole` includes the id of the message."""
+    tables: dict[str, dict[str, Any]] = {name: {} for name in _MEMBERS}
+    for name, members in _MEMBERS.items():
+        for key, (member, _) in members.items():
+            value = getattr(draft, member)
+            if value not in ("", (), None) and value is not True and (whole or member != "message_id"):
+                plain = dict(value) if member == "svc_params" else value
+                tables[name][key] = list(plain) if isinstance(plain, tuple) else plain
     return {
         **({"title": title} if title else {}),
         "part": [_written(part) for part in draft.parts],
-        **{name: table for name, table in given.items() if table},
+        **{name: table for name, table in tables.items() if table},
     }
 
 
 def save(path: Path, title: str, draft: Draft, *, replacing: bool = False) -> None:
-    """Write a snippet to a file; without `replacing`, an existing one raises `FileExistsError`. Raises `OSError`.
-
-    The paths of files in it are written as they are found from there.
-    """
+    """Write a snippet to a file, with relative paths; without `replacing`, an existing one raises `FileExistsError`."""
     draft = replace(draft, parts=tuple(_placed(part, path.parent) for part in draft.parts))
     with path.open("w" if replacing else "x", encoding="utf-8", errors="replace", newline="") as file:
         file.write(as_toml(write(title, draft)))
 
 
 def as_toml(table: Mapping[str, Any]) -> str:
-    """Write a table as TOML, texts of many lines as such where that changes nothing about them."""
+    """Write a table as TOML, with multi-line strings unless they would change a carriage return."""
     plain = tomli_w.dumps(table)
     return plain if "\\r" in plain else tomli_w.dumps(table, multiline_strings=True)
 
 
 def _placed(part: DraftPart, folder: Path) -> DraftPart:
-    """Return a part with the path of its file beside a folder, in full where it is elsewhere."""
+    """Return a part with the path of its file relative to a folder, if it is below it."""
     if part.kind is not PartKind.FILE or part.is_blank or part.value.startswith(("~", _OPENING)):
         return part
     whole = Path(part.value).absolute()
@@ -173,23 +137,19 @@ def _placed(part: DraftPart, folder: Path) -> DraftPart:
 
 
 def variables(draft: Draft) -> tuple[str, ...]:
-    """Return the names of the variables (`{{name}}`) of a draft, in the order in which they stand there."""
-    names: dict[str, None] = {}
+    """Return the names of the variables (`{{name}}`) of a draft in their order."""
+    names: list[str] = []
 
-    def note(text: str) -> str:
-        names.update(dict.fromkeys(_VARIABLE.findall(text)))
+    def collect(text: str) -> str:
+        names.extend(_VARIABLE.findall(text))
         return text
 
-    _each(draft, note, note)
-    return tuple(names)
+    _each(draft, collect, collect)
+    return tuple(dict.fromkeys(names))
 
 
 def fill_variables(draft: Draft, values: Mapping[str, str]) -> Draft:
-    """Put values in the place of variables; one without a value stays as it is.
-
-    In JSON a value stands inside of a string and is escaped; one that is to be a number or an object is written in the
-    snippet itself.
-    """
+    """Replace variables by their values; in JSON, they are escaped as part of a string."""
 
     def fill(text: str) -> str:
         return _VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)
@@ -213,19 +173,18 @@ def _each(draft: Draft, change: Callable[[str], str], change_json: Callable[[str
         )
         for part in draft.parts
     )
-    return replace(
-        draft,
-        parts=parts,
-        task_id=change(draft.task_id),
-        context_id=change(draft.context_id),
-        references=tuple(map(change, draft.references)),
-        metadata=change_json(draft.metadata),
-        extensions=tuple(map(change, draft.extensions)),
-        accepted_output_modes=tuple(map(change, draft.accepted_output_modes)),
-        request_metadata=change_json(draft.request_metadata),
-        tenant=change(draft.tenant),
-        svc_params=tuple((name, change(value)) for name, value in draft.svc_params),
-    )
+    changes: dict[Callable[..., Any], Callable[[Any], Any]] = {
+        _text: change,
+        _json: change_json,
+        _texts: lambda texts: tuple(map(change, texts)),
+        _params: lambda params: tuple((name, change(value)) for name, value in params),
+    }
+    readers = {member: reader for members in _MEMBERS.values() for member, reader in members.values()}
+    changed: dict[str, Any] = {"parts": parts}
+    for name in (field.name for field in fields(draft)):
+        if readers.get(name) in changes and name != "message_id":
+            changed[name] = changes[readers[name]](getattr(draft, name))
+    return replace(draft, **changed)
 
 
 # ── reading tables ──
@@ -240,15 +199,14 @@ def _part(index: int, table: Any, beside: Path | None) -> DraftPart:
         raise SnippetError(f"{where} has one of text, file, url and data.")
     kind = _KINDS[kinds[0]]
     _only(where, table, _PART | {kind.value})
-    value: str = _json(table, "data") if kind is PartKind.DATA else _take(table, kind.value, str, "")
-    # Where a path begins with a variable, that says where it is; an empty one names nothing.
+    value = (_json if kind is PartKind.DATA else _text)(table, kind.value)
     if kind is PartKind.FILE and beside is not None and value and not value.startswith(("~", _OPENING)):
         value = str(beside / value)
     return DraftPart(
         kind,
         value,
-        media_type=_take(table, "media_type", str, ""),
-        filename=_take(table, "filename", str, ""),
+        media_type=_text(table, "media_type"),
+        filename=_text(table, "filename"),
         metadata=_json(table, "metadata"),
     )
 
@@ -256,12 +214,6 @@ def _part(index: int, table: Any, beside: Path | None) -> DraftPart:
 def _written(part: DraftPart) -> dict[str, str]:
     members = {"media_type": part.media_type, "filename": part.filename, "metadata": part.metadata}
     return {part.kind.value: part.value} | {name: value for name, value in members.items() if value}
-
-
-def _table(table: Mapping[str, Any], name: str, known: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = _take(table, name, dict, {})
-    _only(name, found, known)
-    return found
 
 
 def _only(where: str, table: Mapping[str, Any], known: set[str]) -> None:
@@ -281,24 +233,52 @@ def _take(table: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:
 _WORDS = {str: "a text", int: "a number", bool: "true or false", list: "an array", dict: "a table"}
 
 
-def _strings(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _text(table: Mapping[str, Any], name: str) -> str:
+    text: str = _take(table, name, str, "")
+    return text
+
+
+def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     found = _take(table, name, list, [])
     if not all(isinstance(one, str) for one in found):
         raise SnippetError(f"{name} is to be an array of texts.")
     return tuple(found)
 
 
-def _params(table: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    found = _take(table, "params", dict, {})
+def _params(table: Mapping[str, Any], name: str) -> tuple[tuple[str, str], ...]:
+    found = _take(table, name, dict, {})
     if not all(isinstance(value, str) for value in found.values()):
-        raise SnippetError("params is to be a table of texts.")
+        raise SnippetError(f"{name} is to be a table of texts.")
     return tuple(found.items())
 
 
 def _json(table: Mapping[str, Any], name: str) -> str:
-    """Return a member as JSON text: a text is JSON already, anything else is written as JSON."""
+    """Return a member as JSON text; a text is JSON already."""
     value = table.get(name, "")
     try:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:  # TOML has dates and infinities, JSON has none
+    except (TypeError, ValueError) as error:  # a date or infinity
         raise SnippetError(f"{name} holds what JSON has not: {error}.") from error
+
+
+_MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Mapping[str, Any], str], Any]]]] = {
+    "message": {
+        "task": ("task_id", _text),
+        "context": ("context_id", _text),
+        "references": ("references", _texts),
+        "extensions": ("extensions", _texts),
+        "metadata": ("metadata", _json),
+        "id": ("message_id", _text),
+    },
+    "answer": {
+        "modes": ("accepted_output_modes", _texts),
+        "history": ("history_length", lambda table, name: _take(table, name, int, None)),
+        "blocking": ("blocking", lambda table, name: _take(table, name, bool, True)),
+    },
+    "request": {
+        "tenant": ("tenant", _text),
+        "metadata": ("request_metadata", _json),
+        "params": ("svc_params", _params),
+    },
+}
+"""By table and key: the member of a draft, and what reads it."""

@@ -1,1 +1,0 @@
-"""Whether an agent can be reached, and which protocol it really speaks."""

@@ -1,7 +1,7 @@
-"""The doctor: says, step by step, whether an agent can be reached and which protocol it really speaks.
+"""The doctor: checks step by step whether an agent can be reached and which protocol versions it speaks.
 
-It asks only what changes nothing: the card, and a task that does not exist. With a message to send it also looks at
-streaming and push, which takes a task of the agent. A session that is connected to the agent stays as it is.
+It requests only what changes nothing: the card, and a task that does not exist. If it has a message to send, it also
+checks streaming and push notifications. A session that is connected to the agent keeps its connection.
 """
 
 from __future__ import annotations
@@ -9,30 +9,29 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from inspector.findings.finding import Severity
+from inspector.protocol.bindings.base import Binding
 from inspector.protocol.dialects.registry import ALL, travels_over
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
-from inspector.protocol.selection import Choice, options
+from inspector.protocol.selection import Choice, Option, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.steps import (
-    PUSH,
-    STREAMING,
+    STUCK,
     InterfaceResult,
     Proposal,
     Report,
     Step,
     Timeouts,
-    of_capability,
-    of_credentials,
-    of_interface,
+    compare,
     spoken,
     try_message,
 )
@@ -46,8 +45,6 @@ from inspector.wire.reach import Nearness
 DOCTOR = "doctor"
 """The event of the doctor's notes."""
 
-_PROVES = frozenset({"TaskNotFoundError"})
-"""Errors to a GetTask for a task that does not exist which only an agent gives that speaks the dialect."""
 _WRONG_GENERATION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
 _PROTECTED = frozenset({401, 403})
 _DEMANDED = "credentials are demanded"
@@ -60,6 +57,8 @@ _NO_CARD: dict[str, str] = {
     FaultCode.CARD_NOT_FOUND: "no card at any known place",
     FaultCode.CARD_INVALID: "the card cannot be read",
 }
+_Candidate: TypeAlias = tuple[str, str, Proposal]
+"""An interface that the card does not declare: where it is, its protocol in words, and what to propose."""
 
 
 class Doctor:
@@ -80,11 +79,11 @@ class Doctor:
         self._speaking: list[Choice] = []
 
     async def examine(self) -> AsyncGenerator[Step, None]:
-        """Take the steps in order, each yielded as it is done; a step that cannot be taken ends the examination."""
+        """Run the steps in order and yield each result; the first step that cannot be run ends the examination."""
         text = self._session.journal.redactor.text
         async with aclosing(self._steps()) as steps:
-            async for raw in steps:
-                step = replace(raw, seen=text(raw.seen), remedy=text(raw.remedy))
+            async for unmasked in steps:
+                step = replace(unmasked, seen=text(unmasked.seen), remedy=text(unmasked.remedy))
                 self.report.steps.append(step)
                 self._session.note(f"{step.name}: {step.seen}", DOCTOR)
                 yield step
@@ -111,7 +110,8 @@ class Doctor:
             async for step in try_message(self._session, connection.card, choice, self._message, self._timeouts):
                 trial[step.name] = step
                 yield step
-        self._compare(connection, interfaces, trial)
+        given = bool(self._session.credentials)
+        self.report.table += compare(connection.card, interfaces, trial, given=given)
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
         """Reach the host layer by layer; the first that fails is the fault."""
@@ -161,7 +161,7 @@ class Doctor:
         yield Step("card content", not errors, f"{connection.card.name}, shaped like {shape}: {said}", 0.0, remedy)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
-        """Fetch from every place where the card may be; a host that stays silent at one is not asked at the others."""
+        """Fetch from every URL where the card may be, up to the first that does not answer."""
         session = self._session
         credentials = session.settings.credentials_for(self._reference)
         for url in candidates(self._url):
@@ -171,7 +171,7 @@ class Doctor:
                     fetch = await fetch_card(session.journal, session.client, credentials, url)
             except TimeoutError:
                 seen = f"accepted the request and did not answer within {self._timeouts.call:g} s"
-                fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, "Is the agent stuck? Its log will tell.")
+                fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, STUCK)
                 self.report.fault = fault
                 yield Step(f"card at {_path(url)}", False, seen, time.perf_counter() - began, fault.hint)
                 return
@@ -187,7 +187,7 @@ class Doctor:
         return Step("card", False, _NO_CARD.get(fault.code, "the card is protected"), 0.0, fault.hint)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:
-        """Connect the session; one that has the agent already keeps its connection, and the interface in use."""
+        """Connect the session, or keep its connection and its interface if it is connected to this agent."""
         kept = self._session.connection
         if kept is None or kept.reference not in (self._reference, self._url):
             return await self._session.connect(self._reference)
@@ -196,7 +196,7 @@ class Doctor:
         return replace(kept, url=fetched.url, found=fetched.found, findings=fetched.findings)
 
     async def _interface(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
-        """Look whether an interface is where the card says, and in which generation it answers there."""
+        """Check whether an interface is at its URL, and which protocol versions it speaks there."""
         option = interface.option
         place = reach.place_of(option.interface.url)
         if place is None:
@@ -209,14 +209,14 @@ class Doctor:
             yield Step(f"{interface.name} protocol", None, option.reason)
             return
         if misleading:
-            async for moved in self._elsewhere(interface, place):
-                yield moved
+            async for answer in self._try(interface, self._elsewhere(option, place)):
+                yield answer
         elif step.good is not False:
-            async for spoken in self._protocol(interface):
-                yield spoken
+            async for answer in self._protocol(interface):
+                yield answer
 
     async def _address(self, interface: InterfaceResult, place: reach.Place) -> tuple[Step, bool]:
-        """Connect to an interface; True beside the step: from here its address leads elsewhere than to the agent."""
+        """Connect to an interface; True next to the step if its address does not lead to the agent from here."""
         url, name = interface.option.interface.url, f"{interface.name} address"
         typed = reach.place_of(self._url) if self._url else None
         near = reach.nearness(place.host)
@@ -232,9 +232,9 @@ class Doctor:
             return Step(name, False, seen, layer.seconds, f"Advertise the public address{there}."), typed is not None
         return Step(name, layer.good, f"{url}: {layer.seen}", layer.seconds, layer.remedy), False
 
-    async def _elsewhere(self, interface: InterfaceResult, place: reach.Place) -> AsyncGenerator[Step, None]:
-        """Ask for the interface at the origin that the user typed, then at the port of the interface on that host."""
-        option, typed = interface.option, reach.place_of(self._url)
+    def _elsewhere(self, option: Option, place: reach.Place) -> Iterator[_Candidate]:
+        """Return the interface at the origin that the user typed, then at its own port on that host."""
+        typed = reach.place_of(self._url)
         if option.dialect is None or option.binding is None or typed is None:
             return
         origin = urlsplit(self._url).netloc
@@ -243,17 +243,31 @@ class Doctor:
             url = _at(netloc, self._url, option.interface.url)
             moved = option.interface.model_copy(update={"url": url})
             choice = Choice(moved, option.dialect, option.binding, "at the origin that was typed")
-            step, speaks = await self._ask(f"{interface.name} at {netloc}", choice)
+            why = f"the card says {place.host}, you reached {typed.host}, and it answered there"
+            yield f" at {netloc}", f"{spoken(choice)} at {url}", Proposal(choice, why)
+
+    @staticmethod
+    def _other_versions(option: Option, binding: Binding) -> Iterator[_Candidate]:
+        for dialect in ALL:
+            if dialect is not option.dialect and travels_over(dialect, binding.name):
+                choice = Choice(option.interface, dialect, binding, "it answered the doctor")
+                version = option.interface.protocol_version or "no version"
+                why = f"declared {version}, yet it answered as {spoken(choice)} does"
+                yield "", spoken(choice), Proposal(choice, why)
+
+    async def _try(self, interface: InterfaceResult, candidates: Iterator[_Candidate]) -> AsyncGenerator[Step, None]:
+        """Make a call over each candidate until one answers, which becomes a proposal."""
+        for where, observed, proposal in candidates:
+            step, speaks = await self._ask(f"{interface.name}{where}", proposal.choice)
             yield replace(step, good=True if speaks else None, remedy="")
             if speaks:
-                interface.spoken.append(f"{spoken(choice)} at {url}")
-                why = f"the card says {place.host}, you reached {typed.host}, and it answered there"
-                self.report.proposals.append(Proposal(choice, why))
-                self._speaking.append(choice)
+                interface.spoken.append(observed)
+                self.report.proposals.append(proposal)
+                self._speaking.append(proposal.choice)
                 return
 
     async def _protocol(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
-        """Ask for a task that does not exist, in the declared dialect and, where that is refused, in the others."""
+        """Make a call in the declared protocol version; if that is refused, in the others."""
         option, binding = interface.option, interface.option.binding
         if binding is None:
             return
@@ -268,69 +282,43 @@ class Doctor:
             interface.protected = step.seen.startswith(_DEMANDED)
             if speaks is not False:
                 return
-        for dialect in ALL:
-            if dialect is option.dialect or not travels_over(dialect, binding.name):
-                continue
-            choice = Choice(option.interface, dialect, binding, "it answered the doctor")
-            step, speaks = await self._ask(interface.name, choice)
-            yield replace(step, good=True if speaks else None, remedy="")
-            if speaks:
-                version = option.interface.protocol_version or "no version"
-                why = f"declared {version}, yet it answered as {spoken(choice)} does"
-                interface.spoken.append(spoken(choice))
-                self._speaking.append(choice)
-                self.report.proposals.append(Proposal(choice, why))
-                return
+        async for step in self._try(interface, self._other_versions(option, binding)):
+            yield step
 
     async def _ask(self, name: str, choice: Choice) -> tuple[Step, bool | None]:
-        """Make the first call on an interface; True: it speaks this, False: it does not, None: that cannot be told."""
-        label = f"{name} as {spoken(choice)}"
+        """Get a task that does not exist; next to the step, whether the interface speaks this version, if known."""
         request = TaskRequest(id=f"a2a-inspect-{uuid.uuid4()}")
         began = time.perf_counter()
         call = self._session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
         exchange = call.exchange
+
+        def step(good: bool | None, seen: str, remedy: str = "") -> Step:
+            took = time.perf_counter() - began
+            return Step(f"{name} as {spoken(choice)}", good, seen, took, remedy, exchange.number)
+
         try:
             async with asyncio.timeout(self._timeouts.call):
                 fault = await call.finish()
         except TimeoutError:
-            seen = f"no answer within {self._timeouts.call:g} s"
-            remedy = "Is the agent stuck? Its log will tell."
-            return Step(label, False, seen, time.perf_counter() - began, remedy, exchange.number), None
-        took = time.perf_counter() - began
-        if isinstance(exchange.answer, ProtocolError) and exchange.answer.name in _PROVES:
-            seen = "answered that there is no such task, as it should"
-            return Step(label, True, seen, took, "", exchange.number), True
+            return step(False, f"no answer within {self._timeouts.call:g} s", STUCK), None
+        if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
+            return step(True, "answered that there is no such task, as it should"), True
         status = exchange.head.status if exchange.head else 0
         if status in _PROTECTED:
-            remedy = fault.hint if fault else ""
-            return Step(label, False, f"{_DEMANDED} ({status})", took, remedy, exchange.number), None
+            return step(False, f"{_DEMANDED} ({status})", fault.hint if fault else ""), None
         if fault is None:
-            return Step(label, None, "answered with a task that does not exist", took, "", exchange.number), True
-        return Step(label, False, fault.seen, took, fault.hint, exchange.number), False if _is_other(exchange) else None
+            return step(None, "answered with a task that does not exist"), True
+        return step(False, fault.seen, fault.hint), False if _is_other(exchange) else None
 
     def _preferred(self, connection: Connection) -> Choice:
-        """Return the interface in use where it answered, else the first that did."""
-        used = connection.choice
-        for choice in self._speaking:
-            if used and (choice.interface, choice.dialect) == (used.interface, used.dialect):
-                return choice
-        return self._speaking[0]
-
-    def _compare(self, connection: Connection, examined: list[InterfaceResult], trial: dict[str, Step]) -> None:
-        card, tried = connection.card, bool(trial)
-        can = card.capabilities
-        self.report.table += [
-            *map(of_interface, examined),
-            of_capability("streaming", can.streaming, trial.get(STREAMING), tried=tried),
-            of_capability("push notifications", can.push_notifications, trial.get(PUSH), tried=tried),
-            of_credentials(
-                card, demanded=any(one.protected for one in examined), given=bool(self._session.credentials)
-            ),
-        ]
+        """Return the interface in use if it answered, else the first that did."""
+        used, answered = connection.choice, self._speaking
+        same = (it for it in answered if used and it.interface == used.interface and it.dialect == used.dialect)
+        return next(same, answered[0])
 
 
 def _at(netloc: str, typed: str, url: str) -> str:
-    """Return an interface's url at another place, spoken to as the typed one is; a bare `host:port` stays bare."""
+    """Return the URL of an interface at another host, with the scheme that was typed; `host:port` has no scheme."""
     if "://" not in url:
         return netloc
     parts = urlsplit(url)
@@ -354,7 +342,7 @@ def _seen(fetch: CardFetch) -> str:
 
 
 def _is_other(exchange: Exchange) -> bool:
-    """Say whether an answer looks like that of an agent that speaks something else."""
+    """Return whether an answer looks like that of an agent that does not speak this protocol version."""
     answer = exchange.answer
     if isinstance(answer, ProtocolError):
         return answer.name in _WRONG_GENERATION or answer.code in (-32600, -32602, -32603, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from inspector.capture.records import Kind
@@ -23,6 +24,8 @@ STREAMING = "streaming"
 """The name of the step about a stream."""
 PUSH = "push"
 """The name of the step about push notifications."""
+STUCK = "Is the agent stuck? Its log will tell."
+"""The remedy for a timeout."""
 
 _BURST = 0.005
 """Events that arrive closer together than this, in seconds, arrived in one batch."""
@@ -99,8 +102,7 @@ def spoken(choice: Choice) -> str:
     return f"{choice.dialect.generation} over {choice.binding.name}"
 
 
-def of_interface(result: InterfaceResult) -> Comparison:
-    """Compare the protocol that an interface declares with what it proved to speak."""
+def _compare_interface(result: InterfaceResult) -> Comparison:
     option = result.option
     interface, dialect, binding = option.interface, option.dialect, option.binding
     declared = f"{interface.protocol_version or '?'} over {interface.protocol_binding or '?'}"
@@ -111,26 +113,30 @@ def of_interface(result: InterfaceResult) -> Comparison:
     return Comparison(result.name, declared, seen, agree)
 
 
-def of_capability(thing: str, said: bool | None, step: Step | None, *, tried: bool) -> Comparison:
-    """Compare a capability with its step, if there is one; `tried` says that a message was sent."""
-    untried = "not tried" if tried else "not tried: give the doctor a message to send"
-    declared = "yes" if said else "no" if said is False else "not said"
-    return Comparison(thing, declared, step.seen if step else untried, step.good if step else None)
-
-
-def of_credentials(card: AgentCard, *, demanded: bool, given: bool) -> Comparison:
-    """Compare the security requirements of a card with whether a call was refused."""
+def compare(
+    card: AgentCard, examined: list[InterfaceResult], trial: dict[str, Step], *, given: bool
+) -> list[Comparison]:
+    """Compare a card with the results of the steps; `trial` has those of a message, `given` tells of credentials."""
+    untried = "not tried" if trial else "not tried: give the doctor a message to send"
+    rows = [_compare_interface(result) for result in examined]
+    can = card.capabilities
+    for thing, said, name in (
+        ("streaming", can.streaming, STREAMING),
+        ("push notifications", can.push_notifications, PUSH),
+    ):
+        declared, step = "yes" if said else "no" if said is False else "not said", trial.get(name)
+        rows.append(Comparison(thing, declared, step.seen if step else untried, step.good if step else None))
+    demanded = any(result.protected for result in examined)
     seen = "demanded" if demanded else "given" if given else "not demanded"
     unsaid = demanded and not any(card.security_requirements or ())
-    return Comparison("credentials", requirements_in_words(card), seen, False if unsaid else None)
+    return [*rows, Comparison("credentials", requirements_in_words(card), seen, False if unsaid else None)]
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long the doctor waits, in seconds.
+    """Timeouts in seconds for a response, for the work on a message, and for a delivery after it.
 
-    `call` is for one response, `work` for everything that a message causes, `push` for a delivery after that;
-    after `first_event`, the first event of a stream is late.
+    After `first_event`, the first event of a stream is late.
     """
 
     call: float = 10.0
@@ -167,42 +173,36 @@ async def try_message(
 async def _drive(session: Session, call: Call, timeouts: Timeouts, *, streamed: bool) -> Step:
     """Send the call, wait for its end or the timeout, and judge the events."""
     began = time.perf_counter()
-    late = False
-    try:
-        async with asyncio.timeout(timeouts.work):
+    timeout = asyncio.timeout(timeouts.work)
+    with suppress(TimeoutError):
+        async with timeout:
             await call.finish()
-    except TimeoutError:
-        late = True
+    late = timeout.expired()
     took = time.perf_counter() - began
     fault, number = call.fault, call.exchange.number
     arrivals = [record.at for record in session.journal.capture.select(kinds={Kind.FRAME}, exchange=number)]
-    name = STREAMING if streamed else "message"
+
+    def step(good: bool, seen: str, remedy: str = "") -> Step:
+        return Step(STREAMING if streamed else "message", good, seen, took, remedy, number)
+
     if fault is not None:
-        return Step(name, False, fault.seen, took, fault.hint, number)
+        return step(False, fault.seen, fault.hint)
     if not arrivals and late:
-        remedy = "Is the agent stuck? Its log will tell."
-        return Step(name, False, f"no answer within {timeouts.work:.0f} s", took, remedy, number)
+        return step(False, f"no answer within {timeouts.work:.0f} s", STUCK)
     if not streamed:
-        return Step(name, True, f"answered with a {type(call.exchange.answer).__name__}", took, "", number)
+        return step(True, f"answered with a {type(call.exchange.answer).__name__}")
     if not arrivals:
         remedy = "The card declares streaming: the answer to a streaming call is text/event-stream."
-        return Step(name, False, "answered at once, not as a stream", took, remedy, number)
+        return step(False, "answered at once, not as a stream", remedy)
     summary = session.journal.exchanges.get(number)
     first = arrivals[0] - (summary.at if summary else arrivals[0])
-    return _judge_arrivals(arrivals, first, took, number, timeouts, late=late)
-
-
-def _judge_arrivals(
-    arrivals: list[float], first: float, took: float, number: int, timeouts: Timeouts, *, late: bool
-) -> Step:
     span = arrivals[-1] - arrivals[0]
     count = f"{len(arrivals)} event{'s' if len(arrivals) > 1 else ''}"
     seen = f"{count}, the first after {first:.3f} s, all within {span:.3f} s"
     if late:
-        return Step(STREAMING, True, f"{seen}; more may come, listening ended here", took, "", number)
-    if len(arrivals) > 2 and span < _BURST and first > timeouts.first_event:
-        return Step(STREAMING, False, seen, took, _BUFFERED, number)
-    return Step(STREAMING, True, seen, took, "", number)
+        return step(True, f"{seen}; more may come, listening ended here")
+    buffered = len(arrivals) > 2 and span < _BURST and first > timeouts.first_event
+    return step(not buffered, seen, _BUFFERED if buffered else "")
 
 
 async def _await_push(session: Session, hook: WebhookRegistration, seconds: float) -> Step:
@@ -211,12 +211,11 @@ async def _await_push(session: Session, hook: WebhookRegistration, seconds: floa
     news = asyncio.Event()
     unsubscribe = session.journal.subscribe(lambda _: news.set())
     try:
-        async with asyncio.timeout(seconds):
-            while not hook.accepted:
-                news.clear()
-                await news.wait()
-    except TimeoutError:
-        pass  # what came until then is told below
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not hook.accepted:
+                    news.clear()
+                    await news.wait()
     finally:
         unsubscribe()
     seen = f"{hook.accepted} accepted, {hook.refused} refused at {session.push.receiver.base_url}"

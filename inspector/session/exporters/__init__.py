@@ -1,11 +1,8 @@
-"""The registry of export formats: a line for each, with the module whose `write` writes it.
-
-Modules are imported when a format is used, because command lines read the names without loading a session.
-"""
+"""The registry of export formats; their modules are imported when they are used, because they load the session."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name, what it is in a few words, how its files end, its media type, and its module."""
+    """A format: its name, purpose, file suffix, media type, module, and title if it differs from the name."""
 
     name: str
     purpose: str
@@ -26,22 +23,20 @@ class Format:
     media_type: str
     module: str
     title: str = ""
-    """The name as people write it, where that differs."""
 
-    def _write(self) -> Callable[..., Any]:
-        write: Callable[..., Any] = import_module(f"{__name__}.{self.module}").write
-        return write
+    def _write(self, *arguments: object) -> Any:
+        return import_module(f"{__name__}.{self.module}").write(*arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFormat(Format):
-    """A format of one request; `is_program` says that it sends the request rather than shows it."""
+    """A format of one request; `is_program` if it is a program that sends the request."""
 
     is_program: bool = False
 
     def write(self, wire: WireRequest, call: CallContext) -> str:
-        """Write a request with what it was made from; raises `FaultError` where the format cannot express it."""
-        text: str = self._write()(wire, call)
+        """Write a request; raises `FaultError` if the format cannot express it."""
+        text: str = self._write(wire, call)
         return text
 
 
@@ -50,8 +45,8 @@ class RecordFormat(Format):
     """A format of the records of a capture."""
 
     def write(self, records: Iterable[tuple[Record, bytes]]) -> Iterator[str]:
-        """Write records, each with its payload as JSON text where it can be read, piece by piece."""
-        pieces: Iterator[str] = self._write()(records)
+        """Write records, each with its payload as JSON text if it can be read, piece by piece."""
+        pieces: Iterator[str] = self._write(records)
         return pieces
 
 
@@ -61,9 +56,9 @@ REQUEST_FORMATS = [
     RequestFormat("http", "the request as text, which send --request takes", ".http", "text/plain", "http_text"),
     RequestFormat("json", "the body alone", ".json", "application/json", "json_body", "JSON"),
 ]
-"""How one request can be copied and previewed."""
+"""The formats in which a request can be copied and previewed."""
 
 RECORD_FORMATS = [
     RecordFormat("json", "a record a line", ".jsonl", "application/jsonl", "json_lines"),
 ]
-"""How the records of a capture can be written."""
+"""The formats in which the records of a capture can be written."""

@@ -15,23 +15,18 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.exchange import CallContext
 
 _OF_TRANSPORT = frozenset({"host", "connection", "accept-encoding", "content-length", "transfer-encoding"})
-"""Headers that every client writes by itself."""
+"""Headers that every client sends automatically."""
 
 LARGEST_COMMAND = 100_000
-"""How long a body may be in a command line, in bytes: kernels refuse much longer ones."""
-_COMPRESSED = b"\0"
+"""The longest body in a command line, in bytes: kernels refuse much longer ones."""
+_UNCOMPRESSED = b"\0"
 
 
-def write(wire: WireRequest, _: CallContext) -> str:
-    """Write a request as a curl command."""
-    return as_curl(wire)
-
-
-def as_curl(wire: WireRequest) -> str:
-    """Write a request as a curl command for a POSIX shell; raises `FaultError` where it is too long for one."""
+def write(wire: WireRequest, _: CallContext | None = None) -> str:
+    """Write a request as a curl command for a POSIX shell; raises `FaultError` if it is too long."""
     if isinstance(wire, GrpcRequest):
         headers = {"Content-Type": "application/grpc", "TE": "trailers", **wire.metadata}
-        framed = _COMPRESSED + len(wire.body).to_bytes(4, "big") + wire.body
+        framed = _UNCOMPRESSED + len(wire.body).to_bytes(4, "big") + wire.body
         scheme = ["--http2"] if wire.tls else ["--http2-prior-knowledge"]
         return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"])
     if wire.insets:
@@ -41,7 +36,7 @@ def as_curl(wire: WireRequest) -> str:
 
 
 def _escaped(url: str) -> str:
-    """Return a url as our client asks it, which curl would not do: with `%20` for a blank and the like."""
+    """Return a URL as our client sends it, with `%20` for a blank and similar escapes."""
     try:
         return str(httpx.URL(url))
     except httpx.InvalidURL:
@@ -53,7 +48,7 @@ def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags:
         raise cannot_express(f"A body of {len(body):,} bytes is too long for a command line.")
     words = ["curl", "--silent", "--show-error", "--globoff", "--path-as-is", *flags, "--request", method, url]
     named = {name.lower() for name in headers}
-    # What curl would add by itself, and we do not send, is taken away.
+    # Remove headers that curl would add and that we do not send.
     added = [name for name in ("Accept", "Content-Type", "Expect") if name.lower() not in named]
     given = {**({} if "user-agent" in named else {"User-Agent": "a2a-inspect"}), **headers}
     lines = [shlex.join(words), *(f"--header {name}:" for name in added)]
@@ -68,7 +63,7 @@ def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags:
 
 
 def text_of(body: bytes) -> str | None:
-    """Return a body that a shell and a program can hold as text, None for one that they cannot."""
+    """Return a body as text, None if a shell or a program cannot contain it as text."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -82,7 +77,7 @@ def cannot_express(words: str) -> FaultError:
 
 
 def recorded(request: Record, binding: Binding) -> WireRequest:
-    """Return a request as it was recorded, without the headers of the transport, and without those that are masked."""
+    """Return a recorded request without the headers of the transport and masked ones."""
     headers = {
         str(name): str(value)
         for name, value in request.meta["headers"]

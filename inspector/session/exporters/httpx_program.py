@@ -7,12 +7,7 @@ from inspector.session.exchange import CallContext
 from inspector.session.exporters.curl import cannot_express, text_of
 
 
-def write(wire: WireRequest, _: CallContext) -> str:
-    """Write a request as a program."""
-    return as_httpx(wire)
-
-
-def as_httpx(wire: WireRequest) -> str:
+def write(wire: WireRequest, _: CallContext | None = None) -> str:
     """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
     if isinstance(wire, GrpcRequest):
         raise cannot_express("httpx makes no gRPC calls; curl does.")
@@ -22,14 +17,8 @@ def as_httpx(wire: WireRequest) -> str:
     lines = ["import httpx", "", f"headers = {_table(wire)}"]
     lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")
     asked = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
-    return "\n".join([*lines, f"with {asked} as response:", *_READING, ""])
-
-
-_READING = (
-    "    print(response.status_code, response.headers)",
-    "    for line in response.iter_lines():",
-    "        print(line)",
-)
+    lines += [f"with {asked} as response:", "    print(response.status_code, response.headers)"]
+    return "\n".join([*lines, "    for line in response.iter_lines():", "        print(line)", ""])
 
 
 def _table(wire: HttpRequest) -> str:

@@ -1,4 +1,4 @@
-"""Records as JSON Lines: each is a line with all that it holds."""
+"""Records as JSON Lines."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.safe_json import dump
 
+_MEMBERS = ("exchange", "operation", "event", "task", "context", "state", "label", "size")
+
 
 def write(records: Iterable[tuple[Record, bytes]]) -> Iterator[str]:
     """Write a line for each record."""
@@ -21,27 +23,20 @@ def write(records: Iterable[tuple[Record, bytes]]) -> Iterator[str]:
 
 
 def _record_json(record: Record, payload: bytes) -> dict[str, Json]:
-    """Return a record with all that it holds; a payload that is not JSON is there as its bytes in Base64."""
+    """Return all members of a record; a payload that is not JSON is in `raw` as base64."""
     value = parse(payload) if payload else None
-    said: dict[str, Json] = {
+    members: dict[str, Json] = {
         "seq": record.seq,
         "at": iso_time(record.at),
         "kind": record.kind.value,
-        "exchange": record.exchange,
-        "operation": record.operation,
-        "event": record.event,
-        "task": record.task,
-        "context": record.context,
-        "state": record.state,
-        "label": record.label,
-        "size": record.size,
+        **{name: getattr(record, name) for name in _MEMBERS},
         "meta": dict(record.meta),
         "findings": [finding_json(finding) for finding in record.findings],
         "payload": None if isinstance(value, Unreadable) else value,
     }
     if isinstance(value, Unreadable):
-        said["raw"] = base64.b64encode(record.raw).decode("ascii")
-    return said
+        members["raw"] = base64.b64encode(record.raw).decode("ascii")
+    return members
 
 
 def iso_time(at: float) -> str:
@@ -50,7 +45,7 @@ def iso_time(at: float) -> str:
 
 
 def finding_json(finding: Finding) -> dict[str, Json]:
-    """Return a finding with what its rule says, where this version knows the rule."""
+    """Return a finding with its message and remedy, if its rule is known."""
     rule = RULES.get(finding.rule)
     known = {"id": finding.rule, "severity": finding.severity.value, "pointer": finding.pointer}
     if rule is None:
@@ -59,6 +54,6 @@ def finding_json(finding: Finding) -> dict[str, Json]:
 
 
 def message(finding: Finding) -> str:
-    """Return in one sentence what is wrong and what was there; it may quote the agent."""
+    """Return the title of a finding and the value that was found, which may quote the agent."""
     title = RULES[finding.rule].title
     return f"{title}: {finding.seen}" if finding.seen else title

@@ -7,13 +7,12 @@ import binascii
 import hashlib
 import re
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
-_TWICE = 64
-"""The smallest content that is checked for being base64 itself."""
+_SHORTEST_BASE64 = 64
+"""The smallest content that is checked for being base64 itself, in bytes."""
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -38,7 +37,10 @@ _TEXTS = ((b"<svg", "image/svg+xml"), (b"<!doctype html", "text/html"), (b"<html
 _HEAD = 512
 """How many bytes of a text are searched for its type."""
 
-_AS_GOOD_AS = {
+_DIMENSIONS = {"image/png": (">II", 16), "image/gif": ("<HH", 6), "image/bmp": ("<ii", 18)}
+"""Layout and offset of width and height."""
+
+_ALIASES = {
     "image/jpg": "image/jpeg",
     "image/x-png": "image/png",
     "audio/mp3": "audio/mpeg",
@@ -47,7 +49,7 @@ _AS_GOOD_AS = {
     "application/x-zip-compressed": "application/zip",
 }
 _ZIPPED = ("application/vnd.", "application/epub", "application/java-archive", "application/x-")
-"""Types whose files are ZIP archives with a name of their own."""
+"""How the media types of formats that are ZIP archives begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,12 @@ def decode(encoded: str) -> DecodedFile | None:
         return None
     joined = _BREAKS.sub("", encoded)
     plain = joined.translate(_URL_SAFE).rstrip("=")
-    odd = [
-        *(("has line breaks",) if joined != encoded else ()),
-        *(("has the alphabet for urls",) if "-" in joined or "_" in joined else ()),
-        *(("lacks its padding",) if len(joined) % 4 else ()),
-    ]
+    deviations = {
+        "has line breaks": joined != encoded,
+        "has the alphabet for urls": "-" in joined or "_" in joined,
+        "lacks its padding": len(joined) % 4 > 0,
+    }
+    odd = [words for words, applies in deviations.items() if applies]
     try:
         content = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -102,7 +105,7 @@ def file_facts(content: bytes, declared: str = "", odd: str = "") -> FileFacts:
     looks_like = detect_type(content)
     said = [odd] if odd else []
     stated = declared.partition(";")[0].strip().lower()
-    stated = _AS_GOOD_AS.get(stated, stated)
+    stated = _ALIASES.get(stated, stated)
     zipped = looks_like == "application/zip" and stated.startswith(_ZIPPED)
     if looks_like and stated and stated not in (looks_like, "application/octet-stream") and not zipped:
         said.append(f"declared as {stated}, the bytes are those of {looks_like}")
@@ -124,35 +127,28 @@ def detect_type(content: bytes) -> str:
 
 
 def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
-    """Return width and height from the head of an image, zeros where they are unknown."""
-    read = _DIMENSIONS.get(media_type)
+    """Return width and height from the head of an image, zeros if they are unknown."""
     try:
-        return read(content) if read else (0, 0)
-    except (struct.error, IndexError):
+        match media_type:
+            case "image/jpeg":
+                return _jpeg(content)
+            case "image/webp":
+                return _webp(content)
+            case _:
+                layout, at = _DIMENSIONS[media_type]
+                width, height = struct.unpack_from(layout, content, at)
+                return abs(width), abs(height)
+    except (struct.error, LookupError):
         return 0, 0
 
 
 def _encoded_twice(content: bytes) -> str:
     """Return a sentence if the content is probably base64 again."""
-    if len(content) < _TWICE or len(content) % 4 or not re.fullmatch(rb"[A-Za-z0-9+/]+={0,2}", content[: 4 * _HEAD]):
+    head = content[: 4 * _HEAD]
+    if len(content) < _SHORTEST_BASE64 or len(content) % 4 or not re.fullmatch(rb"[A-Za-z0-9+/]+={0,2}", head):
         return ""
-    inner = detect_type(base64.b64decode(content[: 4 * _HEAD // 4 * 4]))
+    inner = detect_type(base64.b64decode(head))
     return f"the bytes are base64 once more{f', of {inner}' if inner else ''}"
-
-
-def _png(content: bytes) -> tuple[int, int]:
-    width, height = struct.unpack_from(">II", content, 16)
-    return width, height
-
-
-def _gif(content: bytes) -> tuple[int, int]:
-    width, height = struct.unpack_from("<HH", content, 6)
-    return width, height
-
-
-def _bmp(content: bytes) -> tuple[int, int]:
-    width, height = struct.unpack_from("<ii", content, 18)
-    return abs(width), abs(height)
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:
@@ -183,12 +179,3 @@ def _webp(content: bytes) -> tuple[int, int]:
             return width & 0x3FFF, height & 0x3FFF
         case _:
             return 0, 0
-
-
-_DIMENSIONS: dict[str, Callable[[bytes], tuple[int, int]]] = {
-    "image/png": _png,
-    "image/gif": _gif,
-    "image/bmp": _bmp,
-    "image/jpeg": _jpeg,
-    "image/webp": _webp,
-}

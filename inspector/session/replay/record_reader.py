@@ -14,20 +14,20 @@ from inspector.session.replay.translate import canonical
 
 
 class RecordReader:
-    """Reads what the records of a capture carry, in their order; each stream has a `FrameReader` of its own."""
+    """Reads the events in the records of a capture in order; each stream has its own `FrameReader`."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._streams: dict[int, FrameReader[Wire | None]] = {}
 
     def read(self, record: Record) -> Wire | TextAppended | None:
-        """Return what a record carries, None where that is nothing, an error or unreadable."""
+        """Return the event or response in a record, None for an error or an unreadable payload."""
         if record.kind is Kind.FRAME:
             reader = self._streams.get(record.exchange)
             if reader is None:
                 reader = self._streams[record.exchange] = FrameReader(self._decoder(record))
-            # Where the text is in the bytes is all that the reader has to know, so the block is good as its data.
-            [event] = reader.read((Frame(record.raw, record.raw),), _always)
+            # The reader only searches the text in the bytes, so the whole block can be its data.
+            [event] = reader.read((Frame(record.raw, record.raw),), lambda: True)
             return event.said
         if record.kind is Kind.END:
             self._streams.pop(record.exchange, None)
@@ -35,17 +35,12 @@ class RecordReader:
             return None
         request = self._journal.request_of(record)
         summary = self._journal.exchanges.get(record.exchange)
-        # Without a binding nothing is known of what the exchange speaks, and to try again and again is expensive.
         known = record.kind is Kind.DELIVERY or "binding" in request.meta
         return canonical(record, request, summary.status if summary is not None else 0) if known else None
 
     def _decoder(self, like: Record) -> Callable[[bytes], tuple[Json, Wire | None]]:
-        """Return what reads the frames of the stream that a record is of."""
+        """Return the function that reads the frames of the stream of a record."""
         request = self._journal.request_of(like)
-        if "binding" not in request.meta:
+        if "binding" not in request.meta:  # without a binding the payload cannot be read
             return lambda _: (None, None)
         return lambda raw: (None, canonical(like._replace(raw=raw), request))
-
-
-def _always() -> bool:
-    return True

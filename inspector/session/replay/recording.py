@@ -1,4 +1,4 @@
-"""A session that is over, as its capture tells it: read in slices, and told to the views as if it happened now."""
+"""A session that reads an existing capture, in slices, and gives its records to the views."""
 
 from __future__ import annotations
 
@@ -25,41 +25,34 @@ RECORDING = Fault(
 )
 
 SLICE = 0.006
-"""Seconds that one step of reading takes, about, so that keys are answered between two of them."""
+"""The duration of one step of reading in seconds, so that keys are handled between steps."""
 
 _PAGE = 200
 
 
 class Recording(Session):
-    """A capture without an agent: everything can be looked at, and whatever would add to it raises `FaultError`.
+    """A capture without an agent; operations that would add records raise `FaultError`.
 
-    `read` tells the journal and the tasks of its records, a slice at a time; what they know before is nothing.
+    The journal and the tasks are empty until `read` gives them the records.
     """
 
     recorded = True
 
     def __init__(self, path: Path) -> None:
-        """Open a capture; raises `CaptureError` with the sentence for the user."""
-        super().__init__(path)
+        """Open a capture; raises `CaptureError`."""
+        super().__init__(path, capture=lambda path: Capture.open(path, validated))
         self.journal.exchanges.over = True
         self.push = _ClosedService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
         self._reader = RecordReader(self.journal)
 
-    @staticmethod
-    def _capture(path: Path) -> Capture:
-        return Capture.open(path, validated)
-
     @property
     def part_read(self) -> float:
-        """Return how much of it is read by now, from 0 to 1."""
+        """Return the part of the capture that has been read, from 0 to 1."""
         count = len(self.journal.capture)
         return self.journal.last_seq / count if count else 1.0
 
     def read(self) -> Iterator[None]:
-        """Tell of the records from the first to the last, with a pause after every `SLICE` seconds.
-
-        Raises `CaptureError` where the file cannot be read on.
-        """
+        """Read the records in order, with a pause after every `SLICE` seconds; raises `CaptureError`."""
         journal, began = self.journal, time.perf_counter()
         while journal.last_seq < len(journal.capture):
             records = journal.capture.select(after=journal.last_seq, limit=_PAGE)
@@ -74,27 +67,27 @@ class Recording(Session):
 
     @property
     def choice(self) -> Choice:
-        """Refuse: there is nobody to talk to."""
+        """Raise `FaultError`."""
         raise FaultError(RECORDING)
 
     async def connect(self, reference: str) -> Connection:  # noqa: ARG002 - as that of a session
-        """Refuse: a recording stays without an agent."""
+        """Raise `FaultError`."""
         raise FaultError(RECORDING)
 
     async def refresh(self) -> Connection:
-        """Refuse: a recording stays without an agent."""
+        """Raise `FaultError`."""
         raise FaultError(RECORDING)
 
     def unavailable_reason(self, operation: Operation) -> str:  # noqa: ARG002 - as that of a session
-        """Say why no operation is possible."""
+        """Return the reason why no operation is available."""
         return "this is a recording"
 
     def note(self, text: str, event: str = "") -> NoReturn:  # noqa: ARG002 - as that of a session
-        """Refuse: nothing is added to a recording."""
+        """Raise `FaultError`."""
         raise FaultError(RECORDING)
 
 
 class _ClosedService(PushService):
     async def listen(self) -> None:
-        """Refuse: what came in could not be recorded."""
+        """Raise `FaultError`."""
         raise FaultError(RECORDING)

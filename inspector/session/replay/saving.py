@@ -1,7 +1,4 @@
-"""Artifacts as files: clean names, exact bytes, and never over a file that is there without being told to.
-
-What an agent calls a file is hostile: of a name only what every system takes as the name of a plain file is kept.
-"""
+"""Save artifacts as files with safe names and exact bytes; names from an agent are hostile."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from mimetypes import MimeTypes
 from pathlib import Path
 
@@ -20,18 +18,18 @@ from inspector.protocol.model import Message, Part, Task
 from inspector.session.replay.file_content import decode
 
 LONGEST = 100
-"""How many bytes a name may have in UTF-8: every file system takes twice as many."""
+"""The largest length of a name in bytes of UTF-8."""
 
 _LONGEST_SUFFIX = 16
 _LOOKED_AT = 4 * LONGEST
-"""How many characters of either end of a name are looked at."""
+"""The number of characters at either end of a longer name that are read."""
 
 _FORBIDDEN = frozenset('<>:"/\\|?*')
 _RESERVED = frozenset(
     {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
     | {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
 )
-"""Names that Windows keeps for devices, whatever follows their first dot."""
+"""Names of devices on Windows, also with a suffix."""
 
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "application/json": ".json"}
 _TYPES = MimeTypes()
@@ -39,12 +37,12 @@ _MOST_NUMBERS = 10_000
 
 
 class SaveError(Exception):
-    """Files cannot be saved; `str` of it is a sentence for the user."""
+    """Raised if files cannot be saved; `str` of it is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """One file to be: a clean name that none of its companions has, its bytes, and what was odd about them."""
+    """A file to save: a unique safe name, its bytes, and a note about a problem, if any."""
 
     name: str
     content: bytes
@@ -53,7 +51,7 @@ class OutputFile:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One part, or texts that follow each other, on the way to a file."""
+    """The content of a file; `forced` requires the suffix even if the name has another one."""
 
     filename: str
     suffix: str
@@ -63,10 +61,10 @@ class _Piece:
 
 
 def clean_name(name: str, fallback: str = "artifact") -> str:
-    """Return what of a name can stand as the name of a file in a folder, on every system.
+    """Return a name that is safe for a file on every system, `fallback` if nothing is left of it.
 
-    Folders before it, control and invisible characters, leading dots and dashes go; what Windows forbids becomes `_`;
-    a long name is cut before its suffix. `fallback` stands for a name of which nothing is left.
+    Folders, control and invisible characters and leading dots are removed; characters that Windows forbids become `_`;
+    a long name is cut before its suffix.
     """
     steps = (step.strip(" .") for step in reversed(name.replace("\\", "/").split("/")))
     last = next((step for step in steps if step), "")
@@ -81,10 +79,7 @@ def clean_name(name: str, fallback: str = "artifact") -> str:
 
 
 def files_of(artifacts: Iterable[AssembledArtifact]) -> list[OutputFile]:
-    """Return the files that artifacts are made of, in order: a text, a file or a JSON value each, their bytes exact.
-
-    A part that only names a url becomes a note with the url; nothing is fetched.
-    """
+    """Return the files of artifacts in order; a part with a URL becomes a file with the URL, which is not fetched."""
     named: list[tuple[str, _Piece]] = []
     for number, artifact in enumerate(artifacts, 1):
         called = clean_name(artifact.name or artifact.artifact_id, f"artifact-{number}")
@@ -93,7 +88,7 @@ def files_of(artifacts: Iterable[AssembledArtifact]) -> list[OutputFile]:
 
 
 def files_of_answer(answer: AssembledTask | Task | Message) -> list[OutputFile]:
-    """Return the files of a task's artifacts, or those of a message that stands for them."""
+    """Return the files of the artifacts of a task, or of a message."""
     match answer:
         case AssembledTask():
             return files_of(answer.artifacts.values())
@@ -110,15 +105,14 @@ def files_of_answer(answer: AssembledTask | Task | Message) -> list[OutputFile]:
 
 
 def existing_names(items: Sequence[OutputFile], folder: Path) -> list[str]:
-    """Return the names that are taken in a folder already."""
+    """Return the names that exist in a folder."""
     return [item.name for item in items if os.path.lexists(folder / item.name)]
 
 
 def save(items: Sequence[OutputFile], folder: Path, *, over: bool = False) -> list[Path]:
-    """Write files, 0600, into a folder, which is made where it is missing, and return where each went.
+    """Write files with mode 0600 into a folder, which is created if necessary, and return their paths.
 
-    A name that is taken gets a number, unless `over` says to replace the file; a link is never followed. Raises
-    `SaveError`; what was written before stays.
+    A name that exists gets a number, or is replaced if `over`; links are not followed. Raises `SaveError`.
     """
     try:
         private_folder(folder)
@@ -127,26 +121,25 @@ def save(items: Sequence[OutputFile], folder: Path, *, over: bool = False) -> li
     written: list[Path] = []
     for item in items:
         try:
-            written.append(_replace(item, folder) if over else _create(item, folder))
+            if over:
+                replace_file(folder / item.name, item.content)
+            written.append(folder / item.name if over else _create(item, folder))
         except OSError as error:
             raise SaveError(f"Cannot save {item.name} in {folder}: {reason(error)}.") from error
     return written
 
 
 def save_answer(answer: AssembledTask | Task | Message, folder: Path) -> list[tuple[Path, str]]:
-    """Save all that an answer holds, beside what is there, and return where each file went and what was odd about it.
-
-    Raises `SaveError`.
-    """
+    """Save the files of an answer without replacing any, and return path and note of each; raises `SaveError`."""
     items = files_of_answer(answer)
     return list(zip(save(items, folder), (item.note for item in items), strict=True))
 
 
 def default_folder(task_id: str) -> Path:
-    """Return the folder that is proposed for the artifacts of a task: one below where the program was started."""
+    """Return the default folder for the artifacts of a task, below the working directory."""
     try:
         here = Path.cwd()
-    except FileNotFoundError:  # somebody removed it meanwhile
+    except FileNotFoundError:  # it was removed
         here = Path.home()
     return here / "artifacts" / clean_name(task_id[:8], "task")
 
@@ -161,7 +154,7 @@ def _letter(letter: str) -> str:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Part a name into stem and suffix; what is too long to say what a file is counts as stem."""
+    """Split a name into stem and suffix; a suffix that is too long is part of the stem."""
     stem, dot, suffix = name.rpartition(".")
     if not stem or not suffix or " " in suffix or len(suffix.encode()) >= _LONGEST_SUFFIX:
         return name, ""
@@ -178,30 +171,24 @@ def _suffix(media_type: str | None, otherwise: str) -> str:
 
 
 def _pieces(artifact: AssembledArtifact) -> Iterator[_Piece]:
-    """Part an artifact into files; texts of one kind that follow each other are one, whatever else they say."""
+    """Return the files of an artifact; consecutive texts with the same media type and name are one file."""
     taken = 0
-    texts: list[str] = []
-    kind: tuple[str | None, str | None] = (None, None)
-    for part in artifact.parts:
-        if isinstance(part, Part) and part.text is None:
-            yield from _joined(texts, kind)
-            texts = []
-            if piece := _piece(part):
+    for kind, parts in groupby(artifact.parts, _kind):
+        texts: list[str] = []
+        for part in parts:
+            if isinstance(part, TextRun) or part.text is not None:
+                text = artifact.text.between(taken, part.end) if isinstance(part, TextRun) else part.text or ""
+                taken += len(text)
+                texts.append(text)
+            elif piece := _piece(part):
                 yield piece
-            continue
-        text = artifact.text.between(taken, part.end) if isinstance(part, TextRun) else part.text or ""
-        taken += len(text)
-        if texts and kind != (part.media_type, part.filename):
-            yield from _joined(texts, kind)
-            texts = []
-        kind = (part.media_type, part.filename)
-        texts.append(text)
-    yield from _joined(texts, kind)
+        if kind is not None:
+            yield _text("".join(texts), *kind)
 
 
-def _joined(texts: list[str], kind: tuple[str | None, str | None]) -> Iterator[_Piece]:
-    if texts:
-        yield _text("".join(texts), *kind)
+def _kind(part: Part | TextRun) -> tuple[str | None, str | None] | None:
+    """Return media type and name of a text, None for any other part."""
+    return (part.media_type, part.filename) if isinstance(part, TextRun) or part.text is not None else None
 
 
 def _text(text: str, media_type: str | None, filename: str | None) -> _Piece:
@@ -209,7 +196,7 @@ def _text(text: str, media_type: str | None, filename: str | None) -> _Piece:
 
 
 def _piece(part: Part) -> _Piece | None:
-    """Make a file of a part; None where it says nothing at all."""
+    """Return the file of a part, None if it has no members."""
     name = part.filename or ""
     match part.content:
         case "text":
@@ -221,7 +208,7 @@ def _piece(part: Part) -> _Piece | None:
                 return _Piece(name, ".base64", (part.raw or "").encode(), forced=True, note=note)
             return _Piece(name, _suffix(part.media_type, ".bin"), decoded.content, note=decoded.odd)
         case "url":
-            # A line break could make a shortcut of the note, which some systems follow when it is opened.
+            # With a line break the file could be a shortcut, which some systems follow when it is opened.
             url = "".join(f"%{ord(one):02X}" if ord(one) < 0x20 or one == "\x7f" else one for one in part.url or "")
             return _Piece(name, ".url", f"{url}\n".encode(), forced=True, note="the url alone: it is not fetched")
         case "data":
@@ -237,7 +224,7 @@ def _json(value: object) -> bytes:
 
 
 def _named(pieces: list[_Piece], called: str) -> Iterator[tuple[str, _Piece]]:
-    """Name the files of one artifact by their own names, else by its."""
+    """Name each file by its own name, or else by that of the artifact."""
     stem, suffix = _split(called)
     for number, piece in enumerate(pieces, 1):
         alone = len(pieces) == 1
@@ -248,7 +235,7 @@ def _named(pieces: list[_Piece], called: str) -> Iterator[tuple[str, _Piece]]:
 
 
 def _unique(named: Iterable[tuple[str, _Piece]]) -> list[OutputFile]:
-    """Give each file a name that no other has, on systems that do not tell letters by their case either."""
+    """Make the names unique, also on systems that ignore the case of letters."""
     taken: set[str] = set()
     numbers: dict[str, int] = {}
     items: list[OutputFile] = []
@@ -273,7 +260,7 @@ def _number(name: str, number: int) -> str:
 
 
 def _create(item: OutputFile, folder: Path) -> Path:
-    """Make a file under the first name that is free."""
+    """Create a file with the first name that does not exist."""
     for number in range(1, _MOST_NUMBERS):
         path = folder / _number(item.name, number)
         try:
@@ -289,9 +276,3 @@ def _create(item: OutputFile, folder: Path) -> Path:
             raise
         return path
     raise FileExistsError(f"{_MOST_NUMBERS:,} files of that name are there")
-
-
-def _replace(item: OutputFile, folder: Path) -> Path:
-    path = folder / item.name
-    replace_file(path, item.content)
-    return path

@@ -1,4 +1,4 @@
-"""What came about between two moments of a task: its states, what was said, and its artifacts line by line."""
+"""Compare a task at two moments: its states, messages, and artifacts line by line."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from enum import StrEnum
 from inspector.protocol.assemble import MESSAGES, AssembledArtifact, AssembledTask, Move
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import short
-from inspector.protocol.model import Part
 from inspector.session.tasks import text_of
 from inspector.text.units import size
 
 MOST_LINES = 400
-"""How many lines of one artifact are listed."""
+"""The largest number of lines listed for an artifact."""
 
 _LONGEST = 300
-"""How many characters of a line are listed."""
+"""The largest number of characters listed for a line."""
 _LEAD = 24
-"""How many characters before the first that differs are listed with it."""
+"""The number of unchanged characters listed before a difference."""
 _LINES_COMPARED = 3_000
-"""Of more lines on either side, the cost of matching grows too far: they count as replaced."""
-_CONTEXT = 1
+"""The largest number of lines that are matched; more lines count as replaced."""
 
 
 class Sign(StrEnum):
@@ -33,14 +31,14 @@ class Sign(StrEnum):
     ADDED = "+"
     REMOVED = "-"
     LONGER = ">"
-    """It goes on: what was added stands behind the end of what there was."""
+    """Text was appended to the line."""
     MORE = ":"
-    """Not a line: how many are left out here."""
+    """Not a line: the number of omitted lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a difference, cut to a length that can be shown; `lead` is what stands before it unchanged."""
+    """One line of a difference, cut to a length that can be shown; `lead` is the unchanged text before it."""
 
     sign: Sign
     text: str
@@ -49,10 +47,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactChange:
-    """What became of one artifact; the numbers say by how much there is more of it, or less.
-
-    `how` is a word for people: new, longer, replaced, changed, gone.
-    """
+    """The changes of one artifact; the numbers are differences; `how` is new, longer, replaced, changed or gone."""
 
     artifact_id: str
     name: str
@@ -67,10 +62,10 @@ class ArtifactChange:
 
 @dataclass(frozen=True, slots=True)
 class TaskDiff:
-    """What differs between two moments, the later seen from the earlier.
+    """The differences between two moments of a task.
 
-    `moves` are the states that were taken on meanwhile, `said` the texts of the agent's new messages; `before` and
-    `after` are the states at either end, `""` for none.
+    `before` and `after` are the states, `""` for none, `moves` the changes of state between them; `said` has the texts
+    of new messages of the agent.
     """
 
     before: str
@@ -84,12 +79,12 @@ class TaskDiff:
 
     @property
     def nothing(self) -> bool:
-        """Say whether the task was the same at both."""
+        """Return whether the task did not change."""
         return not (self.moves or self.said or self.artifacts or self.history or self.before != self.after)
 
     @property
     def words(self) -> str:
-        """Say in one line what came about."""
+        """Return the differences in one line."""
         told = []
         if self.before != self.after:
             told.append(f"state went from {short(self.before) or 'unknown'} to {short(self.after) or 'unknown'}")
@@ -102,7 +97,7 @@ class TaskDiff:
 
 
 def compare_tasks(before: AssembledTask | None, after: AssembledTask) -> TaskDiff:
-    """Compare a task with itself at a later moment; None stands for before anything was heard of it."""
+    """Compare a task with itself at a later moment; None is the time before its first event."""
     earlier = before or AssembledTask(after.id)
     began = earlier.updated or (after.moves[0].at if after.moves else after.updated)
     return TaskDiff(
@@ -118,7 +113,7 @@ def compare_tasks(before: AssembledTask | None, after: AssembledTask) -> TaskDif
 
 
 def _new_messages(before: AssembledTask, after: AssembledTask) -> Iterator[str]:
-    """Return what was said since; where so much was said that the oldest is gone, what has an id of its own."""
+    """Return the texts of new messages; if old ones were dropped already, new ones are known by their ids."""
     said = list(after.messages)
     if len(said) < MESSAGES:
         said = said[len(before.messages) :]
@@ -131,26 +126,22 @@ def _new_messages(before: AssembledTask, after: AssembledTask) -> Iterator[str]:
 def _artifacts(before: AssembledTask, after: AssembledTask) -> Iterator[ArtifactChange]:
     for artifact_id, artifact in after.artifacts.items():
         earlier = before.artifacts.get(artifact_id)
-        change = _artifact(earlier or AssembledArtifact(artifact_id), artifact, new=earlier is None)
-        if change is not None:
-            yield change
+        yield from _artifact(earlier or AssembledArtifact(artifact_id), artifact, new=earlier is None)
     for artifact_id, artifact in before.artifacts.items():
         if artifact_id not in after.artifacts:
-            gone = _artifact(artifact, AssembledArtifact(artifact_id, artifact.name), new=False)
-            if gone is not None:
-                yield gone
+            yield from _artifact(artifact, AssembledArtifact(artifact_id, artifact.name), new=False)
 
 
-def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool) -> ArtifactChange | None:
+def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool) -> Iterator[ArtifactChange]:
     old, text = str(before.text), str(after.text)
-    parts, others = _spelled(before), _spelled(after)
+    parts, others = _part_lines(before), _part_lines(after)
     if not new and (old, parts, before.closed, before.name) == (text, others, after.closed, after.name):
-        return None
+        return
     grown = text.startswith(old) and others[: len(parts)] == parts
     how = "new" if new else "longer" if grown else "replaced" if after.revision != before.revision else "changed"
     if not after.parts and before.parts:
         how = "gone"
-    return ArtifactChange(
+    yield ArtifactChange(
         after.artifact_id,
         after.name or before.name or after.artifact_id,
         how,
@@ -163,13 +154,9 @@ def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool)
     )
 
 
-def _spelled(artifact: AssembledArtifact) -> list[str]:
-    """Return the parts that are no text, each as a line that says what it is and what identifies its content."""
-    return [_part(part) for part in artifact.other_parts]
-
-
-def _part(part: Part) -> str:
-    return dump(part.to_json()).decode("utf-8", "replace")
+def _part_lines(artifact: AssembledArtifact) -> list[str]:
+    """Return each part that is not a text as a line of JSON."""
+    return [dump(part.to_json()).decode("utf-8", "replace") for part in artifact.other_parts]
 
 
 def _sentence(change: ArtifactChange) -> str:
@@ -189,7 +176,7 @@ def _sentence(change: ArtifactChange) -> str:
 
 
 def line_difference(before: str, after: str) -> list[DiffLine]:
-    """Compare two texts line by line: what is the same at both ends is left out but for its nearest line."""
+    """Compare two texts line by line; of equal lines at both ends, only the nearest is included."""
     return list(_lines(before.splitlines(), after.splitlines()))
 
 
@@ -199,30 +186,26 @@ def _lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     old, new = before[first : len(before) - last], after[first : len(after) - last]
     if not old and not new:
         return
-    yield from _around(before[:first], first, len(before[:first]) - _CONTEXT)
+    if first > 1:
+        yield DiffLine(Sign.MORE, f"{first - 1:,} line{'' if first == 2 else 's'} as before")
+    yield from _signed(Sign.SAME, before[:first][-1:])
     for listed, line in enumerate(_changes(old, new)):
         if listed == MOST_LINES:
             left = max(len(old), len(new)) - MOST_LINES
             yield DiffLine(Sign.MORE, f"{left:,} lines more" if left > 0 else "and more")
             break
         yield line
-    tail = after[len(after) - last :][:_CONTEXT]
-    yield from (DiffLine(Sign.SAME, line[:_LONGEST]) for line in tail)
+    yield from _signed(Sign.SAME, after[len(after) - last :][:1])
 
 
-def _around(same: list[str], count: int, from_line: int) -> Iterator[DiffLine]:
-    start = max(0, from_line)
-    if start:
-        yield DiffLine(Sign.MORE, f"{start:,} line{'' if start == 1 else 's'} as before")
-    yield from (DiffLine(Sign.SAME, line[:_LONGEST]) for line in same[start:count])
+def _signed(sign: Sign, lines: list[str]) -> Iterator[DiffLine]:
+    return (DiffLine(sign, line[:_LONGEST]) for line in lines)
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return how many items, or letters, two sequences begin with both."""
-    return next(
-        (at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other),
-        min(len(before), len(after)),
-    )
+    """Return the length of the common beginning of two sequences."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
 
 
 def _changes(old: list[str], new: list[str]) -> Iterator[DiffLine]:
@@ -231,31 +214,24 @@ def _changes(old: list[str], new: list[str]) -> Iterator[DiffLine]:
         return
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for tag, from_old, to_old, from_new, to_new in matcher.get_opcodes():
-        if tag == "equal":
-            yield from _equal(old[from_old:to_old])
+        same = old[from_old:to_old]
+        if tag != "equal":
+            yield from _replaced(same, new[from_new:to_new])
+        elif len(same) > 3:
+            yield from _signed(Sign.SAME, same[:1])
+            yield DiffLine(Sign.MORE, f"{len(same) - 2:,} lines as before")
+            yield from _signed(Sign.SAME, same[-1:])
         else:
-            yield from _replaced(old[from_old:to_old], new[from_new:to_new])
-
-
-def _equal(same: list[str]) -> Iterator[DiffLine]:
-    if len(same) > 2 * _CONTEXT + 1:
-        yield from (DiffLine(Sign.SAME, line[:_LONGEST]) for line in same[:_CONTEXT])
-        yield DiffLine(Sign.MORE, f"{len(same) - 2 * _CONTEXT:,} lines as before")
-        same = same[-_CONTEXT:]
-    yield from (DiffLine(Sign.SAME, line[:_LONGEST]) for line in same)
+            yield from _signed(Sign.SAME, same)
 
 
 def _replaced(old: list[str], new: list[str]) -> Iterator[DiffLine]:
-    """Pair the lines that differ: one that only goes on is one line and not two."""
+    """Return lines that differ; a line to which text was appended is a single line."""
     if old and new and new[0].startswith(old[0]):
         yield DiffLine(Sign.LONGER, new[0][len(old[0]) :][:_LONGEST], old[0][-_LEAD:])
         old, new = old[1:], new[1:]
     if len(old) == len(new) == 1:
         start = max(0, _common(old[0], new[0]) - _LEAD)
-        old, new = [_from(old[0], start)], [_from(new[0], start)]
-    yield from (DiffLine(Sign.REMOVED, line[:_LONGEST]) for line in old)
-    yield from (DiffLine(Sign.ADDED, line[:_LONGEST]) for line in new)
-
-
-def _from(line: str, start: int) -> str:
-    return f"…{line[start:]}" if start else line
+        old, new = ([f"…{line[start:]}" if start else line for line in lines] for lines in (old, new))
+    yield from _signed(Sign.REMOVED, old)
+    yield from _signed(Sign.ADDED, new)

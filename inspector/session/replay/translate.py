@@ -17,7 +17,7 @@ from inspector.session.payload import OPERATIONS, interface_of, payload_json
 
 
 class Translation(NamedTuple):
-    """An object in one dialect: the name of the dialect, the JSON, and pointers to the members that are lost."""
+    """An object in one dialect: the name of the dialect, the JSON, and pointers to lost members."""
 
     name: str
     value: Json
@@ -25,16 +25,15 @@ class Translation(NamedTuple):
 
 
 def dialect_name(dialect: Dialect) -> str:
-    """Return the name of a dialect: its protocol version, with its JSON format where there are two."""
+    """Return the protocol version of a dialect, with its JSON format if there are two."""
     alone = sum(other.generation == dialect.generation for other in ALL) <= 1
     return dialect.generation if alone else f"{dialect.generation} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
 
 def canonical(record: Record, request: Record, status: int = 200) -> Wire | None:
-    """Return the object that a record carries, None where it carries nothing, an error or something unreadable.
+    """Return the object in a record, None for an error or an unreadable payload.
 
-    `request` is the record that opened the exchange, which names its protocol version and binding; `status` is the
-    HTTP status of the response.
+    `request` is the request of the exchange, which has its protocol version and binding; `status` is the HTTP status.
     """
     value = parse(payload_json(record, request))
     if isinstance(value, Unreadable):
@@ -62,7 +61,7 @@ def canonical(record: Record, request: Record, status: int = 200) -> Wire | None
 
 
 def translations(record: Record, request: Record) -> list[Translation]:
-    """Return the payload of a record in every dialect, its own first; empty where it cannot be read."""
+    """Return the payload of a record in every dialect, its own first; empty if it cannot be read."""
     value = canonical(record, request)
     if value is None:
         return []
@@ -72,10 +71,7 @@ def translations(record: Record, request: Record) -> list[Translation]:
 
 
 def sent_message(request: Record) -> SendRequest | None:
-    """Return the message that a request carried, without the webhook that went with it, None for any other request.
-
-    Its token is masked in the record, so another webhook has to be registered when the message is sent again.
-    """
+    """Return the message in a request without its webhook, whose token is masked; None for any other request."""
     value: Wire | Request | None = canonical(request, request)
     if not isinstance(value, SendRequest):
         return None

@@ -1,4 +1,4 @@
-"""Records from a capture that anybody may have made: only those that hold what their readers take for granted."""
+"""Validate the records of a capture file, which may come from any source."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 from inspector.capture.records import Kind, Record
 
 _END_OF_TIME = 253_402_300_800.0
-"""The year 10000, in seconds since 1970: what shows times knows none beyond."""
-_LARGEST = 2**63
-_PAIR, _TRIPLE = 2, 3
+"""The year 10000, in seconds since 1970: later times cannot be shown."""
 
 
 def validated(record: Record) -> Record:
-    """Return a record that has all that its readers rely on, in place of any other a note that says what it lacks."""
+    """Return a record if it has all members that its readers need, else a note with the reason."""
     wrong = _wrong(record)
     if not wrong:
         return record
@@ -29,10 +27,8 @@ def _wrong(record: Record) -> str:
         return "its exchange cannot be"
     if record.size < 0:
         return "its size cannot be"
-    members = _MEMBERS.get(record.kind)
-    if members is None:
-        return ""
-    bad = next((name for name, is_good in members.items() if not is_good(record.meta.get(name))), "")
+    members = _MEMBERS.get(record.kind, {})
+    bad = next((name for name, is_valid in members.items() if not is_valid(record.meta.get(name))), "")
     return f"its {bad} is missing or of another kind" if bad else ""
 
 
@@ -40,38 +36,33 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_sign(value: Any) -> bool:
+def _is_flag(value: Any) -> bool:
     return value is None or isinstance(value, bool)
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _END_OF_TIME
 
 
-def _is_number_or_none(value: Any) -> bool:
-    return value is None or _is_number(value)
-
-
-def _are_headers(value: Any) -> bool:
-    return _are_rows(value, _PAIR) and all(_is_text(name) and _is_text(said) for name, said in value)
-
-
-def _are_checks(value: Any) -> bool:
-    return _are_rows(value, _TRIPLE) and all(
-        _is_text(name) and _is_sign(good) and _is_text(said) for name, good, said in value
-    )
-
-
 def _are_words(value: Any) -> bool:
     return value is None or (isinstance(value, list | tuple) and all(map(_is_text, value)))
 
 
-def _are_rows(value: Any, width: int) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(row, list | tuple) and len(row) == width for row in value)
+def _rows(*columns: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a check for a list of rows, each with these columns."""
+
+    def is_row(row: Any) -> bool:
+        same_width = isinstance(row, list | tuple) and len(row) == len(columns)
+        return same_width and all(is_valid(value) for is_valid, value in zip(columns, row, strict=True))
+
+    return lambda value: isinstance(value, list | tuple) and all(map(is_row, value))
+
+
+_are_headers = _rows(_is_text, _is_text)
 
 
 _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
@@ -88,15 +79,15 @@ _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
         "refused": _is_text,
         "dialled": _is_text,
         "delay": _is_number,
-        "taken": _is_sign,
+        "taken": _is_flag,
         "seconds": _is_number,
         "registration": _is_count,
         "asked": _is_text,
         "attempt": _is_count,
         "first": _is_count,
         "gap": _is_number,
-        "latency": _is_number_or_none,
-        "checks": _are_checks,
+        "latency": lambda value: value is None or _is_number(value),
+        "checks": _rows(_is_text, _is_flag, _is_text),
     },
 }
-"""What readers of a record take for granted, by its kind."""
+"""The members of `meta` that readers of a record need, by its kind."""

@@ -243,7 +243,7 @@ class WorkbenchScreen(FrameScreen):
         record = self._current.selected_record()
         if record is None:
             return
-        seen = translations(record, self.session.request_of(record))
+        seen = translations(record, self.session.journal.request_of(record))
         if seen:
             self.app.push_screen(TranslateScreen(seen))
         else:

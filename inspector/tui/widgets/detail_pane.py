@@ -153,7 +153,7 @@ class DetailPane(Vertical):
         record, notes = self.record, self._notes
         self._noted_over = record is not None and self._is_over(record)
         found = position_of(record, self._session.journal) if record else None
-        place = [Paragraph(("", "line--soft"), found.words, "line--quiet")] if found else []
+        place = [Paragraph(("", "line--soft"), found, "line--quiet")] if found else []
         about = Paragraphs([*place, *detail.about(record, self._glyphs)] if record else [])
         about.layout(self.content_size.width - 1, 0)
         notes.display = bool(len(about))

@@ -13,7 +13,7 @@ from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
-from inspector.session.httpx_sse_check import read_with_httpx_sse
+from inspector.session.exchange import read_with_httpx_sse
 
 ENVELOPE = {"jsonrpc": "2.0", "id": "the-id"}
 

@@ -37,7 +37,7 @@ async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_fir
     ]
     assert len(seen) >= 6
     for record in seen:
-        spelled = translations(record, session.request_of(record))
+        spelled = translations(record, session.journal.request_of(record))
         assert len(spelled) == len(ALL)
         assert spelled[0].name.startswith(generation)
         assert spelled[0].losses == ()
@@ -47,9 +47,9 @@ async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_fir
 async def test_a_chunk_is_the_same_object_whatever_it_came_in(tmp_path: Path):
     session, records = await recorded(tmp_path, "0.3")
     chunk = next(record for record in records if record.event == "artifact" and record.kind is Kind.FRAME)
-    value = canonical(chunk, session.request_of(chunk))
+    value = canonical(chunk, session.journal.request_of(chunk))
     assert isinstance(value, TaskArtifactUpdateEvent)
-    ours = {one.name: one.value for one in translations(chunk, session.request_of(chunk))}
+    ours = {one.name: one.value for one in translations(chunk, session.journal.request_of(chunk))}
     assert ours["0.3 JSON-RPC"]["kind"] == "artifact-update"
     assert ours["1.0"]["artifactUpdate"]["artifact"]["name"] == "report.md"
     await session.close()
@@ -59,7 +59,7 @@ async def test_heads_and_ends_have_nothing_to_spell(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     for record in records:
         if record.kind in (Kind.RESPONSE, Kind.END, Kind.NOTE):
-            assert translations(record, session.request_of(record)) == []
+            assert translations(record, session.journal.request_of(record)) == []
     await session.close()
 
 

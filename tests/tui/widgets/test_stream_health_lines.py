@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.session.arrivals import ArrivalHistogram
-from inspector.session.exchanges import ExchangeSummary
+from inspector.session.exchanges import ArrivalHistogram, ExchangeSummary
 from inspector.session.stream_health import StreamHealth, health
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.health import health_in_full, health_line, rate, sparkline
