@@ -8,15 +8,13 @@ from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.session import Session
 
-_WITHOUT_TASK = frozenset({Operation.LIST, Operation.EXTENDED_CARD})
-
 
 async def calls_for(session: Session, operation: Operation, task_id: str) -> list[Call]:
     """Prepare an operation; raises `FaultError` with a message for the user if it is not possible.
 
     To delete the webhooks of a task, the agent is asked for them first, because only it knows all of them.
     """
-    if not task_id and operation not in _WITHOUT_TASK:
+    if not task_id and operation is not Operation.EXTENDED_CARD:
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No task is selected.", "Send a message first."))
     match operation:
         case Operation.GET:
@@ -25,8 +23,6 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
             return [session.cancel(task_id)]
         case Operation.SUBSCRIBE:
             return [session.subscribe(task_id)]
-        case Operation.LIST:
-            return [session.list_tasks()]
         case Operation.EXTENDED_CARD:
             return [session.extended_card()]
         case Operation.GET_PUSH:

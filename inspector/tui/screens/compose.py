@@ -59,7 +59,7 @@ class ComposeScreen(Screen["Outcome | None"]):
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send", id="compose.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+b", "send_other", "send otherwise", id="compose.other", tooltip="Send it in the other way"),
+        Binding("ctrl+b", "send(True)", "send otherwise", id="compose.other", tooltip="Send it in the other way"),
         Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part"),
         Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="To the next part"),
         Binding("f8", "preview", "request", id="compose.preview", tooltip="The request in place of the part, and back"),
@@ -399,16 +399,9 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Ask for a file name, and save the message as a snippet."""
         self._forms.save_snippet()
 
-    def action_send(self) -> None:
-        """Send the message, or the request that was edited by hand."""
-        self._leave(stream=self.stream)
-
-    def action_send_other(self) -> None:
-        """Send without streaming if streaming is on, or else with it."""
-        self._leave(stream=not self.stream)
-
-    def _leave(self, *, stream: bool) -> None:
-        """Return the call, or show why there is none and go to the problem."""
+    def action_send(self, other: bool = False) -> None:
+        """Return the call, in the `other` way streamed or not, or show why there is none and go to the problem."""
+        stream = self.stream is not other
         self._take_last_keys()
         raw = self._preview.by_hand
         if raw is not None and self._original is not None:

@@ -7,14 +7,13 @@ from typing import ClassVar, TypeVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.options import Options
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import Fault
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
@@ -24,7 +23,7 @@ from inspector.session.replay.recording import Recording
 from inspector.session.replay.translate import translations
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.notify import copy, notify, notify_fault
+from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.dialog import ask
@@ -74,13 +73,13 @@ class WorkbenchScreen(FrameScreen):
     ]
 
     def __init__(self, session: Session, reference: str, glyphs: Glyphs, *, view: str, options: Options) -> None:
-        super().__init__(glyphs, view, "connecting")
+        self._switcher = ContentSwitcher(id="views")
+        super().__init__(glyphs, view, "connecting", self._switcher)
         self.session = session
         self._reference = reference
         self._glyphs = glyphs
         self._doing = ("busy", "connecting")
         self._views = {entry.id: entry.load()(session, glyphs, id=entry.id) for entry in VIEWS}
-        self._switcher = ContentSwitcher(id="views")
         self.agent = self._find(AgentView)
         self.chat = self._find(ChatView)
         self._traffic = self._find(TrafficView)
@@ -93,10 +92,6 @@ class WorkbenchScreen(FrameScreen):
 
     def _find(self, kind: type[V]) -> V:
         return next(view for view in self._views.values() if isinstance(view, kind))
-
-    def content(self) -> Widget:
-        """Return the views."""
-        return self._switcher
 
     def on_mount(self) -> None:
         """Add the views after the frame is shown, because showing a screen styles all of its widgets again."""
@@ -258,13 +253,10 @@ class WorkbenchScreen(FrameScreen):
         ask(self, menu, lambda choice: self._send_again(exchange, choice))
 
     def _send_again(self, exchange: int, choice: Choice) -> None:
-        try:
+        with notify_faults(self):
             call = self.session.send_again(exchange, choice)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        self.view = "talk"
-        self.chat.drive(call)
+            self.view = "talk"
+            self.chat.drive(call)
 
     def action_doctor(self) -> None:
         """Examine the agent, even if it could not be connected."""
@@ -274,10 +266,8 @@ class WorkbenchScreen(FrameScreen):
     @work(group="push", exclusive=True)
     async def action_push(self) -> None:
         """Turn push notifications on, which starts the receiver, or off."""
-        try:
+        with notify_faults(self):
             await switch_push(self.session)
-        except FaultError as error:
-            notify_fault(self, error.fault)
 
     # Messages of the views
 
@@ -303,11 +293,9 @@ class WorkbenchScreen(FrameScreen):
     @work(group="turns")
     async def on_call_wanted(self, event: CallWanted) -> None:
         """Make the calls behind a key one after the other."""
-        try:
+        calls: list[Call] = []
+        with notify_faults(self):
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
         for call in calls:
             await self.chat.follow(call)
             self._show_answer(call)

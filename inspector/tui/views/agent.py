@@ -17,7 +17,7 @@ from textual.widgets import ContentSwitcher
 from inspector.capture import card_history
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import Fault
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.pointer import at
 from inspector.session.card.changes import EarlierCard, card_of_answer, extended_difference
@@ -25,7 +25,7 @@ from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
-from inspector.tui.notify import notify, notify_fault
+from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card import CardLines, Signed
 from inspector.tui.render.card_lines import Try
 from inspector.tui.render.changes import ChangeLines, against_public, since_earlier
@@ -123,7 +123,7 @@ class AgentView(View):
 
     def show_connecting(self, reference: str) -> None:
         """Show the attempts to connect."""
-        self._show_face("connecting")
+        self.action_face("connecting")
         self._connecting.begin(reference)
 
     def show_recording(self) -> None:
@@ -134,7 +134,7 @@ class AgentView(View):
         """Show why there is no agent; a response that is not a valid card can be read and edited."""
         bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
         self._unread = next((record for record in reversed(bodies) if record.findings), None)
-        self._show_face("connecting")
+        self.action_face("connecting")
         self._connecting.show_fault(fault, unread=self._unread is not None)
 
     def show_connection(self, connection: Connection) -> None:
@@ -143,7 +143,7 @@ class AgentView(View):
         self._card.show(CardLines(connection, self._observed, self.glyphs))
         self._observe()
         if self.face == "connecting":
-            self._show_face("card")
+            self.action_face("card")
         elif self.face == "raw" and not self._raw_of_extended:
             self._show_raw()
         self._show_title()
@@ -207,7 +207,7 @@ class AgentView(View):
         """Show the result of the call for the extended card, unless the user is editing."""
         self._changes["extended"].show(lines)
         if self.face != "edit":
-            self._show_face("extended")
+            self.action_face("extended")
 
     # Sections
 
@@ -234,7 +234,8 @@ class AgentView(View):
         else:
             self.screen.set_focus(self.query_one(f"#{self.face}"))
 
-    def _show_face(self, face: str) -> None:
+    def action_face(self, face: str) -> None:
+        """Show a section."""
         self._switcher.current = face
         self._show_title()
         if self.screen.focused is None or self.has_focus_within:
@@ -276,28 +277,23 @@ class AgentView(View):
             case "edit":
                 self.action_edit()
             case face:
-                self._show_face(face)
+                self.action_face(face)
 
     @property
     def _home(self) -> str:
-        """The section that escape goes to."""
         return "card" if self.connection else "connecting"
 
     def action_home(self) -> None:
         """Show the card, or why there is none."""
-        self._show_face(self._home)
-
-    def action_face(self, face: str) -> None:
-        """Show a section."""
-        self._show_face(face)
+        self.action_face(self._home)
 
     def action_raw(self) -> None:
         """Switch between the raw and the rendered card, at the same place."""
         match self.face:
             case "raw" if self._raw_of_extended:
-                self._show_face("extended")
+                self.action_face("extended")
             case "raw":
-                self._show_face(self._home)
+                self.action_face(self._home)
             case "card":
                 self._see_raw(self._card.pointer, of_extended=False)
             case "extended":
@@ -310,7 +306,7 @@ class AgentView(View):
     def _see_raw(self, pointer: str, *, of_extended: bool) -> None:
         self._raw_of_extended = of_extended
         self._show_raw()
-        self._show_face("raw")
+        self.action_face("raw")
         self._raw.json.go_to(pointer)
 
     def on_card_view_place_wanted(self, event: CardView.PlaceWanted) -> None:
@@ -340,7 +336,7 @@ class AgentView(View):
             if problem:
                 notify(self, problem, "warning")
                 return
-        self._show_face("edit")
+        self.action_face("edit")
 
     def on_card_editor_left(self) -> None:
         """Show the card."""
@@ -355,19 +351,16 @@ class AgentView(View):
 
     @work(group="turns")
     async def _refresh(self, before: Connection) -> None:
-        try:
+        with notify_faults(self):
             after = await self.session.refresh()
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        if after.found is before.found:
+            if after.found is not before.found:
+                self.post_message(self.Connected(after))
+                self.compare(keep=self._keep)
+                return
             if not self._raw_of_extended:
                 self._raw.show_facts(how_served(after))
             self._show_title()
             notify(self, "The card is unchanged.")
-        else:
-            self.post_message(self.Connected(after))
-            self.compare(keep=self._keep)
 
     def selected_text(self) -> str:
         """Return the example, the value or the change under the cursor, or else the raw card."""

@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.capture.records import Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.protocol.model import Message as MessageOfAgent
@@ -32,7 +31,6 @@ from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.composer import Aim
-from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.timeline_pane import TimelinePane, belongs
 from inspector.tui.widgets.travel_line import TravelLine
@@ -82,7 +80,6 @@ class ChatView(BookmarkView):
         self._timeline = TimelinePane(session, glyphs, id="timeline-pane")
         self.stream = self._timeline.stream
         self._artifact = ArtifactPane(glyphs, id="artifact")
-        self._detail = DetailPane(session, glyphs, id="detail")
         self._tasks = TaskRows(session.tasks.all, glyphs)
         self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No task yet.")
         self.composer = ChatComposer(session, id="composer")
@@ -98,7 +95,7 @@ class ChatView(BookmarkView):
             yield self._timeline
             with Vertical(id="right-pane"):
                 yield self._artifact
-                yield self._detail
+                yield self.detail
             with Vertical(id="tasks-pane"):
                 yield Static(Content.styled("TASKS", "bold"), classes="pane-title")
                 yield self._task_feed
@@ -190,13 +187,12 @@ class ChatView(BookmarkView):
     def _show_record(self, index: int) -> None:
         record = self._timeline.record(index)
         if record is not None:
-            self._detail.show(record)
+            self.detail.show(record)
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Focus the detail of the row, or show the task."""
         if event.feed.id == "timeline":
-            self.add_class("-second")
-            self._detail.focus_body()
+            self.open_detail()
         else:
             self.follow_task(self._tasks.tasks[event.index].id)
 
@@ -219,10 +215,6 @@ class ChatView(BookmarkView):
         """Focus the composer."""
         self.remove_class("-second")
         self.composer.focus_text()
-
-    def action_next_view(self) -> None:
-        """Show the selected record in the next format."""
-        self._detail.action_next_view()
 
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
@@ -268,7 +260,7 @@ class ChatView(BookmarkView):
         self._artifact.show(event.task)
         if not self._timeline.feed.has_focus:
             self._timeline.show_seq(event.seq)
-            self._detail.show(self.session.journal.capture.get(event.seq))
+            self.detail.show(self.session.journal.capture.get(event.seq))
         self.show_title()
 
     def on_travel_line_left(self) -> None:
@@ -369,15 +361,9 @@ class ChatView(BookmarkView):
             return self.has_class("-second") or self._travel.travelling or self._timeline.filtering
         return super().check_action(action, parameters)
 
-    def selected_record(self) -> Record | None:
-        """Return the record in the detail pane."""
-        return self._detail.record
-
     def selected_text(self) -> str:
         """Return the payload of the selected record, the value under the cursor, or the artifact's text."""
-        if self._artifact.has_focus_within:
-            return self._artifact.selected_text()
-        return self._detail.selected_text()
+        return self._artifact.selected_text() if self._artifact.has_focus_within else super().selected_text()
 
 
 def _words(account: AssembledTask) -> str:

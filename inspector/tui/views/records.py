@@ -23,7 +23,7 @@ _LONGEST = 200
 
 
 class BookmarkView(View):
-    """A view with bookmarks and notes on records, and keys that go from one to the next."""
+    """A view with a detail pane for the selected record, bookmarks and notes, and keys to go from one to the next."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("B", "bookmark", "bookmark", id="mark.bookmark", tooltip="Bookmark the record, or not", show=False),
@@ -34,6 +34,27 @@ class BookmarkView(View):
 
     lists: Callable[[Record], bool] | None = None
     """Whether the view lists a record; None if it lists all of them."""
+
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
+
+    def action_next_view(self) -> None:
+        """Show the selected record in the next format."""
+        self.detail.action_next_view()
+
+    def open_detail(self) -> None:
+        """Focus the detail pane, which is a second page on a narrow screen."""
+        self.add_class("-second")
+        self.detail.focus_body()
+
+    def selected_record(self) -> Record | None:
+        """Return the record in the detail pane."""
+        return self.detail.record
+
+    def selected_text(self) -> str:
+        """Return the payload of the selected record, or the value under the cursor."""
+        return self.detail.selected_text()
 
     def action_bookmark(self) -> None:
         """Add a bookmark to the selected record, or remove it."""
@@ -77,21 +98,11 @@ def _too_long(values: Mapping[str, str]) -> str:
 
 
 class RecordsView(BookmarkView):
-    """A view with a title, a list and a detail pane, which is a second page on a narrow screen."""
+    """A view with a title over its list."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
         self.title = Static(id="list-title", classes="pane-title")
-        self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
-
-    def action_next_view(self) -> None:
-        """Show the selected record in the next format."""
-        self.detail.action_next_view()
-
-    def open_detail(self) -> None:
-        """Focus the detail pane."""
-        self.add_class("-second")
-        self.detail.focus_body()
 
     def action_back(self) -> None:
         """Go back to the list."""
@@ -101,11 +112,3 @@ class RecordsView(BookmarkView):
     def set_title(self, title: Content) -> None:
         """Show a title over the list, without a layout of the screen, which costs as much as drawing it."""
         self.title.update(title, layout=False)
-
-    def selected_record(self) -> Record | None:
-        """Return the record in the detail pane."""
-        return self.detail.record
-
-    def selected_text(self) -> str:
-        """Return the payload of the selected record, or the value under the cursor."""
-        return self.detail.selected_text()

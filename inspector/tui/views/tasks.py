@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
@@ -22,7 +21,7 @@ from inspector.session.polling import Polls
 from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.tasks import TrackedTask
-from inspector.tui.notify import notify, notify_fault
+from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import PolledTaskRows
@@ -171,19 +170,16 @@ class TasksView(View):
     @work(group="turns")
     async def _list(self, page_token: str) -> None:
         request = (self._filter or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
-        try:
-            turn = self.session.list_tasks(request)
-            fault = await turn.finish()
-        except FaultError as error:
-            fault = error.fault
-        else:
-            answer = turn.exchange.answer
-            if fault is None and isinstance(answer, TaskList):
+        with notify_faults(self):
+            call = self.session.list_tasks(request)
+            fault = await call.finish()
+            answer = call.exchange.answer
+            if fault is not None:
+                notify_fault(self, fault)
+            elif isinstance(answer, TaskList):
                 before = self._listed[0] if self._listed and page_token else 0
                 token = answer.next_page_token or ""
                 self._listed = (before + len(answer.tasks), answer.total_size, token if token != page_token else "")
-        if fault is not None:
-            notify_fault(self, fault)
         self.refresh_view()
         self.refresh_bindings()
 
@@ -216,14 +212,11 @@ class TasksView(View):
 
     @work(group="turns")
     async def _poll(self, task_id: str) -> None:
-        try:
+        with notify_faults(self):
             why = await self._polls.run(task_id, self._every)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        if why != "it was stopped":
-            notify(self, f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.")
-        self.refresh_view()
+            if why != "it was stopped":
+                notify(self, f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.")
+            self.refresh_view()
 
     def action_rhythm(self) -> None:
         """Ask for the interval of the polls that are started from now on."""

@@ -15,7 +15,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.session.push.attempts import chains, held_up
 from inspector.session.push.matching import reconcile
@@ -23,7 +22,7 @@ from inspector.session.push.reachability import reachable
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.notify import copy, notify, notify_fault
+from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -174,12 +173,9 @@ class WebhooksView(RecordsView):
 
     @work(group="turns")
     async def _register(self, values: Mapping[str, str]) -> None:
-        try:
+        with notify_faults(self):
             self.session.push.demand = await webhook_forms.demand_of(self.session, values)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        self.action_call("SET_PUSH")
+            self.action_call("SET_PUSH")
 
     # Responses
 
@@ -277,12 +273,9 @@ class WebhooksView(RecordsView):
 
     @work(group="turns")
     async def _resend(self, seq: int, url: str) -> None:
-        try:
+        with notify_faults(self):
             done = await self.session.push.relay.resend(seq, url)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        notify(self, f"#{seq} sent again: {done.words}")
+            notify(self, f"#{seq} sent again: {done.words}")
 
     def action_forward(self) -> None:
         """Forward every delivery to a url that the user gives, or stop doing so."""
