@@ -91,7 +91,7 @@ class InspectorApp(App[int]):
                     loop.add_signal_handler(getattr(signal, number), lambda: self.exit(1))
 
     async def on_mount(self) -> None:
-        """Load the themes, and show the first screen."""
+        """Load the themes, show the first screen, and load the sessions while the user chooses an agent."""
         self._exit_on_signals()
         themes, problems = load_themes()
         for theme in themes:
@@ -109,12 +109,7 @@ class InspectorApp(App[int]):
             self.open(first)
         else:
             await self.push_screen(ConnectScreen())
-            self.call_after_refresh(self._warm_up)
-
-    @work(thread=True, group="load")
-    def _warm_up(self) -> None:
-        """Load the session and the views while the user chooses an agent."""
-        _sessions_class()
+            self.call_after_refresh(self.run_worker, _sessions_class, group="load", thread=True)
 
     # Sessions
 

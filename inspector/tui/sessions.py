@@ -64,8 +64,10 @@ class Sessions:
             if reference == DEMO:
                 reference = await asyncio.to_thread(self._demo)
             await self._end()
+            host = urlsplit(reference).netloc or reference
+            path = self._options.capture or paths.new_capture_path(host, datetime.now().astimezone())
             try:
-                session = self._open_session(reference)
+                session = Session(path, settings_from(self._options))
             except CaptureError as error:
                 self._app.exit(1, message=str(error))
                 return
@@ -76,12 +78,6 @@ class Sessions:
                 workbench.show_fault(error.fault)
                 return
             await self._connected(workbench, connection, demo=reference == self._demo_url)
-
-    def _open_session(self, reference: str) -> Session:
-        """Make a session with a new capture; raises `CaptureError` if the file cannot be created."""
-        host = urlsplit(reference).netloc or reference
-        path = self._options.capture or paths.new_capture_path(host, datetime.now().astimezone())
-        return Session(path, settings_from(self._options))
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
         """Show the agent, and store its card and its place in the list of recent agents."""

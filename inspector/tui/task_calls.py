@@ -26,7 +26,10 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
         case Operation.EXTENDED_CARD:
             return [session.extended_card()]
         case Operation.GET_PUSH:
-            return [session.get_push(task_id, _config_id(session, task_id))]
+            hooks = reversed(session.push.hooks.of_task(task_id))
+            # Protocol versions without ids of webhooks use that of the task.
+            config_id = next((hook.config_id for hook in hooks if hook.config_id), task_id)
+            return [session.get_push(task_id, config_id)]
         case Operation.LIST_PUSH:
             return [session.list_push(task_id)]
         case Operation.DELETE_PUSH:
@@ -51,11 +54,6 @@ async def switch_push(session: Session) -> None:
     session.note(f"push on: the receiver listens on {host}:{port}")
     if connection is not None and not connection.card.capabilities.push_notifications:
         session.note("the card does not declare push notifications: none may come")
-
-
-def _config_id(session: Session, task_id: str) -> str:
-    """Return the id of the last webhook of a task; protocol versions without such ids use that of the task."""
-    return next((hook.config_id for hook in reversed(session.push.hooks.of_task(task_id)) if hook.config_id), task_id)
 
 
 async def _configs(session: Session, task_id: str) -> list[PushConfig]:

@@ -41,22 +41,15 @@ BROKEN = "STREAM-004"
 """The rule that the scenario `careless` breaks."""
 
 
-def _answers(event: str, state: str = "") -> Callable[[Record], bool]:
+def _a_record(*kinds: Kind, **members: str) -> Callable[[Record], bool]:
+    """Return a test for records of certain kinds with certain values of their members."""
     return lambda record: (
-        record.kind in (Kind.BODY, Kind.FRAME) and record.event == event and state in ("", record.state)
+        record.kind in kinds and all(getattr(record, name) == value for name, value in members.items())
     )
-
-
-def _delivered(record: Record) -> bool:
-    return record.kind is Kind.DELIVERY and record.state == State.COMPLETED
 
 
 def _broken(record: Record) -> bool:
     return any(finding.rule == BROKEN for finding in record.findings)
-
-
-def _sent(record: Record) -> bool:
-    return record.kind is Kind.REQUEST and record.operation == "SendStreamingMessage"
 
 
 STOPS: dict[str, tuple[Step, ...]] = {
@@ -78,7 +71,7 @@ STOPS: dict[str, tuple[Step, ...]] = {
             "A client sends a message. The agent may answer with a message of its own: no task, nothing to follow.",
             does='send "echo Hello!"',
             send=Send("echo Hello!", stream=False),
-            seen=_answers("message"),
+            seen=_a_record(Kind.BODY, Kind.FRAME, event="message"),
         ),
         Step("One call, one answer. It names a context, in which your next message goes on: see above the text."),
     ),
@@ -87,7 +80,7 @@ STOPS: dict[str, tuple[Step, ...]] = {
             "Work becomes a task, and its agent streams what happens: states, and artifacts chunk by chunk.",
             does='send "report 20"',
             send=Send("report 20"),
-            seen=_answers("artifact"),
+            seen=_a_record(Kind.BODY, Kind.FRAME, event="artifact"),
         ),
         Step("Submitted, at work, completed. The twenty chunks are one row here, because they are one document."),
     ),
@@ -96,13 +89,13 @@ STOPS: dict[str, tuple[Step, ...]] = {
             "A task may need its client: it stops in input-required and waits, for days if it must.",
             does='send "ask"',
             send=Send("ask"),
-            seen=_answers("status", State.INPUT_REQUIRED),
+            seen=_a_record(Kind.BODY, Kind.FRAME, event="status", state=State.INPUT_REQUIRED),
         ),
         Step(
             "The agent asks. An answer is a message that names the task, and the line above the text aims at it.",
             does='answer "20:30"',
             send=Send("20:30, please.", answer=True),
-            seen=_answers("status", State.COMPLETED),
+            seen=_a_record(Kind.BODY, Kind.FRAME, event="status", state=State.COMPLETED),
         ),
         Step("The same task went on, and is completed: two calls, one task, one history."),
     ),
@@ -112,7 +105,7 @@ STOPS: dict[str, tuple[Step, ...]] = {
             view="webhooks",
             does='listen, send "push"',
             send=Send("push", push=True),
-            seen=_delivered,
+            seen=_a_record(Kind.DELIVERY, state=State.COMPLETED),
         ),
         Step(
             "Each row is a delivery: what it tells, and whether token, auth, signature, order and shape are right.",
@@ -136,7 +129,7 @@ STOPS: dict[str, tuple[Step, ...]] = {
             "This agent speaks A2A 0.3 too, where methods, states and events have other names and shapes.",
             does='send "report 3" in 0.3',
             send=Send("report 3", generation="0.3"),
-            seen=_sent,
+            seen=_a_record(Kind.REQUEST, operation="SendStreamingMessage"),
         ),
         Step(
             "The same message in the words of 0.3; what is seen here reads the same in every generation.",

@@ -213,9 +213,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         if self._problems:
             pieces.append(Content.styled(_count(len(self._problems), "problem"), "$state-bad"))
         if self._notes:
-            pieces.append(
-                Content.styled(f"{_count(len(self._notes), 'note')}: it can be sent all the same", "$state-warning")
-            )
+            notes = f"{_count(len(self._notes), 'note')}: it can be sent all the same"
+            pieces.append(Content.styled(notes, "$state-warning"))
         self._title_line.update(Content("   ").join(pieces))
 
     def on_outline_view_highlighted(self) -> None:

@@ -47,7 +47,8 @@ class HelpScreen(Dialog[None]):
             if not words or binding.action in seen or binding.system:
                 continue
             seen.add(binding.action)
-            group = "NOT NOW" if not active.enabled else "MOVING" if _only_moves(binding) else "KEYS"
+            only_moves = binding.action.startswith(_MOVES) or binding.id in ("lines.first", "lines.last")
+            group = "NOT NOW" if not active.enabled else "MOVING" if only_moves else "KEYS"
             colours = ("$wire-sent", "$foreground") if active.enabled else ("$wire-quiet", "$wire-quiet")
             key = f"{self.app.get_key_display(binding):<{_KEY}}"
             groups[group].append(Content.assemble((key, colours[0]), (words, colours[1])))
@@ -74,7 +75,3 @@ class HelpScreen(Dialog[None]):
             for severity, sign in glyphs.severities.items()
         ]
         return [*lines, *severities]
-
-
-def _only_moves(binding: Binding) -> bool:
-    return binding.action.startswith(_MOVES) or (binding.id or "") in ("lines.first", "lines.last")

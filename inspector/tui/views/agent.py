@@ -273,7 +273,7 @@ class AgentView(View):
         """Show the section that was clicked."""
         match event.face:
             case "raw":
-                self._see_raw("", of_extended=False)
+                self._see_raw()
             case "edit":
                 self.action_edit()
             case face:
@@ -290,20 +290,16 @@ class AgentView(View):
     def action_raw(self) -> None:
         """Switch between the raw and the rendered card, at the same place."""
         match self.face:
-            case "raw" if self._raw_of_extended:
-                self.action_face("extended")
             case "raw":
-                self.action_face(self._home)
+                self.action_face("extended" if self._raw_of_extended else self._home)
             case "card":
-                self._see_raw(self._card.pointer, of_extended=False)
-            case "extended":
-                self._see_raw(self._changes["extended"].pointer, of_extended=bool(self._extended))
-            case "drift":
-                self._see_raw(self._changes["drift"].pointer, of_extended=False)
+                self._see_raw(self._card.pointer)
+            case "extended" | "drift" as face:
+                self._see_raw(self._changes[face].pointer, of_extended=face == "extended" and bool(self._extended))
             case _:
-                self._see_raw("", of_extended=False)
+                self._see_raw()
 
-    def _see_raw(self, pointer: str, *, of_extended: bool) -> None:
+    def _see_raw(self, pointer: str = "", *, of_extended: bool = False) -> None:
         self._raw_of_extended = of_extended
         self._show_raw()
         self.action_face("raw")
@@ -311,7 +307,7 @@ class AgentView(View):
 
     def on_card_view_place_wanted(self, event: CardView.PlaceWanted) -> None:
         """Show the place of a finding in the raw card."""
-        self._see_raw(event.pointer, of_extended=False)
+        self._see_raw(event.pointer)
 
     def action_find(self) -> None:
         """Search the skills."""
@@ -371,17 +367,12 @@ class AgentView(View):
                 return self._changes[self.face].text
             case "edit":
                 return self._editor.text
-        return self._selected_of_card()
-
-    def _selected_of_card(self) -> str:
-        """Return the example under the cursor, the value of its row, or all of the card."""
-        view = self._card
-        if isinstance(view.act, Try):
-            return view.act.text
+        if isinstance(self._card.act, Try):
+            return self._card.act.text
         if self.connection is None:
             return ""
-        raw = self.connection.found.raw
-        value = at(parse(raw), view.pointer) if view.pointer else None
+        raw, pointer = self.connection.found.raw, self._card.pointer
+        value = at(parse(raw), pointer) if pointer else None
         text = raw if value is None else dump(value)
         return value if isinstance(value, str) else text.decode("utf-8", "replace")
 

@@ -134,12 +134,6 @@ class ChatView(BookmarkView):
         self.aim_at_task()
         self.refresh_view()
 
-    def show_reply(self, reply: MessageOfAgent) -> None:
-        """Show a message that the agent returned instead of a task, and stay in its context."""
-        self._task_id, self._reply = "", reply
-        self.composer.aim = Aim("", reply.context_id or "")
-        self.refresh_view()
-
     def aim_at_task(self) -> None:
         """Have the composer write to the task if it waits for an answer, else to its context."""
         task = self.shown_task
@@ -334,7 +328,9 @@ class ChatView(BookmarkView):
                 self.follow_task(known)
         answer = turn.exchange.answer
         if isinstance(answer, MessageOfAgent) and not answer.task_id:
-            self.show_reply(answer)
+            self._task_id, self._reply = "", answer
+            self.composer.aim = Aim("", answer.context_id or "")
+            self.refresh_view()
         else:
             self.follow_task(known)
         self.composer.problem = turn.fault.sentence() if turn.fault else ""
