@@ -61,7 +61,7 @@ class FormScreen(Dialog[dict[str, str]]):
         super().__init__(title)
         self._fields = fields
         self._choices = choices
-        self._chosen = next((at for at, one in enumerate(choices) if one.value == chosen), 0)
+        self._chosen = next((index for index, choice in enumerate(choices) if choice.value == chosen), 0)
         self._check = check
 
     def body(self) -> ComposeResult:
@@ -146,8 +146,8 @@ class PickScreen(Dialog[tuple[str, ...]]):
     def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str]) -> None:
         super().__init__(title)
         self._offered = list(offered)
-        self._marked = {one for one in chosen if one in self._offered}
-        self._others = [one for one in chosen if one not in self._offered]
+        self._marked = {value for value in chosen if value in self._offered}
+        self._others = [value for value in chosen if value not in self._offered]
 
     def body(self) -> ComposeResult:
         """Make the list and the field for other values."""
@@ -185,5 +185,5 @@ class PickScreen(Dialog[tuple[str, ...]]):
 
     def action_done(self) -> None:
         """Return the marked and the typed values."""
-        typed = [one.strip() for one in self.query_one(Input).value.split(",")]
-        self.dismiss((*(one for one in self._offered if one in self._marked), *filter(None, typed)))
+        typed = [value.strip() for value in self.query_one(Input).value.split(",")]
+        self.dismiss((*(value for value in self._offered if value in self._marked), *filter(None, typed)))

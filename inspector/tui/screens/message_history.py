@@ -31,16 +31,18 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message of the list; `words` is the text that a search looks at.
-
-    Only snippets have variables; in a sent message the same text is literal.
-    """
+    """One message of the list, which is found by its text and by `words`; only snippets have variables."""
 
     draft: Draft
     title: str
     origin: str
     words: str
     is_snippet: bool = False
+
+    def contains(self, words: list[str]) -> bool:
+        """Return whether all words, in lower case, are in the entry."""
+        text = f"{self.draft.label} {self.words}".lower()
+        return all(word in text for word in words)
 
 
 class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
@@ -77,29 +79,26 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         snippets, problems = await asyncio.to_thread(find, (Path.cwd(), state_folder() / "snippets"))
         sent, problem = await asyncio.to_thread(self._history.load)
         self._entries = [
-            Entry(
-                one.draft, one.title, str(one.path or ""), f"{one.title} {one.path} {one.draft.label}", is_snippet=True
-            )
-            for one in snippets
+            Entry(item.draft, item.title, str(item.path or ""), f"{item.title} {item.path}", is_snippet=True)
+            for item in snippets
         ]
         self._entries += [
-            Entry(one.draft, one.draft.label, f"{_when(one.at)}  {one.agent}", f"{one.draft.label} {one.agent}")
-            for one in sent
+            Entry(item.draft, item.draft.label, f"{_when(item.at)}  {item.agent}", item.agent) for item in sent
         ]
-        said = [*problems, *filter(None, [problem])]
-        if not self._entries and not said:
-            said = [f"Nothing was sent yet, and there is no *{SUFFIX} in {Path.cwd()}."]
-        self.query_one("#recall-said", Static).update(plain("\n".join(said[:3]), newlines=True))
+        notes = [*problems, *filter(None, [problem])]
+        if not self._entries and not notes:
+            notes = [f"Nothing was sent yet, and there is no *{SUFFIX} in {Path.cwd()}."]
+        self.query_one("#recall-said", Static).update(plain("\n".join(notes[:3]), newlines=True))
         self._list("")
 
     def _list(self, words: str) -> None:
         wanted = words.lower().split()
-        self._shown = [one for one in self._entries if all(word in one.words.lower() for word in wanted)][:_MOST]
+        self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MOST]
         listed = self.query_one(OptionList)
         listed.clear_options()
         listed.add_options(
-            Option(Content.assemble(plain(excerpt(one.title)), ("   ", ""), plain(one.origin).stylize("$text-soft")))
-            for one in self._shown
+            Option(Content.assemble(plain(excerpt(item.title)), ("   ", ""), plain(item.origin).stylize("$text-soft")))
+            for item in self._shown
         )
         if self._shown:
             listed.highlighted = 0

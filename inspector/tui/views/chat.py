@@ -296,9 +296,9 @@ class ChatView(BookmarkView):
         if answer:
             self.aim_at_task()
         aim = self.composer.aim if answer else Aim()
-        turn = self.composer.prepare(text_draft(text, task_id=aim.task_id, context_id=aim.context_id), stream=stream)
-        if turn is not None:
-            self.drive(turn)
+        call = self.composer.prepare(text_draft(text, task_id=aim.task_id, context_id=aim.context_id), stream=stream)
+        if call is not None:
+            self.drive(call)
 
     def on_chat_composer_prepared(self, event: ChatComposer.Prepared) -> None:
         """Send a message."""
@@ -306,34 +306,34 @@ class ChatView(BookmarkView):
             self.post_message(self.Wanted())
         self.drive(event.turn)
 
-    def drive(self, turn: Call) -> None:
+    def drive(self, call: Call) -> None:
         """Run a call in a worker, and show the task that it is about."""
         self._calls += 1
-        self.run_worker(self._drive(turn), group="turns")
+        self.run_worker(self._drive(call), group="turns")
 
-    async def _drive(self, turn: Call) -> None:
+    async def _drive(self, call: Call) -> None:
         try:
-            await self.follow(turn)
+            await self.follow(call)
         finally:
             self._calls -= 1
 
-    async def follow(self, turn: Call) -> None:
+    async def follow(self, call: Call) -> None:
         """Run a call to its end, and show the task that it is about."""
         self.composer.problem = ""
-        self.composer.show_upload(turn)
+        self.composer.show_upload(call)
         known = ""
-        async for _ in turn:
-            if turn.exchange.task_id != known:
-                known = turn.exchange.task_id
+        async for _ in call:
+            if call.exchange.task_id != known:
+                known = call.exchange.task_id
                 self.follow_task(known)
-        answer = turn.exchange.answer
+        answer = call.exchange.answer
         if isinstance(answer, MessageOfAgent) and not answer.task_id:
             self._task_id, self._reply = "", answer
             self.composer.aim = Aim("", answer.context_id or "")
             self.refresh_view()
         else:
             self.follow_task(known)
-        self.composer.problem = turn.fault.sentence() if turn.fault else ""
+        self.composer.problem = call.fault.sentence() if call.fault else ""
         self.screen.refresh_bindings()
 
     def action_listen_again(self) -> None:
