@@ -62,29 +62,17 @@ class ThemeProblem:
     sentence: str
 
 
-def load_themes(
-    folder: Traversable | None = None, extra: Traversable | None = None
-) -> tuple[list[Theme], list[ThemeProblem]]:
-    """Read every `*.toml` of `folder` (default: the built-in themes) and of the user's `extra` folder, if it exists.
-
-    The file name is the name of the theme; a theme of `extra` replaces one of `folder`.
-    """
-    themes: dict[str, Theme] = {}
+def load_themes(folder: Traversable | None = None) -> tuple[list[Theme], list[ThemeProblem]]:
+    """Read every `*.toml` of a folder (default: the built-in themes); a file has the name of its theme."""
+    themes: list[Theme] = []
     problems: list[ThemeProblem] = []
-    for place in (resources.files("inspector.themes") if folder is None else folder, extra):
-        if place is None:
-            continue
-        try:
-            files = [file for file in place.iterdir() if file.name.endswith(".toml")] if place.is_dir() else []
-        except OSError as error:
-            problems.append(ThemeProblem(place.name, f"The folder cannot be read: {error.strerror}."))
-            continue
-        for file in sorted(files, key=lambda file: file.name):
+    folder = resources.files("inspector.themes") if folder is None else folder
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
             theme, sentences = _read(file)
             problems.extend(ThemeProblem(file.name, sentence) for sentence in sentences)
-            if theme is not None:
-                themes[theme.name] = theme
-    return list(themes.values()), problems
+            themes += [theme] if theme is not None else []
+    return themes, problems
 
 
 def _read(file: Traversable) -> tuple[Theme | None, list[str]]:
