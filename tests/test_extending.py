@@ -177,7 +177,7 @@ async def test_a_mock_scenario(extending: Extending, capsys: Any):
 
 def test_a_theme(extending: Extending):
     path = extending.file("themes/slate.toml")
-    themes, problems = load_themes(extra=path.parent)
+    themes, problems = load_themes(path.parent)
     assert problems == []
     assert "slate" in {theme.name for theme in themes}
 

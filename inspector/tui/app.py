@@ -1,4 +1,4 @@
-"""The app: one session at a time, the screens over it, and what they have in common."""
+"""The app: one session at a time, its screens, and the keys that all screens have."""
 
 from __future__ import annotations
 
@@ -57,33 +57,33 @@ class InspectorApp(App[int]):
         self.error_console.push_render_hook(CleanOutput())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Clean what leaves the app before any other filter changes its colours."""
+        """Clean the output before other filters change its colours."""
         others = super().get_line_filters()
         if others != self._filter.others:
-            self._filter = OutputFilter(others)  # another one, because what it did to a strip is remembered by it
+            self._filter = OutputFilter(others)  # a new one, because a filter caches its results
         return [self._filter]
 
     async def on_event(self, event: events.Event) -> None:
-        """Let what a key or a click does be drawn before more is taken in and drawn."""
+        """Pause background work after a key or a click, so that its effect is drawn first."""
         if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
             self.workbench.give_way()
         await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Give our meanings a colour in themes that do not know them."""
+        """Return the colours of our own variables for themes that do not define them."""
         return fallback_variables(self.current_theme)
 
     def _fatal_error(self) -> None:
-        """End after a crash with a traceback that, unlike Textual's own, shows no variables: they may hold secrets."""
-        from rich.traceback import Traceback  # noqa: PLC0415 - loads what colours code, which only a crash needs
+        """Exit after a crash with a traceback without local variables, because they may contain secrets."""
+        from rich.traceback import Traceback  # noqa: PLC0415 - only a crash needs it
 
         self.bell()
         traceback = Traceback(show_locals=False, width=None)
         self._exit_renderables.append(Segments(self.console.render(traceback, self.console.options)))
         self._close_messages_no_wait()
 
-    def _leave_on_signals(self) -> None:
-        """Leave in order when the terminal is closed or the process is asked to end, so that nothing stays behind."""
+    def _exit_on_signals(self) -> None:
+        """Exit in order when the terminal is closed or the process is terminated."""
         loop = asyncio.get_running_loop()
         for number in ("SIGTERM", "SIGHUP"):
             if hasattr(signal, number):
@@ -91,8 +91,8 @@ class InspectorApp(App[int]):
                     loop.add_signal_handler(getattr(signal, number), lambda: self.exit(1))
 
     async def on_mount(self) -> None:
-        """Take up the themes, and show the first screen."""
-        self._leave_on_signals()
+        """Load the themes, show the first screen, and load the sessions while the user chooses an agent."""
+        self._exit_on_signals()
         themes, problems = load_themes()
         for theme in themes:
             self.register_theme(theme)
@@ -104,20 +104,12 @@ class InspectorApp(App[int]):
             notify(self, f"There is no theme {wanted}; ctrl+p shows those there are.")
         for problem in problems:
             notify(self, f"{problem.file}: {problem.sentence}", "warning")
-        if self.options.recording is not None:
-            self.open_recording(self.options.recording)
-        elif self.options.demo:
-            self.open(DEMO)
-        elif self.options.reference:
-            self.open(self.options.reference)
+        first = self.options.recording or (DEMO if self.options.demo else self.options.reference)
+        if first:
+            self.open(first)
         else:
             await self.push_screen(ConnectScreen())
-            self.call_after_refresh(self._warm_up)
-
-    @work(thread=True, group="load")
-    def _warm_up(self) -> None:
-        """Load what a session and its views need while the user chooses."""
-        _sessions_class()
+            self.call_after_refresh(self.run_worker, _sessions_class, group="load", thread=True)
 
     # Sessions
 
@@ -133,25 +125,19 @@ class InspectorApp(App[int]):
         return self._sessions.workbench if self._sessions is not None else None
 
     def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
-        """Connect to the agent that was chosen."""
-        self.open(event.reference)
+        """Open the agent or the capture that was chosen."""
+        self.open(event.chosen)
 
-    def on_connect_screen_capture_chosen(self, event: ConnectScreen.CaptureChosen) -> None:
-        """Open the capture that was chosen."""
-        self.open_recording(event.path)
-
-    def open(self, reference: str) -> None:
-        """Look for an agent, behind the first paint."""
-        self._reference = reference
-        self._show_frame().call_after_refresh(self._connect, reference)
-
-    def open_recording(self, path: Path) -> None:
-        """Show what a capture holds, behind the first paint."""
-        self._show_frame().call_after_refresh(self._open_recording, path)
+    def open(self, chosen: str | Path) -> None:
+        """Connect to the agent of a reference, or open the capture at a path, after the frame is drawn."""
+        if isinstance(chosen, str):
+            self._reference = chosen
+        self._show_frame().call_after_refresh(self._open, chosen)
 
     def _show_frame(self) -> Screen[Any]:
-        """Close what is over the workbench and return it; where there is none, show its frame."""
-        frame = next((one for one in self.screen_stack if one is self.workbench or isinstance(one, BootScreen)), None)
+        """Close the screens over the workbench and return it; if there is none, show and return its frame."""
+        frames = (screen for screen in self.screen_stack if screen is self.workbench or isinstance(screen, BootScreen))
+        frame = next(frames, None)
         if frame is None:
             frame = BootScreen(self.glyphs)
             self.switch_screen(frame) if isinstance(self.screen, ConnectScreen) else self.push_screen(frame)
@@ -161,34 +147,29 @@ class InspectorApp(App[int]):
         return frame
 
     @work(group="connect", exclusive=True)
-    async def _connect(self, reference: str) -> None:
-        await (await self._load()).connect(reference)
-
-    @work(group="connect", exclusive=True)
-    async def _open_recording(self, path: Path) -> None:
-        await (await self._load()).open_recording(path)
-
-    async def _load(self) -> Sessions:
-        """Load what a session and its views need."""
-        sessions = await asyncio.to_thread(_sessions_class)
+    async def _open(self, chosen: str | Path) -> None:
+        sessions_class = await asyncio.to_thread(_sessions_class)
         if self._sessions is None:
-            self._sessions = sessions(self, self.options, self.glyphs)
-        return self._sessions
+            self._sessions = sessions_class(self, self.options, self.glyphs)
+        if isinstance(chosen, str):
+            await self._sessions.connect(chosen)
+        else:
+            await self._sessions.open_recording(chosen)
 
     async def on_unmount(self) -> None:
-        """End the session and the built-in agent with the app."""
+        """Close the session and the built-in agent."""
         if self._sessions is not None:
             await self._sessions.close()
 
     def on_agent_view_refresh_wanted(self) -> None:
-        """Look for the agent again."""
+        """Connect to the agent again."""
         self.open(self._reference)
 
-    def on_agent_view_other_wanted(self) -> None:
+    # Keys and commands of all screens
+
+    def action_connect(self) -> None:
         """Choose another agent."""
         self.push_screen(ConnectScreen(can_go_back=True))
-
-    # What every screen offers
 
     def action_help(self) -> None:
         """Show what the keys do where the focus is."""
@@ -196,19 +177,17 @@ class InspectorApp(App[int]):
             self.push_screen(HelpScreen(self.screen, self.glyphs))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Put every place into the palette, and what each key does where the focus is."""
+        """Add the views and the actions of the keys to the command palette."""
         yield from super().get_system_commands(screen)
         if screen is self.workbench:
             for view in VIEWS:
                 go = partial(setattr, screen, "view", view.id)
                 yield SystemCommand(f"Go to {view.title}", f"The place {view.title}", go)
             yield from self._commands_of_keys(screen)
-        yield SystemCommand(
-            "Connect", "Connect to another agent", lambda: self.push_screen(ConnectScreen(can_go_back=True))
-        )
+        yield SystemCommand("Connect", "Connect to another agent", self.action_connect)
 
     def _commands_of_keys(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Offer what the keys do that can do something now; those that only move the cursor are none to choose."""
+        """Yield a command for each enabled key, except for those that only move the cursor."""
         offered: set[str] = set()
         for active in screen.active_bindings.values():
             binding, node = active.binding, active.node
@@ -225,7 +204,7 @@ class InspectorApp(App[int]):
 
 
 def _sessions_class() -> type[Sessions]:
-    """Import the session, the clients under it and the views: 400 ms, so that it is done behind the first paint."""
+    """Import the session, its clients and the views, which takes 400 ms, after the first frame is drawn."""
     from inspector.tui.sessions import Sessions  # noqa: PLC0415 - see above
 
     return Sessions

@@ -1,4 +1,4 @@
-"""The user's own editor, for a text that is being written."""
+"""Edit a text in the user's editor."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ from textual.app import App, SuspendNotSupported
 from inspector.tui.notify import notify
 
 
-def command() -> list[str]:
-    """Return the command of the editor: `$VISUAL`, `$EDITOR`, or what every system has."""
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    return shlex.split(named) if named else ["notepad" if os.name == "nt" else "vi"]
-
-
 def edit(app: App[Any], text: str, suffix: str = ".txt") -> str | None:
-    """Open a text in the editor over the whole terminal and return what was saved, None where that failed.
+    """Edit a text with `$VISUAL` or `$EDITOR`, and return what was saved.
 
-    The file is only the user's to read, and gone afterwards. What went wrong is notified.
+    The text is in a temporary file that only the user can read. On failure, show a notification and return None.
     """
-    words = command()
+    default = "notepad" if os.name == "nt" else "vi"
+    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or default)
     with tempfile.TemporaryDirectory(prefix="a2a-inspect-") as folder:
         path = Path(folder, f"message{suffix}")
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -39,7 +34,7 @@ def edit(app: App[Any], text: str, suffix: str = ".txt") -> str | None:
         else:
             if code == 0:
                 saved = path.read_bytes().decode("utf-8", "surrogateescape")
-                # Editors end the last line of a file; what had no such end does not get one from them.
+                # Editors add a newline at the end of the file.
                 return saved if text.endswith("\n") else saved.removesuffix("\n")
             problem = f"{words[0]} ended with {code}; the text stays as it was."
     notify(app, problem, "warning")

@@ -1,4 +1,4 @@
-"""Starting the app."""
+"""Start the app."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
 SWITCH_SECONDS = 0.001
-"""How long a thread waits for the interpreter: the one that reads keys asks for it several times a key."""
+"""The switch interval of threads: the thread that reads keys needs the interpreter several times for each key."""
 
 
 def run(options: Options) -> int:
-    """Run the inspector in this terminal until the user leaves it, and return its exit code.
-
-    Raises `FaultError` where the terminal cannot draw a screen.
-    """
+    """Run the app and return its exit code; raises `FaultError` if the terminal cannot draw a screen."""
     if os.environ.get("TERM") == "dumb":
         seen = "This terminal says that it cannot draw a screen (TERM=dumb)."
         hint = "Set TERM to what it is, or use card get, send, task get and the others, which need no screen."
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
-    from inspector.tui.app import InspectorApp  # noqa: PLC0415 - Textual is loaded when a screen is wanted
+    from inspector.tui.app import InspectorApp  # noqa: PLC0415 - loads Textual
 
     sys.setswitchinterval(SWITCH_SECONDS)
     _read_alt_with_digits()
@@ -32,11 +29,8 @@ def run(options: Options) -> int:
 
 
 def _read_alt_with_digits() -> None:
-    """Let alt with a digit be just that, so that it can be bound while a text is written.
-
-    Most terminals send it as escape and the digit, which Textual takes for the sign that some Macs type with the two.
-    """
-    from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # noqa: PLC0415 - Textual is loaded when a screen is wanted
+    """Make Textual read escape and a digit as Alt+digit, not as the character that some Macs type with these keys."""
+    from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # noqa: PLC0415 - loads Textual
 
     sequences = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
     for digit in range(10):

@@ -1,8 +1,4 @@
-"""Modules that are loaded when they are first wanted, because the start-up budget does not allow for them.
-
-Each function names its price: the milliseconds that its imports would add to those of the workbench, on two cores. The
-workbench itself, with the session under it, is loaded by the app behind the first paint.
-"""
+"""Modules that are loaded on first use, each with the milliseconds that it would add to the start on two cores."""
 
 from __future__ import annotations
 
@@ -20,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def demo_agent() -> AbstractContextManager[str]:
-    """Return the built-in mock agent, which runs in a thread of this process: 160 ms, which only the demo pays."""
+    """Return the built-in mock agent, which runs in a thread of this process: 160 ms."""
     running: AbstractContextManager[str] = import_module("inspector.sample_agents.server").serve_in_thread()
     return running
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:
-    """Return the screen of a whole message: 19 ms."""
+    """Return the screen to compose a message: 19 ms."""
     from inspector.tui.screens.compose import ComposeScreen  # noqa: PLC0415 - see above
 
     return ComposeScreen(session, draft, stream=stream)
 
 
 def doctor(session: Session, reference: str) -> Doctor:
-    """Return a doctor for the agent of a reference: 9 ms."""
+    """Return the doctor for the agent of a reference: 9 ms."""
     from inspector.session.doctor.doctor import Doctor  # noqa: PLC0415 - see above
 
     return Doctor(session, reference)
@@ -50,7 +46,7 @@ async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, s
 
 
 async def diagnose(session: Session, task_id: str) -> Diagnosis:
-    """Find out why the deliveries of a task are missing: 5 ms."""
+    """Diagnose why the deliveries of a task are missing: 5 ms."""
     from inspector.session.push.diagnose import examine  # noqa: PLC0415 - see above
 
     return await examine(session, task_id)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from textual.message_pump import MessagePump
 
-from inspector.protocol.errors import Fault
+from inspector.protocol.errors import Fault, FaultError
 from inspector.tui.render.content import plain
 
 
@@ -17,20 +19,26 @@ def notify(
     *,
     newlines: bool = False,
 ) -> None:
-    """Show a notification; the text may come from an agent, so it is cleaned and never read as markup."""
+    """Show a notification; the text may come from an agent, so it is cleaned and not parsed as markup."""
     node.app.notify(plain(text, newlines=newlines).plain, severity=severity, markup=False)
 
 
+@contextmanager
+def notify_faults(node: MessagePump) -> Iterator[None]:
+    """Show a notification if the block raises `FaultError`."""
+    try:
+        yield
+    except FaultError as error:
+        notify_fault(node, error.fault)
+
+
 def notify_fault(node: MessagePump, fault: Fault) -> None:
-    """Show what went wrong where no record reports it."""
+    """Show a notification about a fault that no record reports."""
     notify(node, fault.sentence(), "error")
 
 
 def copy(node: MessagePump, text: str) -> None:
-    """Copy a text with the system's clipboard or, where there is none, with the terminal's sequence (OSC 52).
-
-    A machine that is reached over ssh has no clipboard, or one that its user does not see; its terminal has one.
-    """
+    """Copy a text to the clipboard or, on a machine without one (as over ssh), with the terminal's sequence OSC 52."""
     import pyperclip  # noqa: PLC0415 - looks for programs when it is imported
 
     if not text:

@@ -1,4 +1,4 @@
-"""The pacer: wakes the views at once when little happens, and when much does no oftener than leaves time for it."""
+"""Throttle refreshes under load: at once when little happens, less often the busier the event loop is."""
 
 from __future__ import annotations
 
@@ -11,27 +11,23 @@ from textual.widget import Widget
 from inspector.wire.receiver.loop_budget import InputPause
 
 FRAME = 1 / 30
-"""The shortest time between two wake-ups, in seconds."""
+"""The minimum seconds between two refreshes."""
 
 REST = 10
-"""After a wake-up, a loop without a free moment belongs to others for so many times as long as it took until the screen
-was drawn; one that has free moments for as much less as it has of them."""
+"""The pause after a refresh, as a multiple of its duration, in a fully loaded loop; less in proportion to the load."""
 
 BUSY = 0.5
-"""The part of the time that a busy loop works."""
+"""The load from which on a loop counts as busy."""
 
 LOST = 0.5
-"""After so many seconds nobody will say any more that the screen is drawn: what was on top of it has been closed."""
+"""The seconds after which a refresh is over even if the screen does not report it, because it was closed."""
 
 
 class RefreshThrottle:
-    """Turns any number of `poke`s into few calls of `wake`, on the loop of a widget that every wake-up changes.
-
-    How much of the time between two drawings the loop worked says how long it rests from drawing after the next.
-    """
+    """Combines any number of calls of `poke` into few calls of `wake`, which must change the widget `changed`."""
 
     def __init__(self, changed: Widget, wake: Callable[[], None]) -> None:
-        # It has to be one that is drawn anew: Textual tells any other that the screen is drawn before it is.
+        # Textual calls back widgets that did not change before the screen is drawn.
         self._changed = changed
         self._wake = wake
         self._next = 0.0
@@ -44,11 +40,11 @@ class RefreshThrottle:
 
     @property
     def idle(self) -> bool:
-        """Say whether all that was poked about has been drawn."""
+        """Whether all changes have been drawn."""
         return not self._poked and not self._drawing
 
     def poke(self) -> None:
-        """Say that something may have changed; cheap, and meant to be called for every event."""
+        """Report that something may have changed; cheap enough to be called for every event."""
         if self._poked:
             return
         self._poked = True
@@ -58,7 +54,7 @@ class RefreshThrottle:
             self._changed.set_timer(LOST, partial(self._drawn, self._began))
 
     def yield_to_input(self) -> None:
-        """Leave a busy loop to what a key does for a moment: nothing is drawn that only came in."""
+        """Pause the refreshes of a busy loop for a moment, so that a key is handled first."""
         if self._load > BUSY:
             self._hold.begin(time.monotonic())
 

@@ -1,4 +1,4 @@
-"""The sessions of the app, one at a time: opened, shown on a workbench of their own, and ended in order."""
+"""Opens and closes the sessions of the app, one at a time, each with its own workbench."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
 _GARBAGE = (20_000, 20, 50)
-"""The thresholds of the collector: a screen that is drawn makes thousands of objects, hardly one of them in a cycle."""
+"""The thresholds of the garbage collector: drawing makes thousands of objects, hardly any of them in a cycle."""
 _WRITTEN = "Another process is writing this capture now. Open it again to see what came since."
 
 
@@ -50,22 +50,24 @@ class Sessions:
         self._stop_demo: Callable[[], None] | None = None
         self._demo_url = ""
         self._begin_tour = options.tour
-        # Textual styles every widget there is anew when a screen brings a file of its own: a fifth of a second.
+        # When a screen brings its own file, Textual styles all widgets again, which takes 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
-        # What is loaded stays. To look through all of it again and again for garbage holds up keys for a tenth of a
-        # second. Once only: what is frozen is never freed, and another app would freeze what the first one left.
+        # To search all loaded modules for garbage again and again delays keys by 100 ms. Freeze them once only: frozen
+        # objects are never freed, and a second app would freeze those that the first one left.
         if not gc.get_freeze_count():
             gc.freeze()
             gc.set_threshold(*_GARBAGE)
 
     async def connect(self, reference: str) -> None:
-        """Look for the agent of a reference in a new session."""
-        async with self._opening:  # an attempt that is overtaken closes its session first
+        """Connect to the agent of a reference in a new session."""
+        async with self._opening:  # an attempt that is cancelled closes its session first
             if reference == DEMO:
                 reference = await asyncio.to_thread(self._demo)
             await self._end()
+            host = urlsplit(reference).netloc or reference
+            path = self._options.capture or paths.new_capture_path(host, datetime.now().astimezone())
             try:
-                session = self._open_session(reference)
+                session = Session(path, settings_from(self._options))
             except CaptureError as error:
                 self._app.exit(1, message=str(error))
                 return
@@ -77,14 +79,8 @@ class Sessions:
                 return
             await self._connected(workbench, connection, demo=reference == self._demo_url)
 
-    def _open_session(self, reference: str) -> Session:
-        """Make a session with a capture of its own; raises `CaptureError` where the file cannot be made."""
-        host = urlsplit(reference).netloc or reference
-        path = self._options.capture or paths.new_capture_path(host, datetime.now().astimezone())
-        return Session(path, settings_from(self._options))
-
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
-        """Show the agent, and keep what later sessions ask for: its card and its place among the recent ones."""
+        """Show the agent, and store its card and its place in the list of recent agents."""
         workbench.show_connection(connection)
         workbench.agent.compare(keep=not demo)
         if demo:
@@ -99,7 +95,7 @@ class Sessions:
         await asyncio.to_thread(paths.prune, paths.captures_folder())
 
     def _demo(self) -> str:
-        """Start the built-in agent in a thread, once; it ends with the app."""
+        """Return the url of the built-in agent, which is started on first use."""
         if self._stop_demo is None:
             stack = ExitStack()
             self._demo_url = stack.enter_context(lazy_loading.demo_agent())
@@ -107,13 +103,13 @@ class Sessions:
         return self._demo_url
 
     async def open_recording(self, path: Path) -> None:
-        """Show what a capture holds; where it cannot be opened, say why and stay where the user asked for it."""
+        """Show a capture; if it cannot be opened, report why and keep the current screen."""
         async with self._opening:
             written = paths.is_being_written(path)
             try:
                 recording = await asyncio.to_thread(Recording, path)
             except CaptureError as error:
-                await self._no_recording(str(error))
+                await self._report_unreadable(str(error))
                 return
             await self._end()
             workbench = await self._show(recording, path.name)
@@ -121,7 +117,7 @@ class Sessions:
             if written:
                 notify(self._app, _WRITTEN, "warning")
 
-    async def _no_recording(self, sentence: str) -> None:
+    async def _report_unreadable(self, sentence: str) -> None:
         if self.workbench is None and self._options.recording is not None:
             self._app.exit(1, message=plain(sentence).plain)
             return
@@ -133,30 +129,30 @@ class Sessions:
 
     def _frame(self) -> Screen[Any]:
         """Return the workbench, or the boot screen in its place."""
-        return next(one for one in self._app.screen_stack if isinstance(one, BootScreen | WorkbenchScreen))
+        return next(screen for screen in self._app.screen_stack if isinstance(screen, BootScreen | WorkbenchScreen))
 
     async def _replace(self, screen: Screen[Any], by: Screen[None]) -> None:
-        """Put another screen in the place of one, and close the dialogs over it."""
+        """Replace a screen by another one, and close the dialogs over it."""
         while self._app.screen is not screen:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
 
     async def _show(self, session: Session, reference: str) -> WorkbenchScreen:
-        """Show a session on a workbench of its own, at the view that is wanted by now."""
+        """Show a session on a new workbench, at the view that the user chose while it was loaded."""
         boot = self._frame()
         view = boot.view if isinstance(boot, BootScreen) else ""
         workbench = WorkbenchScreen(session, reference, self._glyphs, view=view or "agent", options=self._options)
-        workbench.set_classes(boot.classes)  # those that say how wide the screen is: other ones would style it anew
+        workbench.set_classes(boot.classes)  # the width of the screen; if it changed, all would be styled again
         self.workbench = workbench
         await self._replace(boot, workbench)
         await workbench.ready.wait()
         workbench.chat.composer.take_over(self._written)
         return workbench
 
-    # The end
+    # Closing
 
     async def _end(self) -> None:
-        """Close the session that is shown, after its workbench is gone."""
+        """Replace the workbench by the boot screen, and close its session."""
         workbench = self.workbench
         if workbench is None:
             return
@@ -168,14 +164,14 @@ class Sessions:
         await workbench.session.close()
 
     async def _end_calls(self) -> None:
-        """Break off what is under way, and wait: a call records how it ended before the capture is closed."""
-        doing = [worker for worker in self._app.workers if worker.group in ("turns", "push")]
-        for worker in doing:
+        """Cancel the running calls and wait, because they record their end before the capture is closed."""
+        running = [worker for worker in self._app.workers if worker.group in ("turns", "push")]
+        for worker in running:
             worker.cancel()
-        await asyncio.gather(*(worker.wait() for worker in doing), return_exceptions=True)
+        await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)
 
     async def close(self) -> None:
-        """End the session and the built-in agent with the app."""
+        """Close the session and the built-in agent."""
         if self.workbench is not None:
             await self._end_calls()
             await self.workbench.session.close()

@@ -1,4 +1,4 @@
-"""Themes: one TOML file each, read and checked as a whole before Textual sees it, and what our colours mean."""
+"""Themes: one TOML file each, which is checked before Textual uses it, and our own CSS variables."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 MEANINGS: Mapping[str, str] = {
-    "wire-sent": "what we sent",
-    "wire-received": "what the agent answered",
-    "wire-pushed": "what the agent posted to our webhook",
-    "wire-quiet": "keep-alives, times and other background noise",
-    "state-good": "completed, valid, sound",
-    "state-warning": "worth a look, or waiting for someone",
-    "state-bad": "failed, refused, broken",
-    "rule": "the thin line between panes",
-    "cursor": "the background of the row under the cursor",
-    "bar": "the bar at that row and the title of the focused pane",
-    "text-soft": "text of second rank: labels, ids, units",
-    "json-key": "member names in JSON",
-    "json-string": "strings in JSON",
-    "json-number": "numbers, true, false and null in JSON",
-    "json-punct": "braces, commas and colons in JSON",
+    "wire-sent": "ansi_yellow",
+    "wire-received": "ansi_blue",
+    "wire-pushed": "ansi_magenta",
+    "wire-quiet": "ansi_default",  # keep-alives, times and other background noise
+    "state-good": "ansi_green",
+    "state-warning": "ansi_yellow",
+    "state-bad": "ansi_red",
+    "rule": "ansi_default",  # the line between panes
+    "cursor": "ansi_black",  # the background of the row under the cursor
+    "bar": "ansi_cyan",  # the bar at that row, and the title of the focused pane
+    "text-soft": "ansi_default",  # labels, ids, units
+    "json-key": "ansi_cyan",
+    "json-string": "ansi_green",
+    "json-number": "ansi_magenta",  # true, false and null, too
+    "json-punct": "ansi_default",
 }
-"""The CSS variables of our own; every theme gives each of them one opaque colour."""
+"""Our own CSS variables, with their values in themes of terminal colours; other themes define opaque colours."""
 
 READABLE = 4.5
-"""The least contrast of text on its background (WCAG 2.2, 1.4.3, level AA)."""
+"""The minimum contrast of text on its background (WCAG 2.2, 1.4.3, level AA)."""
 
 _PALETTE = (
     "primary",
@@ -50,57 +50,29 @@ _PALETTE = (
 )
 _WIRE_ON_DARK = {"wire-sent": "#e5a35a", "wire-received": "#a9d0ff", "wire-pushed": "#bd82f2"}
 _WIRE_ON_LIGHT = {"wire-sent": "#733408", "wire-received": "#0d5cd6", "wire-pushed": "#740f86"}
-_ON_TERMINAL_COLOURS = {
-    "wire-sent": "ansi_yellow",
-    "wire-received": "ansi_blue",
-    "wire-pushed": "ansi_magenta",
-    "wire-quiet": "ansi_default",
-    "state-good": "ansi_green",
-    "state-warning": "ansi_yellow",
-    "state-bad": "ansi_red",
-    "rule": "ansi_default",
-    "bar": "ansi_cyan",
-    "text-soft": "ansi_default",
-    "json-key": "ansi_cyan",
-    "json-string": "ansi_green",
-    "json-number": "ansi_magenta",
-    "json-punct": "ansi_default",
-}
 _TEXT_STYLES = frozenset({"none", "bold", "dim", "italic", "reverse", "strike", "underline"})
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeProblem:
-    """One reason why a theme file cannot be used: the file's name and a sentence for its author."""
+    """Why a theme file cannot be used: the name of the file, and a sentence for its author."""
 
     file: str
     sentence: str
 
 
-def load_themes(
-    folder: Traversable | None = None, extra: Traversable | None = None
-) -> tuple[list[Theme], list[ThemeProblem]]:
-    """Read every `*.toml` of `folder` (the themes that ship, if None) and of the user's `extra` folder, if it exists.
-
-    A theme is called like its file; one of `extra` replaces one of `folder`. A file with a problem yields no theme.
-    """
-    themes: dict[str, Theme] = {}
+def load_themes(folder: Traversable | None = None) -> tuple[list[Theme], list[ThemeProblem]]:
+    """Read every `*.toml` of a folder (default: the built-in themes); a file has the name of its theme."""
+    themes: list[Theme] = []
     problems: list[ThemeProblem] = []
-    for place in (resources.files("inspector.themes") if folder is None else folder, extra):
-        if place is None:
-            continue
-        try:
-            files = [file for file in place.iterdir() if file.name.endswith(".toml")] if place.is_dir() else []
-        except OSError as error:
-            problems.append(ThemeProblem(place.name, f"The folder cannot be read: {error.strerror}."))
-            continue
-        for file in sorted(files, key=lambda file: file.name):
+    folder = resources.files("inspector.themes") if folder is None else folder
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
             theme, sentences = _read(file)
             problems.extend(ThemeProblem(file.name, sentence) for sentence in sentences)
-            if theme is not None:
-                themes[theme.name] = theme
-    return list(themes.values()), problems
+            themes += [theme] if theme is not None else []
+    return themes, problems
 
 
 def _read(file: Traversable) -> tuple[Theme | None, list[str]]:
@@ -114,7 +86,7 @@ def _read(file: Traversable) -> tuple[Theme | None, list[str]]:
 
 
 def parse_theme(name: str, document: Mapping[str, Any]) -> tuple[Theme | None, list[str]]:
-    """Return the theme that a TOML document describes, or None and all that is wrong with it, a sentence each."""
+    """Return the theme that a TOML document defines, or None and a sentence for each problem."""
     sentences: list[str] = []
     if not _NAME.fullmatch(name):
         sentences.append(f"{name!r} is no name for a theme: lower-case letters, digits and hyphens, please.")
@@ -153,7 +125,7 @@ def _colours(document: Mapping[str, Any], table: str, names: Collection[str], se
 
 
 def _textual_variables(values: object, theme: Theme, sentences: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield those of Textual's own variables that can do no harm: a plain colour or text style fits everywhere."""
+    """Yield the values of Textual's own variables that are plain colours or text styles: they cannot break a screen."""
     if not isinstance(values, dict):
         sentences.append("`variables` must be a table.")
         return
@@ -174,7 +146,7 @@ def _textual_variables(values: object, theme: Theme, sentences: list[str]) -> It
 
 
 def _colour(value: object) -> Color | None:
-    """Return a colour that has red, green and blue, which `auto` and the terminal's own colours have not."""
+    """Return a colour with red, green and blue values, which `auto` and terminal colours do not have."""
     if not isinstance(value, str):
         return None
     try:
@@ -198,19 +170,16 @@ def _luminance(colour: Color) -> float:
 
 
 def fallback_variables(theme: Theme) -> dict[str, str]:
-    """Return a value for each of `MEANINGS`, made of the palette of a theme that knows nothing of us.
-
-    `App.get_theme_variable_defaults` returns it; what a theme says itself wins.
-    """
+    """Return a value for each of `MEANINGS`, derived from the palette of a theme that does not define them."""
     if theme.ansi:
-        # Nobody knows what the terminal's colours look like; its own black or white is the safest ground for them.
-        return {**_ON_TERMINAL_COLOURS, "cursor": "ansi_black" if theme.dark else "ansi_white"}
+        # The terminal's colours are unknown; its black or white is the safest background for them.
+        return {**MEANINGS, "cursor": "ansi_black" if theme.dark else "ansi_white"}
     known = {name: Color.parse(value) for name, value in theme.to_color_system().generate().items() if name in _PALETTE}
     ground, ink = known["background"], known["foreground"]
     cursor = ground.blend(known["primary"], 0.12, alpha=1)
     faint = ink.blend(ground, 0.35, alpha=1)
     colours = {
-        # Most palettes have no three colours that everybody can tell apart, so the wire's are the same everywhere.
+        # Most palettes do not have three colours that everybody can tell apart, so these are fixed.
         **{name: Color.parse(value) for name, value in (_WIRE_ON_DARK if theme.dark else _WIRE_ON_LIGHT).items()},
         "wire-quiet": faint,
         "state-good": known["success"],
@@ -231,7 +200,7 @@ def fallback_variables(theme: Theme) -> dict[str, str]:
 
 
 def _readable(colour: Color, ground: Color, cursor: Color) -> Color:
-    """Return the colour, moved towards black or white as far as it takes to be read on both backgrounds."""
+    """Blend the colour with black or white until it is readable on both backgrounds."""
     extreme = ground.get_contrast_text(1.0)
     shades = (colour.blend(extreme, step / 20, alpha=1) for step in range(20))
     return next(

@@ -62,7 +62,7 @@ async def test_folding_stays_at_its_record_and_holds_for_filters_and_for_what_co
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 20")
-        detail = driver.widget("#detail", DetailPane)
+        detail = driver.widget("#talk-detail", DetailPane)
         await driver.press("escape", "home", *["down"] * 3)
         await driver.until(lambda: detail.record is not None and detail.record.event == "status")
         before = detail.record
@@ -421,7 +421,7 @@ async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: s
         await driver.connected()
         await driver.ask("report 2")
         await driver.click("task        ○ submitted")
-        assert driver.widget("#detail", DetailPane).record == driver.records(Kind.FRAME)[0]
+        assert driver.widget("#talk-detail", DetailPane).record == driver.records(Kind.FRAME)[0]
         await driver.click("task        ○ submitted")
         assert isinstance(driver.app.focused, JsonView)
         await driver.click(" raw ", aside=1)

@@ -34,7 +34,7 @@ async def asked(driver: Driver) -> DetailPane:
     await driver.connected()
     await driver.ask("go")
     await driver.press("escape", "f")
-    return driver.widget("#detail", DetailPane)
+    return driver.widget("#talk-detail", DetailPane)
 
 
 def frames(driver: Driver) -> list[Record]:
@@ -43,7 +43,7 @@ def frames(driver: Driver) -> list[Record]:
 
 async def show(driver: Driver, record: Record) -> None:
     driver.widget("#talk", type(driver.workbench.query_one("#talk"))).show_seq(record.seq)
-    await driver.until(lambda: driver.widget("#detail", DetailPane).record.seq == record.seq)
+    await driver.until(lambda: driver.widget("#talk-detail", DetailPane).record.seq == record.seq)
 
 
 async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
@@ -115,7 +115,9 @@ async def test_a_value_is_copied_as_it_is_as_json_and_by_its_place(open_app: Ope
         await show(driver, frames(driver)[1])
         pane.choose("decoded")
         pane.focus_body()
-        driver.widget("#detail #decoded", type(pane.query_one("#decoded"))).go_to("/result/statusUpdate/status/state")
+        driver.widget("#talk-detail #decoded", type(pane.query_one("#decoded"))).go_to(
+            "/result/statusUpdate/status/state"
+        )
         await driver.press("y", "J", "Y")
         assert copied == [
             "TASK_STATE_WORKING",

@@ -264,7 +264,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         assert f"1 of {everything} rows" in driver.line("TIMELINE")
         await driver.press("enter")
         assert driver.timeline.has_focus
-        assert driver.widget("#detail", DetailPane).record.state == "TASK_STATE_WORKING"
+        assert driver.widget("#talk-detail", DetailPane).record.state == "TASK_STATE_WORKING"
         await driver.press("escape")
         assert driver.timeline.line_count == everything
         assert not driver.widget("#timeline-pane", TimelinePane).filtering

@@ -237,18 +237,14 @@ async def test_a_theme_that_sets_every_variable_of_textuals_can_be_selected():
         assert app.query_one(".bar").styles.color == Color.parse("#abcdef")
 
 
-def test_a_users_theme_is_added_and_may_replace_one_of_ours(tmp_path: Path):
-    (tmp_path / "dusk.toml").write_text(DUSK)
+def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: Path):
     (tmp_path / "night.toml").write_text(DUSK)
+    (tmp_path / "dusk.toml").write_text(DUSK)
     (tmp_path / "notes.txt").write_text("not a theme")
-    themes, problems = load_themes(extra=tmp_path)
+    themes, problems = load_themes(tmp_path)
     assert problems == []
-    assert [theme.name for theme in themes] == ["dusk", "paper", "night"]
+    assert [theme.name for theme in themes] == ["dusk", "night"]
     assert themes[0].variables["bar"] == "#ABCDEF"
-
-
-def test_a_folder_that_does_not_exist_has_no_themes_and_no_problems(tmp_path: Path):
-    assert load_themes(tmp_path / "nowhere", tmp_path / "nor-here") == ([], [])
 
 
 @pytest.mark.parametrize(

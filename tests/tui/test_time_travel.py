@@ -66,7 +66,7 @@ async def test_every_event_can_be_gone_to_and_escape_comes_back_to_now(open_app:
             assert travel(driver).seq == seqs[-back]
             assert text(driver) == expected
             assert f" {state}" in driver.line("TIMELINE")
-            assert driver.widget("#detail", DetailPane).record.seq == seqs[-back]
+            assert driver.widget("#talk-detail", DetailPane).record.seq == seqs[-back]
         await driver.press("right_square_bracket")
         assert text(driver) == "one\ntwo\n"
         await driver.press("home")

@@ -23,8 +23,7 @@ from inspector.session.replay.translate import sent_message
 from inspector.session.session import Session
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.drafts import excerpt
-from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
-from inspector.tui.screens.pick import PickScreen
+from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen, PickScreen
 from inspector.tui.task_calls import switch_push
 
 _NEW, _OTHER = "", "\0other"

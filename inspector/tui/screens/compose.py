@@ -1,4 +1,4 @@
-"""The whole of a message: its parts and options, what speaks against it, and the request that it stands for."""
+"""Compose: the parts and options of a message, its problems, and a preview of the request."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from inspector.tui.compose.schema_form import offers, open_form
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.widgets.footer import KeyFooter
 
 _PAUSE = 0.12
-"""How long nothing changes before the request is made anew, in seconds."""
+"""Seconds after the last change until the request is made again."""
 _KINDS = {
     PartKind.TEXT: "text          words, as long as you like",
     PartKind.FILE: "file          from the disk, sent along",
@@ -44,10 +45,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the screen was left with: the message, and the call to make of it, None where it is not to be sent yet.
-
-    `by_hand` says that the request is another one than the message stands for.
-    """
+    """The message, and its call if it is to be sent; `by_hand` if the request was edited, so that the call differs."""
 
     draft: Draft
     stream: bool
@@ -56,12 +54,12 @@ class Outcome:
 
 
 class ComposeScreen(Screen["Outcome | None"]):
-    """Gives back what became of the message."""
+    """Edits a message and returns its outcome."""
 
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send", id="compose.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+b", "send_other", "send otherwise", id="compose.other", tooltip="Send it in the other way"),
+        Binding("ctrl+b", "send(True)", "send otherwise", id="compose.other", tooltip="Send it in the other way"),
         Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part"),
         Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="To the next part"),
         Binding("f8", "preview", "request", id="compose.preview", tooltip="The request in place of the part, and back"),
@@ -90,8 +88,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.stream = stream
         self._choice: Interface | None = session.connection.choice if session.connection else None
         self._turn: Call | None = None
-        self._given: tuple[int, DraftPart] | None = None  # what the part editor was given, or gave
-        self._like: Call | None = None  # what the request by hand was made from
+        self._edited: tuple[int, DraftPart] | None = None  # the part in the editor and its index
+        self._original: Call | None = None  # the call whose request is edited by hand
         self._notes: tuple[MessageWarning, ...] = ()
         self._problem = ""  # why there is no request
         self._problems: dict[str, str] = {}
@@ -106,7 +104,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._forms = SettingForms(self, session, lambda: self.draft, self.change)
 
     def compose(self) -> ComposeResult:
-        """Make the title, the outline, the part, the request and the keys."""
+        """Make the title, the outline, the part, the request and the footer."""
         yield self._title_line
         with Horizontal(id="compose-panes"):
             yield self._outline
@@ -117,7 +115,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         yield KeyFooter()
 
     def on_mount(self) -> None:
-        """Show the message, with the first part open to be written."""
+        """Show the message with its first part, which is focused if the message is empty."""
         self._show_outline()
         self._outline.go_to("parts/0" if self.draft.parts else ADD)
         self._show_row()
@@ -127,23 +125,23 @@ class ComposeScreen(Screen["Outcome | None"]):
         else:
             self._outline.focus()
 
-    # What is seen
+    # The outline
 
     def change(self, draft: Draft) -> None:
-        """Go on with another draft, and make its request once nothing more changes."""
+        """Use another draft, and make its request soon."""
         self.draft = draft
         self._show_outline()
         self._show_row()
         self.make_soon()
 
     def make_soon(self) -> None:
-        """Make the request anew once nothing has changed for a moment."""
+        """Make the request again when nothing has changed for a moment."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_PAUSE, self._make)
 
     def _make(self, *, stream: bool | None = None) -> None:
-        """Make the request again, with or without streaming, and its warnings."""
+        """Make the request and its warnings, with or without streaming."""
         self._turn, self._problems, self._notes, self._problem = None, {}, (), ""
         stream = self.stream if stream is None else stream
         try:
@@ -151,8 +149,8 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._notes = self._turn.warnings
         except FaultError as error:
             self._problem = error.fault.sentence()
-            for one in error.problems if isinstance(error, DraftError) else ():
-                self._problems.setdefault(one.where, one.words)
+            for problem in error.problems if isinstance(error, DraftError) else ():
+                self._problems.setdefault(problem.where, problem.words)
         if self._preview.by_hand is None:
             if self._turn is None:
                 self._preview.show_problem(self._problem)
@@ -162,13 +160,10 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._show_row()
         self._show_title()
 
-    def _push(self) -> str:
-        push = self._session.push
-        return f"on, at {push.receiver.base_url}" if push.on else "off"
-
     def _show_outline(self) -> None:
         tenant = (self._choice.interface.tenant if self._choice else None) or ""
-        rows = rows_of(self.draft, stream=self.stream, push=self._push(), agent_tenant=tenant)
+        push = f"on, at {self._session.push.receiver.base_url}" if self._session.push.on else "off"
+        rows = rows_of(self.draft, stream=self.stream, push=push, agent_tenant=tenant)
         marks = {_row_of(note.where): "~" for note in self._notes}
         marks |= {_row_of(where): "!" for where in self._problems}
         row = self._outline.row
@@ -181,13 +176,13 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._outline.go_to(row.key)
 
     def _show_row(self) -> None:
-        """Show the part of the row under the cursor, or what there is to say about the option."""
+        """Show the part under the cursor, or the description of the option."""
         row, index = self._outline.row, self._outline.part
         self.set_class(index is None, "-setting")
         if index is not None:
             part = self.draft.parts[index]
-            if self._given is None or self._given[0] != index or self._given[1] is not part:
-                self._given = index, part
+            if self._edited is None or self._edited[0] != index or self._edited[1] is not part:
+                self._edited = index, part
                 self._editor.show_part(index, part)
             words = [text for where, text in self._problems.items() if _row_of(where) == f"parts/{index}"]
             self._editor.say(words[0] if words else "", self._noted(f"parts/{index}"))
@@ -218,9 +213,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         if self._problems:
             pieces.append(Content.styled(_count(len(self._problems), "problem"), "$state-bad"))
         if self._notes:
-            pieces.append(
-                Content.styled(f"{_count(len(self._notes), 'note')}: it can be sent all the same", "$state-warning")
-            )
+            notes = f"{_count(len(self._notes), 'note')}: it can be sent all the same"
+            pieces.append(Content.styled(notes, "$state-warning"))
         self._title_line.update(Content("   ").join(pieces))
 
     def on_outline_view_highlighted(self) -> None:
@@ -243,7 +237,7 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._forms.open(row.key)
 
     def on_part_editor_changed(self, event: PartEditor.Changed) -> None:
-        """Take in the part that is being written."""
+        """Update the draft with the edited part."""
         self._take_part(event.index, event.part)
         self.make_soon()
 
@@ -252,28 +246,26 @@ class ComposeScreen(Screen["Outcome | None"]):
             parts = list(self.draft.parts)
             parts[index] = part
             self.draft = replace(self.draft, parts=tuple(parts))
-            if self._given is not None and self._given[0] == index:
-                self._given = index, part
+            if self._edited is not None and self._edited[0] == index:
+                self._edited = index, part
 
-    def _take_written(self) -> None:
-        """Take in what the last keys wrote and nobody has told of yet."""
-        if self._given is not None and self._editor.part is not None and self._given[0] == self._editor.index:
+    def _take_last_keys(self) -> None:
+        """Update the draft with the last keys, whose message has not arrived yet."""
+        if self._edited is not None and self._editor.part is not None and self._edited[0] == self._editor.index:
             self._take_part(self._editor.index, self._editor.part)
 
     def on_preview_pane_edited(self) -> None:
-        """Forget that the text by hand was to be dropped."""
+        """Ask again before the edited request is dropped."""
         self._asked_to_drop = False
 
     # Parts
 
     def action_add(self) -> None:
-        """Ask what sort of part, and add it behind the one under the cursor."""
+        """Ask for the kind of a part, and add it after the one under the cursor."""
         choices = [Choice(kind, words) for kind, words in _KINDS.items()]
-        self.app.push_screen(FormScreen("ADD A PART", choices=choices), self._add)
+        ask(self, FormScreen("ADD A PART", choices=choices), self._add)
 
-    def _add(self, values: dict[str, str] | None) -> None:
-        if values is None:
-            return
+    def _add(self, values: dict[str, str]) -> None:
         index = self._outline.part
         at = len(self.draft.parts) if index is None else index + 1
         parts = [*self.draft.parts[:at], DraftPart(PartKind(values[CHOICE])), *self.draft.parts[at:]]
@@ -281,15 +273,15 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._editor.focus_value()
 
     def _put(self, parts: list[DraftPart], at: int) -> None:
-        """Go on with these parts, the cursor on one of them."""
-        self._given = None
+        """Use other parts, with the cursor on one of them."""
+        self._edited = None
         self.change(replace(self.draft, parts=tuple(parts)))
         self._outline.go_to(f"parts/{at}" if parts else ADD)
         self._show_row()
         self.refresh_bindings()
 
     def action_next_part(self) -> None:
-        """Go to the next part, round the end."""
+        """Go to the next part, and from the last to the first."""
         if not self.draft.parts:
             self.action_add()
             return
@@ -299,7 +291,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._editor.focus_value()
 
     def action_duplicate(self) -> None:
-        """Put the part under the cursor once more behind itself."""
+        """Duplicate the part under the cursor."""
         index = self._outline.part
         if index is not None:
             parts = [*self.draft.parts]
@@ -315,7 +307,7 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._put(parts, min(index, len(parts) - 1))
 
     def action_put_back(self) -> None:
-        """Put the part that was removed last back where it was, as far as there still is such a place."""
+        """Restore the part that was removed last."""
         index, part = self._removed.pop()
         parts = [*self.draft.parts]
         parts.insert(index, part)
@@ -330,7 +322,7 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._put(parts, index + step)
 
     def action_form(self) -> None:
-        """Fill in the form that the agent gave, into the data part under the cursor or into a new one."""
+        """Fill in the form of the agent, into the data part under the cursor or a new one."""
         found = offers(self._session, self.draft.task_id)
         if not found:
             notify(self, "The agent gave no form: no JSON schema in its question or in its skills.")
@@ -349,29 +341,28 @@ class ComposeScreen(Screen["Outcome | None"]):
     # The request
 
     def action_toggle_stream(self) -> None:
-        """Ask for a streamed answer, or for a whole one."""
+        """Turn streaming on or off."""
         self.stream = not self.stream
         self.change(self.draft)
         self.refresh_bindings()
 
     def action_interface(self) -> None:
-        """Talk to another interface from now on, and see what the request is like there."""
+        """Choose another interface for this message and the next ones."""
         if self._session.connection is None:
             return
         if self._preview.is_edited:
             notify(self, "F3 first: the request that was written by hand would be lost.")
             return
-        self.app.push_screen(InterfacesScreen(self._session.connection, "TALK TO"), self._use)
+        ask(self, InterfacesScreen(self._session.connection, "TALK TO"), self._use)
 
-    def _use(self, choice: Interface | None) -> None:
-        if choice is not None:
-            self._choice = choice
-            self._session.use(choice)
-            self._preview.make_again()
-            self.make_soon()
+    def _use(self, choice: Interface) -> None:
+        self._choice = choice
+        self._session.use(choice)
+        self._preview.make_again()
+        self.make_soon()
 
     def action_preview(self) -> None:
-        """Show the request in place of the part where there is no room for both, or the part again."""
+        """Switch between the request and the part on a screen that is too narrow for both."""
         self.toggle_class("-second")
         if self.has_class("-second"):
             self.query_one("#preview-body").focus()
@@ -379,18 +370,16 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._outline.focus()
 
     def action_by_hand(self) -> None:
-        """Write the request by hand, or make it from the message again."""
+        """Edit the request by hand, or make it from the message again."""
         if self._preview.by_hand is None:
             if self._turn is None:
                 notify(self, "There is no request yet that could be edited.", "warning")
                 return
             self.add_class("-second")
-            self._like = self._turn
+            self._original = self._turn
             self._preview.write_by_hand(self._turn)
             return
-        if self._preview.is_edited and not self._asked_to_drop:
-            self._asked_to_drop = True
-            notify(self, "F3 again drops what was written by hand.", "warning")
+        if self._keeps_edits("F3 again drops what was written by hand."):
             return
         self._asked_to_drop = False
         self._preview.make_again()
@@ -399,31 +388,24 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._make()
 
     def action_copy(self) -> None:
-        """Ask in which form the request is to be copied."""
+        """Ask for the format, and copy the request."""
         if self._turn is None:
             notify(self, "There is no request yet that could be copied.", "warning")
         else:
             ask_form(self.app, self._turn)
 
     def action_save(self) -> None:
-        """Ask for a name and save the message as a snippet."""
+        """Ask for a file name, and save the message as a snippet."""
         self._forms.save_snippet()
 
-    def action_send(self) -> None:
-        """Send the message, or the request that was written by hand."""
-        self._leave(stream=self.stream)
-
-    def action_send_other(self) -> None:
-        """Send it whole where it would be streamed, and the other way round."""
-        self._leave(stream=not self.stream)
-
-    def _leave(self, *, stream: bool) -> None:
-        """Give back the call, or say why there is none, with the cursor where the reason is."""
-        self._take_written()
+    def action_send(self, other: bool = False) -> None:
+        """Return the call, in the `other` way streamed or not, or show why there is none and go to the problem."""
+        stream = self.stream is not other
+        self._take_last_keys()
         raw = self._preview.by_hand
-        if raw is not None and self._like is not None:
+        if raw is not None and self._original is not None:
             try:
-                call, problem = self._session.send_raw(raw, self._like), ""
+                call, problem = self._session.send_raw(raw, self._original), ""
             except FaultError as error:
                 call, problem = None, error.fault.sentence()
         else:
@@ -439,22 +421,27 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.app.notify(plain(problem).plain, title="Not sent", severity="error", markup=False)
 
     def action_leave(self) -> None:
-        """Go from a part or the request to the outline, and from there back to Talk, keeping what is written."""
+        """Go from a part or the request to the outline, and from there back to the chat, keeping the draft."""
         if not self._outline.has_focus:
             if self._preview.by_hand is None:
                 self.remove_class("-second")
             self._outline.focus()
             return
-        if self._preview.is_edited and not self._asked_to_drop:
-            self._asked_to_drop = True
-            said = "Escape again drops what was written by hand; ctrl+s sends it."
-            notify(self, said, "warning")
+        if self._keeps_edits("Escape again drops what was written by hand; ctrl+s sends it."):
             return
-        self._take_written()
+        self._take_last_keys()
         self.dismiss(Outcome(self.draft, self.stream))
 
+    def _keeps_edits(self, warning: str) -> bool:
+        """Show a warning the first time that an edited request would be dropped, and return whether to keep it."""
+        if not self._preview.is_edited or self._asked_to_drop:
+            return False
+        self._asked_to_drop = True
+        notify(self, warning, "warning")
+        return True
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
-        """Leave letters to the parts while the outline has the keys."""
+        """Disable the keys that do not apply to what is focused."""
         if action in ("duplicate", "remove", "shift"):
             return self._outline.has_focus and self._outline.part is not None
         if action == "put_back":
@@ -463,7 +450,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
 
 def _row_of(where: str) -> str:
-    """Return the key of the row that something is about: a member of a part is its part's."""
+    """Return the key of the row for a place in the message: members of a part belong to its row."""
     steps = where.split("/")
     return "/".join(steps[:2]) if steps[0] == "parts" and len(steps) > 1 else ADD if where == "parts" else where
 

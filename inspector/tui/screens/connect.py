@@ -1,8 +1,9 @@
-"""Connect: which agent is it to be? The demo for a new user, recent agents, or a url."""
+"""Connect: choose an agent by its url, a recent agent, the demo, or a recent capture."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,15 +24,13 @@ from inspector.tui.widgets.fields import ChoiceList, LineInput
 from inspector.tui.widgets.footer import KeyFooter
 
 DEMO = "demo"
-"""What stands for the built-in agent where a reference is expected."""
-
-
+"""The reference of the built-in agent."""
 _CAPTURES = 5
-"""How many captures are offered."""
+"""How many captures are listed."""
 
 
 class ConnectScreen(Screen[None]):
-    """A field for a reference, and a list of those known."""
+    """A field for the reference of an agent, and a list of known agents and captures."""
 
     CSS_PATH = "connect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,19 +38,11 @@ class ConnectScreen(Screen[None]):
         Binding("escape", "back", "back", id="connect.back", tooltip="Back to the agent that is connected"),
     ]
 
+    @dataclass
     class Chosen(Message):
-        """An agent was chosen: a reference, or `DEMO`."""
+        """An agent was chosen by its reference (or `DEMO`), or a capture by its path."""
 
-        def __init__(self, reference: str) -> None:
-            super().__init__()
-            self.reference = reference
-
-    class CaptureChosen(Message):
-        """A capture was chosen, to be looked at."""
-
-        def __init__(self, path: Path) -> None:
-            super().__init__()
-            self.path = path
+        chosen: str | Path
 
     def __init__(self, *, can_go_back: bool = False) -> None:
         super().__init__()
@@ -71,62 +62,46 @@ class ConnectScreen(Screen[None]):
         yield KeyFooter()
 
     def on_mount(self) -> None:
-        """List the agents that are known."""
+        """List the known agents and captures."""
         agents, problem = recent_agents.load()
-        options = self.query_one(OptionList)
-        options.add_option(Option(_row("demo", "the built-in mock agent, started for you", "")))
-        self._choices = [DEMO]
+        self._add(DEMO, "demo", "the built-in mock agent, started for you")
         for agent in agents:
-            age = f"{ago(time.time() - agent.last_seen)} ago"
-            options.add_option(Option(_row(agent.name, f"{agent.url}   {agent.generation}", age)))
-            self._choices.append(agent.url)
+            self._add(agent.url, agent.name, f"{agent.url}   {agent.generation}", agent.last_seen)
         for capture in paths.recent_captures(_CAPTURES):
-            age = f"{ago(time.time() - capture.changed)} ago"
-            options.add_option(Option(_row("recording", f"{capture.path.name}   {size(capture.size)}", age)))
-            self._choices.append(capture.path)
-        options.highlighted = 0
-        if problem:
-            self.show_problem(problem)
+            self._add(capture.path, "recording", f"{capture.path.name}   {size(capture.size)}", capture.changed)
+        self.query_one(OptionList).highlighted = 0
+        self.query_one("#connect-problem", Static).update(plain(problem))
         self.query_one(Input).focus()
 
-    def show_problem(self, sentence: str) -> None:
-        """Say what is wrong, below the field."""
-        self.query_one("#connect-problem", Static).update(plain(sentence))
+    def _add(self, choice: str | Path, name: str, details: str, used: float | None = None) -> None:
+        """Add a line to the list; `used` is when the agent or the capture was used last."""
+        age = "" if used is None else f"{ago(time.time() - used)} ago"
+        line = Content.assemble(plain(f"{name:<24.24}"), (" ", ""), plain(details), ("   " + age, ""))
+        self.query_one(OptionList).add_option(Option(line))
+        self._choices.append(choice)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Connect to what was typed, or to the marked agent where nothing was."""
+        """Choose what was typed, or the selected line if nothing was."""
         event.stop()
-        self.action_choose()
+        typed = event.value.strip()
+        if typed.endswith(paths.SUFFIX) and "://" not in typed:
+            self.post_message(self.Chosen(Path(typed).expanduser()))
+        else:
+            selected = self._choices[self.query_one(OptionList).highlighted or 0]
+            self.post_message(self.Chosen(typed or selected))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Connect to an agent of the list."""
-        self._choose(self._choices[event.option_index])
-
-    def _choose(self, choice: str | Path) -> None:
-        self.post_message(self.CaptureChosen(choice) if isinstance(choice, Path) else self.Chosen(choice))
-
-    def action_choose(self) -> None:
-        """Connect to what was typed, or to the marked agent."""
-        typed = self.query_one(Input).value.strip()
-        if typed.endswith(paths.SUFFIX) and "://" not in typed:
-            self._choose(Path(typed).expanduser())
-        else:
-            self._choose(typed or self._choices[self.query_one(OptionList).highlighted or 0])
+        """Choose a line of the list."""
+        self.post_message(self.Chosen(self._choices[event.option_index]))
 
     def action_to_list(self) -> None:
-        """Go from the field to the list."""
+        """Focus the list."""
         self.query_one(OptionList).focus()
 
     def action_back(self) -> None:
-        """Go back to the workbench."""
+        """Close the screen."""
         self.app.pop_screen()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer the way back only where there is one."""
-        if action == "back":
-            return self._can_go_back
-        return super().check_action(action, parameters)
-
-
-def _row(name: str, what: str, age: str) -> Content:
-    return Content.assemble(plain(f"{name:<24.24}"), (" ", ""), plain(what), ("   " + age, ""))
+        """Hide the key to go back if there is no workbench to go back to."""
+        return self._can_go_back if action == "back" else super().check_action(action, parameters)

@@ -1,4 +1,4 @@
-"""The doctor on the screen: step by step what was looked at, what was seen, and what to do."""
+"""The doctor: the steps of an examination, their results, and what to do."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.doctor import Doctor
@@ -20,15 +18,16 @@ from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.render.times import relative
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.detail_pane import FactView
-from inspector.tui.widgets.footer import KeyFooter
 
 _TABLE = 20
+_GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 class DoctorScreen(Dialog[Choice]):
-    """Shows an examination while it goes on; gives back the interface that the user wants to talk to instead."""
+    """Shows an examination while it runs; returns the proposed interface if the user chooses it."""
 
     CSS_PATH = "doctor.tcss"
+    FRAME = "doctor"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reconnect", "talk as proposed", id="doctor.reconnect", tooltip="Talk to what did answer"),
         Binding("y", "copy", "copy", id="doctor.copy", tooltip="Copy the report"),
@@ -41,15 +40,12 @@ class DoctorScreen(Dialog[Choice]):
         self._glyphs = glyphs
         self._done = False
 
-    def compose(self) -> ComposeResult:
-        """Make the title, the steps and the keys."""
-        with Vertical(id="doctor"):
-            yield Static(id="doctor-title", classes="pane-title")
-            yield FactView(id="steps", empty="Looking ...")
-            yield KeyFooter()
+    def body(self) -> ComposeResult:
+        """Make the list of steps."""
+        yield FactView(id="steps", empty="Looking ...")
 
     def on_mount(self) -> None:
-        """Begin."""
+        """Begin the examination."""
         self.query_one(FactView).focus()
         self._show()
         self._examine()
@@ -67,13 +63,12 @@ class DoctorScreen(Dialog[Choice]):
         state = "looking" if not self._done else "sound" if report.passed else "something is wrong"
         style = "$text-soft" if not self._done else "$state-good" if report.passed else "$state-bad"
         title = Content.assemble(("DOCTOR", "bold"), ("   ", ""), Content(report.reference), (f"   {state}", style))
-        self.query_one("#doctor-title", Static).update(title)
+        self.heading.update(title)
         self.query_one(FactView).show(Paragraphs(paragraphs(report, self._glyphs)))
 
     def action_reconnect(self) -> None:
-        """Talk to the first interface that is proposed."""
-        if self._proposed is not None:
-            self.dismiss(self._proposed)
+        """Return the first interface that is proposed."""
+        self.dismiss(self._proposed)
 
     @property
     def _proposed(self) -> Choice | None:
@@ -86,23 +81,21 @@ class DoctorScreen(Dialog[Choice]):
         copy(self, "\n".join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey the proposal where there is none."""
+        """Disable the key for the proposal if there is none."""
         if action == "reconnect":
             return self._proposed is not None or None
         return super().check_action(action, parameters)
 
 
 def paragraphs(report: Report, glyphs: Glyphs) -> list[Paragraph]:
-    """Return a report as paragraphs: the steps with their remedies, what is proposed, declared against observed."""
+    """Return a report as paragraphs: the steps with their remedies, the proposals, and declared against observed."""
     width = max((len(step.name) for step in report.steps), default=0)
     lines = [paragraph for step in report.steps for paragraph in _step(step, width, glyphs)]
     for proposal in report.proposals:
-        lines += [
-            _gap(),
-            Paragraph((f"{glyphs.folded} ", "line--warning"), f"{proposal.why}: r talks to it", "line--text"),
-        ]
+        why = Paragraph((f"{glyphs.folded} ", "line--warning"), f"{proposal.why}: r talks to it", "line--text")
+        lines += [_GAP, why]
     if report.table:
-        lines += [_gap(), Paragraph((f"  {'':<{_TABLE}}", "line--soft"), "declared  /  observed", "line--soft")]
+        lines += [_GAP, Paragraph((f"  {'':<{_TABLE}}", "line--soft"), "declared  /  observed", "line--soft")]
     for row in report.table:
         mark, style = _mark(row.agree, glyphs)
         lines.append(
@@ -118,10 +111,6 @@ def _step(step: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
     if step.remedy:
         lines.append(Paragraph((" " * (width + 11), "line--soft"), step.remedy, "line--warning"))
     return lines
-
-
-def _gap() -> Paragraph:
-    return Paragraph(("", "line--text"), "", "line--text")
 
 
 def _mark(good: bool | None, glyphs: Glyphs) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""A form: a few choices over a few fields, on top of the place that asks."""
+"""Dialogs to fill in: a form of choices and fields, and a list of values to mark."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Static
+from textual.containers import Horizontal
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList, LineInput
-from inspector.tui.widgets.footer import KeyFooter
 
 CHOICE = "choice"
-"""The name under which the choice stands among the values."""
+"""The key of the choice among the values of a form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice: its value, a line about it, and the names of the fields that belong to it."""
+    """One choice: its value, its label, and the names of the fields that belong to it."""
 
     value: str
     words: str
@@ -32,7 +31,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line to fill in; `secret` hides what is typed."""
+    """One field; `secret` hides what is typed."""
 
     name: str
     label: str
@@ -42,9 +41,10 @@ class Field:
 
 
 class FormScreen(Dialog[dict[str, str]]):
-    """Gives back what was chosen and filled in by name, None where it was left; `check` says what is wrong with it."""
+    """Returns the values by field name; `check` returns what is wrong with them, `""` if nothing is."""
 
     CSS_PATH = "form.tcss"
+    FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "close", id="form.close", tooltip="Close the form, and change nothing"),
     ]
@@ -58,32 +58,24 @@ class FormScreen(Dialog[dict[str, str]]):
         chosen: str = "",
         check: Callable[[Mapping[str, str]], str] | None = None,
     ) -> None:
-        super().__init__()
-        self._title_text = title
+        super().__init__(title)
         self._fields = fields
         self._choices = choices
-        self._chosen = next((at for at, one in enumerate(choices) if one.value == chosen), 0)
+        self._chosen = next((index for index, choice in enumerate(choices) if choice.value == chosen), 0)
         self._check = check
 
-    def compose(self) -> ComposeResult:
-        """Make the title, the choices, the fields and the keys."""
-        with Vertical(id="form"):
-            yield Static(plain(self._title_text).stylize("bold $bar"), classes="pane-title")
-            if self._choices:
-                yield ChoiceList(
-                    *(Option(plain(one.words)) for one in self._choices), enter_hint="choose", id="choices"
-                )
-            for field in self._fields:
-                with Horizontal(id=f"row-{field.name}", classes="row"):
-                    yield Static(plain(field.label), classes="label")
-                    yield LineInput(
-                        field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}"
-                    )
-            yield Static(id="form-problem")
-            yield KeyFooter()
+    def body(self) -> ComposeResult:
+        """Make the choices, the fields and the line for a problem."""
+        if self._choices:
+            yield ChoiceList(*(Option(plain(one.words)) for one in self._choices), enter_hint="choose", id="choices")
+        for field in self._fields:
+            with Horizontal(id=f"row-{field.name}", classes="row"):
+                yield Static(plain(field.label), classes="label")
+                yield LineInput(field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}")
+        yield Static(id="form-problem")
 
     def on_mount(self) -> None:
-        """Take the keys."""
+        """Focus the choices, or the first field."""
         if self._choices:
             choices = self.query_one(ChoiceList)
             choices.highlighted = self._chosen
@@ -93,9 +85,7 @@ class FormScreen(Dialog[dict[str, str]]):
         self._fit()
 
     def _choice(self) -> Choice | None:
-        if not self._choices:
-            return None
-        return self._choices[self.query_one(ChoiceList).highlighted or 0]
+        return self._choices[self.query_one(ChoiceList).highlighted or 0] if self._choices else None
 
     def _shown(self) -> list[Field]:
         """Return the fields that belong to the choice."""
@@ -114,7 +104,7 @@ class FormScreen(Dialog[dict[str, str]]):
         self._fit()
 
     def on_option_list_option_selected(self) -> None:
-        """Go to the fields of the choice, or be done where it has none."""
+        """Focus the first field of the choice, or return the values if it has none."""
         shown = self._shown()
         if shown:
             self.query_one(f"#field-{shown[0].name}").focus()
@@ -122,7 +112,7 @@ class FormScreen(Dialog[dict[str, str]]):
             self._submit()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the next field, or be done behind the last."""
+        """Focus the next field, or return the values after the last one."""
         names = [f"field-{field.name}" for field in self._shown()]
         after = names[names.index(event.input.id or "") + 1 :]
         if after:
@@ -140,3 +130,60 @@ class FormScreen(Dialog[dict[str, str]]):
             self.query_one("#form-problem", Static).update(plain(problem))
         else:
             self.dismiss(values)
+
+
+class PickScreen(Dialog[tuple[str, ...]]):
+    """Offers values to mark, and a field for others; returns the marked values, then the typed ones."""
+
+    CSS_PATH = "form.tcss"
+    FRAME = "form"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "done", "done", id="pick.done", tooltip="Take what is marked", priority=True),
+        Binding("space", "mark", "mark", id="pick.mark", tooltip="Mark it, or not", show=False),
+        Binding("escape", "leave", "close", id="pick.close", tooltip="Close it, and change nothing"),
+    ]
+
+    def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str]) -> None:
+        super().__init__(title)
+        self._offered = list(offered)
+        self._marked = {value for value in chosen if value in self._offered}
+        self._others = [value for value in chosen if value not in self._offered]
+
+    def body(self) -> ComposeResult:
+        """Make the list and the field for other values."""
+        if self._offered:
+            yield ChoiceList(*map(self._option, self._offered), enter_hint="mark", id="choices")
+        with Horizontal(classes="row"):
+            yield Static("others" if self._offered else "values", classes="label")
+            yield LineInput(", ".join(self._others), enter_hint="done", placeholder="with commas between")
+
+    def _option(self, value: str) -> Option:
+        return Option(plain(f"[{'x' if value in self._marked else ' '}] {value}", limit=300))
+
+    def on_mount(self) -> None:
+        """Focus the list, or the field if nothing is offered."""
+        self.query(OptionList if self._offered else Input).first().focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Mark or unmark the value that was chosen."""
+        self._toggle(event.option_index)
+
+    def action_mark(self) -> None:
+        """Mark or unmark the value under the cursor."""
+        listed = self.query(ChoiceList)
+        if listed and listed.first().highlighted is not None:
+            self._toggle(listed.first().highlighted or 0)
+
+    def _toggle(self, index: int) -> None:
+        self._marked ^= {self._offered[index]}
+        listed = self.query_one(ChoiceList)
+        listed.replace_option_prompt_at_index(index, self._option(self._offered[index]).prompt)
+
+    def on_input_submitted(self) -> None:
+        """Return the values."""
+        self.action_done()
+
+    def action_done(self) -> None:
+        """Return the marked and the typed values."""
+        typed = [value.strip() for value in self.query_one(Input).value.split(",")]
+        self.dismiss((*(value for value in self._offered if value in self._marked), *filter(None, typed)))

@@ -1,4 +1,4 @@
-"""The frame that is on the screen from the first paint on: the status, the tabs of the views, and the footer."""
+"""The frame of the app: the status bar, the tabs of the views, and the footer."""
 
 from __future__ import annotations
 
@@ -21,40 +21,35 @@ LAST_KEYS = (
     Binding("question_mark", "app.help", "help", id="help.short", tooltip="What the keys do here"),
     Binding("q", "app.quit", "quit", id="quit.short", tooltip="Leave the inspector", show=False),
 )
-"""The keys that the help lists behind those of the screen."""
+"""The keys that the help lists last."""
 
 
 class FrameScreen(Screen[None]):
-    """The frame around the view with the id `view`, which the tabs and the number keys change."""
+    """The frame; the tabs and the number keys change `view`."""
 
     CSS_PATH = "frame.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *view_bindings(),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings()]
 
     view: reactive[str] = reactive("agent", init=False)
-    """The id of the view that is seen."""
+    """The id of the current view."""
 
-    def __init__(self, glyphs: Glyphs, view: str, doing: str) -> None:
+    def __init__(self, glyphs: Glyphs, view: str, doing: str, content: Widget) -> None:
         super().__init__()
+        self._content = content
         self.status_bar = StatusBar(glyphs, Status(light="busy", doing=doing))
         self._tabs = ViewTabs(view)
         self._footer = KeyFooter()
         self.set_reactive(FrameScreen.view, view)
 
     def compose(self) -> ComposeResult:
-        """Make the frame around the views."""
+        """Make the frame around the content."""
         yield self.status_bar
         yield self._tabs
-        yield self.content()
+        yield self._content
         yield self._footer
 
-    def content(self) -> Widget:
-        """Return what the frame is around."""
-        raise NotImplementedError
-
     def watch_view(self, view: str) -> None:
-        """Mark another view as the one that is seen."""
+        """Select the tab of the current view."""
         self._tabs.current = view
 
     def action_go(self, view: str) -> None:
@@ -67,13 +62,9 @@ class FrameScreen(Screen[None]):
 
 
 class BootScreen(FrameScreen):
-    """The frame while there is no session; `view` is the one that the workbench opens with."""
+    """The frame until there is a session; the workbench opens with its `view`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*LAST_KEYS]
 
     def __init__(self, glyphs: Glyphs, view: str = "agent") -> None:
-        super().__init__(glyphs, view, "starting")
-
-    def content(self) -> Widget:
-        """Return nothing yet."""
-        return Static(id="views")
+        super().__init__(glyphs, view, "starting", Static(id="views"))

@@ -1,4 +1,4 @@
-"""Help: what every key does where the focus is, and what the signs mean."""
+"""Help: what every key does where the focus is, and what the symbols mean."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Static
 
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.screens.dialog import Dialog
 
 _KEY = 14
 _MOVES = ("line_", "page_", "scroll_", "cursor_", "aside(")
-"""How the actions begin that move a view, ours and Textual's."""
+"""How the names of actions begin that only move the cursor."""
 
 
-class HelpScreen(ModalScreen[None]):
-    """The keys of the screen below: what can be done now, those of the focused widget first, and the others."""
+class HelpScreen(Dialog[None]):
+    """Lists the keys of the screen below: the enabled ones, those of the focused widget first, then the others."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,question_mark", "dismiss_help", "close", id="help.close", tooltip="Close the help"),
+        Binding("escape,q,f1,question_mark", "leave", "close", id="help.close", tooltip="Close the help"),
     ]
 
     def __init__(self, below: Screen[Any], glyphs: Glyphs) -> None:
@@ -38,7 +39,6 @@ class HelpScreen(ModalScreen[None]):
             yield Static(Content("\n").join([*self._keys(), Content(""), *self._signs()]))
 
     def _keys(self) -> list[Content]:
-        """List what can be done now, what cannot, and the keys that only move, which most people know."""
         groups: dict[str, list[Content]] = {"KEYS": [], "NOT NOW": [], "MOVING": []}
         seen: set[str] = set()
         for active in self._below.active_bindings.values():
@@ -47,7 +47,8 @@ class HelpScreen(ModalScreen[None]):
             if not words or binding.action in seen or binding.system:
                 continue
             seen.add(binding.action)
-            group = "NOT NOW" if not active.enabled else "MOVING" if _only_moves(binding) else "KEYS"
+            only_moves = binding.action.startswith(_MOVES) or binding.id in ("lines.first", "lines.last")
+            group = "NOT NOW" if not active.enabled else "MOVING" if only_moves else "KEYS"
             colours = ("$wire-sent", "$foreground") if active.enabled else ("$wire-quiet", "$wire-quiet")
             key = f"{self.app.get_key_display(binding):<{_KEY}}"
             groups[group].append(Content.assemble((key, colours[0]), (words, colours[1])))
@@ -74,11 +75,3 @@ class HelpScreen(ModalScreen[None]):
             for severity, sign in glyphs.severities.items()
         ]
         return [*lines, *severities]
-
-    def action_dismiss_help(self) -> None:
-        """Close the help."""
-        self.dismiss(None)
-
-
-def _only_moves(binding: Binding) -> bool:
-    return binding.action.startswith(_MOVES) or (binding.id or "") in ("lines.first", "lines.last")

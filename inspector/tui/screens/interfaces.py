@@ -1,4 +1,4 @@
-"""The interfaces of an agent as a menu: which one to talk to, in which generation."""
+"""A menu of the interfaces of an agent, each with its protocol version."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from inspector.protocol.selection import Choice, alternatives, options
@@ -16,32 +15,28 @@ from inspector.session.connection import Connection
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList
-from inspector.tui.widgets.footer import KeyFooter
 
 
 class InterfacesScreen(Dialog[Choice]):
-    """Gives back the interface that was chosen, or None."""
+    """Returns the interface that was chosen."""
 
     CSS_PATH = "interfaces.tcss"
+    FRAME = "interfaces"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "close", id="interfaces.close", tooltip="Close the menu"),
     ]
 
     def __init__(self, connection: Connection, title: str) -> None:
-        super().__init__()
+        super().__init__(title)
         self._connection = connection
-        self._title_text = title
         self._choices: list[Choice] = []
 
-    def compose(self) -> ComposeResult:
-        """Make the title, the list and the keys."""
-        with Vertical(id="interfaces"):
-            yield Static(Content.styled(self._title_text, "bold $bar"), classes="pane-title")
-            yield ChoiceList(enter_hint="choose", id="interface-list")
-            yield KeyFooter()
+    def body(self) -> ComposeResult:
+        """Make the list."""
+        yield ChoiceList(enter_hint="choose", id="interface-list")
 
     def on_mount(self) -> None:
-        """List what can be chosen, and below it what cannot, with the reason."""
+        """List the interfaces that can be used, and below them the others with the reason."""
         card = self._connection.card
         listed = self.query_one(OptionList)
         for choice in alternatives(card):
@@ -58,7 +53,7 @@ class InterfacesScreen(Dialog[Choice]):
         listed.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give back what was chosen."""
+        """Return the interface that was chosen."""
         self.dismiss(self._choices[event.option_index])
 
 

@@ -1,4 +1,4 @@
-"""Messages that were sent before, and snippets: found by a word, to be edited or to be sent again."""
+"""A list of sent messages and snippets: search one, edit it or send it again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -23,20 +22,16 @@ from inspector.session.compose.history import MessageHistory
 from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.widgets.fields import ChoiceList, LineInput
-from inspector.tui.widgets.footer import KeyFooter
 
 _MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message to take: what it is called, where it is from, the words that find it, and whether it is a snippet.
-
-    Only a snippet has variables; in a message that was sent the same words are words.
-    """
+    """One message of the list, which is found by its text and by `words`; only snippets have variables."""
 
     draft: Draft
     title: str
@@ -44,11 +39,17 @@ class Entry:
     words: str
     is_snippet: bool = False
 
+    def contains(self, words: list[str]) -> bool:
+        """Return whether all words, in lower case, are in the entry."""
+        text = f"{self.draft.label} {self.words}".lower()
+        return all(word in text for word in words)
+
 
 class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
-    """Gives back the message that was chosen and whether it is to be sent at once, None where none was."""
+    """Returns the message that was chosen, and whether to send it at once."""
 
     CSS_PATH = "message_history.tcss"
+    FRAME = "recall"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send again", id="recall.send", tooltip="Send it as it is", priority=True),
         Binding("down,up", "to_list", "list", id="recall.list", tooltip="To the list", show=False),
@@ -56,23 +57,20 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
     ]
 
     def __init__(self, history: MessageHistory) -> None:
-        super().__init__()
+        super().__init__("SENT BEFORE, AND SNIPPETS")
         self._history = history
         self._entries: list[Entry] = []
         self._shown: list[Entry] = []
 
-    def compose(self) -> ComposeResult:
-        """Make the line for a word, the list and the keys."""
-        with Vertical(id="recall"):
-            yield Static(Content.styled("SENT BEFORE, AND SNIPPETS", "bold $bar"), classes="pane-title")
-            hint = "a word of it, of its agent or its file"
-            yield LineInput(enter_hint="edit it", placeholder=hint, id="recall-words")
-            yield ChoiceList(enter_hint="edit it", id="recall-list")
-            yield Static(id="recall-said")
-            yield KeyFooter()
+    def body(self) -> ComposeResult:
+        """Make the search field, the list and the line for problems."""
+        hint = "a word of it, of its agent or its file"
+        yield LineInput(enter_hint="edit it", placeholder=hint, id="recall-words")
+        yield ChoiceList(enter_hint="edit it", id="recall-list")
+        yield Static(id="recall-said")
 
     def on_mount(self) -> None:
-        """Begin to read."""
+        """Start reading the list."""
         self.query_one(Input).focus()
         self._read()
 
@@ -81,51 +79,48 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         snippets, problems = await asyncio.to_thread(find, (Path.cwd(), state_folder() / "snippets"))
         sent, problem = await asyncio.to_thread(self._history.load)
         self._entries = [
-            Entry(
-                one.draft, one.title, str(one.path or ""), f"{one.title} {one.path} {one.draft.label}", is_snippet=True
-            )
-            for one in snippets
+            Entry(item.draft, item.title, str(item.path or ""), f"{item.title} {item.path}", is_snippet=True)
+            for item in snippets
         ]
         self._entries += [
-            Entry(one.draft, one.draft.label, f"{_when(one.at)}  {one.agent}", f"{one.draft.label} {one.agent}")
-            for one in sent
+            Entry(item.draft, item.draft.label, f"{_when(item.at)}  {item.agent}", item.agent) for item in sent
         ]
-        said = [*problems, *([problem] if problem else [])]
-        if not self._entries and not said:
-            said = [f"Nothing was sent yet, and there is no *{SUFFIX} in {Path.cwd()}."]
-        self.query_one("#recall-said", Static).update(plain("\n".join(said[:3]), newlines=True))
+        notes = [*problems, *filter(None, [problem])]
+        if not self._entries and not notes:
+            notes = [f"Nothing was sent yet, and there is no *{SUFFIX} in {Path.cwd()}."]
+        self.query_one("#recall-said", Static).update(plain("\n".join(notes[:3]), newlines=True))
         self._list("")
 
     def _list(self, words: str) -> None:
         wanted = words.lower().split()
-        self._shown = [one for one in self._entries if all(word in one.words.lower() for word in wanted)][:_MOST]
+        self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MOST]
         listed = self.query_one(OptionList)
         listed.clear_options()
         listed.add_options(
-            Option(Content.assemble(plain(excerpt(one.title)), ("   ", ""), plain(one.origin).stylize("$text-soft")))
-            for one in self._shown
+            Option(Content.assemble(plain(excerpt(item.title)), ("   ", ""), plain(item.origin).stylize("$text-soft")))
+            for item in self._shown
         )
         if self._shown:
             listed.highlighted = 0
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Find what is typed."""
+        """Search for what is typed."""
         self._list(event.value)
 
     def on_input_submitted(self) -> None:
-        """Take what is under the cursor."""
+        """Return the message under the cursor."""
         self._take(at_once=False)
 
     def on_option_list_option_selected(self) -> None:
-        """Take what was chosen."""
+        """Return the message that was chosen."""
         self._take(at_once=False)
 
     def action_send(self) -> None:
-        """Send what is under the cursor as it is."""
+        """Return the message under the cursor, to be sent at once."""
         self._take(at_once=True)
 
     def action_to_list(self) -> None:
-        """Go to the list."""
+        """Focus the list."""
         self.query_one(OptionList).focus()
 
     def _take(self, *, at_once: bool) -> None:
@@ -138,13 +133,9 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         if not names:
             self.dismiss((draft, at_once))
             return
-
-        def fill(values: dict[str, str] | None) -> None:
-            if values is not None:
-                self.dismiss((fill_variables(draft, values), at_once))
-
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
-        self.app.push_screen(FormScreen("VARIABLES OF THE SNIPPET", fields), fill)
+        form = FormScreen("VARIABLES OF THE SNIPPET", fields)
+        ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
 
 
 def _when(at: float) -> str:

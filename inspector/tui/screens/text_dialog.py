@@ -1,4 +1,4 @@
-"""A paper: paragraphs that take a moment to write, on top of the place that asked for them."""
+"""A dialog that shows paragraphs, which may take a moment to compute."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.widgets import Static
 
 from inspector.tui.notify import copy
-from inspector.tui.render.content import plain
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.detail_pane import FactView
-from inspector.tui.widgets.footer import KeyFooter
 
 Write = Callable[[], Awaitable[list[Paragraph]]]
-"""What writes the paper, each time anew."""
+"""Computes the paragraphs; it is called again for each update."""
 
 
 class TextDialog(Dialog[None]):
-    """Shows what `write` returns, and has it written again when asked to, or each second where it is `live`."""
+    """Shows what `write` returns; updates it on request and, if it is `live`, every second."""
 
     CSS_PATH = "text_dialog.tcss"
+    FRAME = "paper"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "again", "again", id="paper.again", tooltip="Look again"),
         Binding("y", "copy", "copy", id="paper.copy", tooltip="Copy it as text"),
@@ -33,21 +30,17 @@ class TextDialog(Dialog[None]):
     ]
 
     def __init__(self, title: str, write: Write, *, live: bool = False) -> None:
-        super().__init__()
+        super().__init__(title)
         self._live = live
-        self._title_text = title
         self._write = write
         self._paragraphs: list[Paragraph] = []
 
-    def compose(self) -> ComposeResult:
-        """Make the title, the text and the keys."""
-        with Vertical(id="paper"):
-            yield Static(plain(self._title_text).stylize("bold $bar"), classes="pane-title")
-            yield FactView(id="paper-text", empty="Looking ...")
-            yield KeyFooter()
+    def body(self) -> ComposeResult:
+        """Make the text."""
+        yield FactView(id="paper-text", empty="Looking ...")
 
     def on_mount(self) -> None:
-        """Begin."""
+        """Compute the text once it is laid out."""
         self.query_one(FactView).focus()
         self.call_after_refresh(self.action_again)  # the width is known by then
         if self._live:
@@ -55,19 +48,19 @@ class TextDialog(Dialog[None]):
 
     @property
     def width(self) -> int:
-        """Return how many cells a line of it has."""
+        """The width of a line in cells."""
         return self.query_one(FactView).scrollable_content_region.width
 
     @work(group="paper", exclusive=True)
     async def action_again(self) -> None:
-        """Have it written anew."""
+        """Compute the text again, and keep the scroll position."""
         written = await self._write()
         if written != self._paragraphs or not written:
             self._paragraphs, view = written, self.query_one(FactView)
             top = view.scroll_y
             view.show(Paragraphs(written))
-            view.scroll_to(y=top, animate=False)  # who reads stays where they read
+            view.scroll_to(y=top, animate=False)
 
     def action_copy(self) -> None:
-        """Copy it as text."""
+        """Copy the text."""
         copy(self, "\n".join(f"{one.head[0]}{one.text}" for one in self._paragraphs))

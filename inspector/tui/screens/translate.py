@@ -1,4 +1,4 @@
-"""The lens: what a record carries, as it came and as it would stand in another generation, side by side."""
+"""An object of a record as it was received, and translated to another protocol version, side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inspector.tui.widgets.json_view import JsonView
 
 
 class TranslateScreen(Dialog[None]):
-    """Shows one object in two dialects; a key goes through the others."""
+    """Shows an object in two protocol versions; a key shows the next version."""
 
     CSS_PATH = "translate.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -29,13 +29,13 @@ class TranslateScreen(Dialog[None]):
         Binding("escape,q", "leave", "close", id="lens.close", tooltip="Close the lens"),
     ]
 
-    def __init__(self, spellings: list[Translation]) -> None:
+    def __init__(self, translations: list[Translation]) -> None:
         super().__init__()
-        self._spellings = spellings
+        self._translations = translations
         self._shown = 1
 
     def compose(self) -> ComposeResult:
-        """Make the two sides and the keys."""
+        """Make the two sides and the footer."""
         with Vertical(id="lens"):
             with Horizontal():
                 with Vertical():
@@ -48,32 +48,32 @@ class TranslateScreen(Dialog[None]):
             yield KeyFooter()
 
     def on_mount(self) -> None:
-        """Show the object as it came, and beside it the first other spelling."""
-        came = self._spellings[0]
+        """Show the object as it was received, and beside it the first translation."""
+        received = self._translations[0]
         self.query_one("#left-title", Static).update(
-            Content.assemble((f"AS IT CAME  {came.name}", "bold"), ("   members that we know", "$text-soft"))
+            Content.assemble((f"AS IT CAME  {received.name}", "bold"), ("   members that we know", "$text-soft"))
         )
-        self.query_one("#left", JsonView).show_value(came.value)
+        self.query_one("#left", JsonView).show_value(received.value)
         self._show()
         self.query_one("#right").focus()
 
     def action_turn(self, step: int) -> None:
-        """Show the next spelling in a direction."""
-        others = len(self._spellings) - 1
+        """Show the next translation (1) or the one before (-1)."""
+        others = len(self._translations) - 1
         self._shown = (self._shown - 1 + step) % others + 1
         self._show()
 
     def _show(self) -> None:
-        spelling = self._spellings[self._shown]
-        self.query_one("#right-title", Static).update(Content.styled(f"IN {spelling.name}", "bold"))
-        self.query_one("#right", JsonView).show_value(spelling.value)
+        translation = self._translations[self._shown]
+        self.query_one("#right-title", Static).update(Content.styled(f"IN {translation.name}", "bold"))
+        self.query_one("#right", JsonView).show_value(translation.value)
         losses = self.query_one("#losses", Static)
-        if not spelling.losses:
+        if not translation.losses:
             losses.update(Content.styled("Nothing is lost.", "$state-good"))
-        elif "" in spelling.losses:
+        elif "" in translation.losses:
             losses.update(Content.styled("This generation has nothing of the kind.", "$state-bad"))
         else:
-            losses.update(Content.assemble(("lost there   ", "$state-warning"), plain("   ".join(spelling.losses))))
+            losses.update(Content.assemble(("lost there   ", "$state-warning"), plain("   ".join(translation.losses))))
 
     def action_copy(self) -> None:
         """Copy the value under the cursor of the side that has the focus."""

@@ -1,4 +1,4 @@
-"""The workbench: a session on the screen, with its status, its views and the footer."""
+"""The workbench: the screen of a session, with its status, its views and the footer."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import ClassVar, TypeVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.options import Options
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import Fault
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
@@ -24,14 +23,15 @@ from inspector.session.replay.recording import Recording
 from inspector.session.replay.translate import translations
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.notify import copy, notify, notify_fault
+from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.screens.frame import LAST_KEYS, FrameScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.screens.translate import TranslateScreen
-from inspector.tui.task_calls import switch_push, turns_for
+from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.tour import Send
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import CallWanted, View
@@ -47,15 +47,15 @@ from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
 
 _TURNS = 4
-"""How many turns others get after a slice of a recording: a key goes through several tasks until it is drawn."""
+"""Event-loop iterations after each slice of a recording: a key passes several asyncio tasks until it is drawn."""
 _OF_AGENTS = frozenset({"push", "doctor", "again", "interfaces"})
-"""What a recording, which has no agent, cannot do."""
+"""The actions that need an agent, and are disabled in a recording."""
 
 V = TypeVar("V", bound=View)
 
 
 class WorkbenchScreen(FrameScreen):
-    """One session on the screen; it makes the calls that its views ask for."""
+    """Shows a session, and makes the calls that its views ask for."""
 
     CSS_PATH = "workbench.tcss"
     ALLOW_IN_MAXIMIZED_VIEW = "StatusBar, KeyFooter"
@@ -73,13 +73,13 @@ class WorkbenchScreen(FrameScreen):
     ]
 
     def __init__(self, session: Session, reference: str, glyphs: Glyphs, *, view: str, options: Options) -> None:
-        super().__init__(glyphs, view, "connecting")
+        self._switcher = ContentSwitcher(id="views")
+        super().__init__(glyphs, view, "connecting", self._switcher)
         self.session = session
         self._reference = reference
         self._glyphs = glyphs
         self._doing = ("busy", "connecting")
         self._views = {entry.id: entry.load()(session, glyphs, id=entry.id) for entry in VIEWS}
-        self._switcher = ContentSwitcher(id="views")
         self.agent = self._find(AgentView)
         self.chat = self._find(ChatView)
         self._traffic = self._find(TrafficView)
@@ -88,22 +88,17 @@ class WorkbenchScreen(FrameScreen):
         self._tour: Tour | None = None
         self._has_tour = False
         self.ready = asyncio.Event()
-        """Set when the views are there."""
+        """Set when the views are mounted."""
 
     def _find(self, kind: type[V]) -> V:
         return next(view for view in self._views.values() if isinstance(view, kind))
 
-    def content(self) -> Widget:
-        """Return the views."""
-        return self._switcher
-
     def on_mount(self) -> None:
-        """Add the views once the frame is shown, because Textual styles all widgets again when it shows a screen."""
+        """Add the views after the frame is shown, because showing a screen styles all of its widgets again."""
         self._unsubscribe = self.session.journal.subscribe(lambda _: self._throttle.poke())
         self.call_after_refresh(self._add_views)
 
     async def _add_views(self) -> None:
-        """Show that an agent is being looked for, and what the session does from now on."""
         for view in self._views.values():
             view.display = False
         await self._switcher.mount_all(self._views.values())
@@ -115,20 +110,18 @@ class WorkbenchScreen(FrameScreen):
         self.refresh_bindings()
 
     def on_unmount(self) -> None:
-        """Show nothing more of the session."""
+        """Stop following the session."""
         self._unsubscribe()
 
     def _tick(self) -> None:
-        """Keep the sign of a running task moving, while there is one."""
-        if self.view != self.chat.id or not self.session.journal.exchanges.open:
-            return
-        if self._throttle.idle:  # else it is shown with the rest, and to draw it alone would cost nearly as much
+        """Animate the title of a running task, unless all of the screen is about to be drawn."""
+        if self.view == self.chat.id and self.session.journal.exchanges.open and self._throttle.idle:
             self.chat.show_title()
 
-    # What the session is doing
+    # The state of the session
 
     def show_recording(self, recording: Recording) -> None:
-        """Show what a capture holds, beginning while it is read."""
+        """Show a capture, from when it begins to be read."""
         self._doing = ("off", "recording")
         self.agent.show_recording()
         self.view = "talk"
@@ -137,7 +130,7 @@ class WorkbenchScreen(FrameScreen):
 
     @work(group="turns")
     async def _read(self, recording: Recording) -> None:
-        """Read a capture slice by slice, with everything else between two slices."""
+        """Read a capture slice by slice, so that keys are handled between two slices."""
         try:
             for _ in recording.read():
                 self._doing = ("busy", f"recording, {recording.part_read:.0%} read")
@@ -161,7 +154,7 @@ class WorkbenchScreen(FrameScreen):
         self.refresh_view()
 
     def on_agent_view_connected(self, event: AgentView.Connected) -> None:
-        """Show that the agent serves another card now."""
+        """Show the new card of the agent."""
         self.show_connection(event.connection)
 
     def show_fault(self, fault: Fault) -> None:
@@ -170,22 +163,20 @@ class WorkbenchScreen(FrameScreen):
         self.agent.show_fault(fault)
         self.refresh_view()
 
-    def use(self, choice: Choice | None) -> None:
-        """Talk to the interface that was chosen, if one was."""
-        if choice is None:
-            return
+    def use(self, choice: Choice) -> None:
+        """Use the interface that was chosen."""
         self.session.use(choice)
         if self.session.connection is not None:
             self.show_connection(self.session.connection)
 
-    # What is seen
+    # The views
 
     @property
     def _current(self) -> View:
         return self._views[self.view]
 
     def refresh_view(self) -> None:
-        """Bring the view that is seen and the status up to date."""
+        """Update the current view and the status."""
         if not self.ready.is_set():
             return
         self._current.refresh_view()
@@ -199,7 +190,7 @@ class WorkbenchScreen(FrameScreen):
         self.status_bar.show(Status.of(self.session, light, doing, reference, self._glyphs))
 
     def watch_view(self, view: str) -> None:
-        """Show another view and give it the keys."""
+        """Show another view and focus it."""
         super().watch_view(view)
         if not self.ready.is_set():
             return
@@ -208,38 +199,38 @@ class WorkbenchScreen(FrameScreen):
         self._current.focus_first()
 
     def give_way(self) -> None:
-        """Leave the loop to what a key does for a moment."""
+        """Pause drawing and deliveries for a moment, so that a key is handled first."""
         self._throttle.yield_to_input()
         self.session.push.yield_to_input()
 
     def action_zoom(self) -> None:
-        """Give the whole screen to the focused pane."""
+        """Maximise the focused pane."""
         if self.focused is not None:
             self.maximize(self.focused)
         self.refresh_bindings()
 
     def action_unzoom(self) -> None:
-        """Restore the pane that has the whole screen."""
+        """Restore the maximised pane."""
         self.minimize()
         self.refresh_bindings()
 
-    # What can be done with the session and the selected record
+    # Actions on the session and the selected record
 
     def action_copy(self) -> None:
-        """Copy what is selected in the view that is seen."""
+        """Copy the selection."""
         copy(self, self.get_selected_text() or self._current.selected_text())
 
     def action_interfaces(self) -> None:
-        """Choose the interface and the generation to talk to."""
+        """Choose the interface and the protocol version to use."""
         if self.session.connection is not None:
-            self.app.push_screen(InterfacesScreen(self.session.connection, "TALK TO"), self.use)
+            ask(self, InterfacesScreen(self.session.connection, "TALK TO"), self.use)
 
     def on_status_bar_interface_clicked(self) -> None:
-        """Open the menu under the interface's name."""
+        """Choose the interface."""
         self.action_interfaces()
 
     def action_lens(self) -> None:
-        """Show the selected record as it would be in other protocol versions."""
+        """Translate the selected record to other protocol versions."""
         record = self._current.selected_record()
         if record is None:
             return
@@ -250,7 +241,7 @@ class WorkbenchScreen(FrameScreen):
             notify(self, "This record carries nothing that another generation would spell.")
 
     def action_again(self) -> None:
-        """Send the message of the selected record again, over an interface and in a generation to be chosen."""
+        """Send the message of the selected record again, over an interface that the user chooses."""
         record = self._current.selected_record()
         if self.session.connection is None:
             return
@@ -259,73 +250,63 @@ class WorkbenchScreen(FrameScreen):
             return
         exchange = record.exchange
         menu = InterfacesScreen(self.session.connection, "SEND AGAIN TO")
-        self.app.push_screen(menu, lambda choice: self._send_again(exchange, choice))
+        ask(self, menu, lambda choice: self._send_again(exchange, choice))
 
-    def _send_again(self, exchange: int, choice: Choice | None) -> None:
-        if choice is None:
-            return
-        try:
-            turn = self.session.send_again(exchange, choice)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        self.view = "talk"
-        self.chat.drive(turn)
+    def _send_again(self, exchange: int, choice: Choice) -> None:
+        with notify_faults(self):
+            call = self.session.send_again(exchange, choice)
+            self.view = "talk"
+            self.chat.drive(call)
 
     def action_doctor(self) -> None:
-        """Examine the agent that is connected, or the one that could not be."""
+        """Examine the agent, even if it could not be connected."""
         doctor = lazy_loading.doctor(self.session, self._reference)
-        self.app.push_screen(DoctorScreen(doctor, self._glyphs), self.use)
+        ask(self, DoctorScreen(doctor, self._glyphs), self.use)
 
     @work(group="push", exclusive=True)
     async def action_push(self) -> None:
-        """Call push on, starting the receiver, or off."""
-        try:
+        """Turn push notifications on, which starts the receiver, or off."""
+        with notify_faults(self):
             await switch_push(self.session)
-        except FaultError as error:
-            notify_fault(self, error.fault)
 
-    # What the views want
+    # Messages of the views
 
     def on_card_view_tried(self, event: CardView.Tried) -> None:
-        """Write an example into the composer."""
+        """Put an example into the composer."""
         self.view = "talk"
         self.chat.composer.fill(event.example)
 
     def on_chat_view_wanted(self) -> None:
-        """Go to the chat, where a call is under way."""
+        """Show the chat, because a call was started."""
         self.view = "talk"
 
     def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
-        """Talk about a task."""
+        """Show a task in the chat."""
         self.chat.follow_task(event.task_id)
         self.view = "talk"
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
-        """Go to a record."""
+        """Show a record."""
         self.view = "traffic"
         self._traffic.show_seq(event.seq)
 
     @work(group="turns")
     async def on_call_wanted(self, event: CallWanted) -> None:
-        """Make the calls behind a key one after the other, about the task that is named or else the one shown."""
-        shown = self.chat.shown_task
-        try:
-            turns = await turns_for(self.session, event.operation, event.task_id or (shown.id if shown else ""))
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        for turn in turns:
-            await self.chat.follow(turn)
-            self._show_answer(turn)
+        """Make the calls behind a key one after the other."""
+        calls: list[Call] = []
+        with notify_faults(self):
+            calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
+        for call in calls:
+            await self.chat.follow(call)
+            self._show_answer(call)
 
-    def _show_answer(self, turn: Call) -> None:
-        """Show an answer that is not about the state of a task where it can be read."""
-        answer, number = turn.exchange.answer, turn.exchange.number
-        if turn.fault is not None:
-            notify_fault(self, turn.fault)
-            if turn.exchange.call.operation is Operation.EXTENDED_CARD:
-                self.agent.show_no_extended(turn.fault)
+    def _show_answer(self, call: Call) -> None:
+        """Show an error, or a response that is not about the state of a task."""
+        answer, number = call.exchange.answer, call.exchange.number
+        if call.fault is not None:
+            notify_fault(self, call.fault)
+            if call.exchange.call.operation is Operation.EXTENDED_CARD:
+                self.agent.show_no_extended(call.fault)
         elif isinstance(answer, AgentCard):
             bodies = self.session.journal.capture.select(kinds=(Kind.BODY,), exchange=number)
             self.agent.show_extended(self.session.payload(bodies[-1]))
@@ -338,14 +319,14 @@ class WorkbenchScreen(FrameScreen):
     # The tour
 
     async def offer_tour(self, *, begin: bool) -> None:
-        """Make the tour one key away, because the agent is the one that it was made for, and perhaps begin it."""
+        """Enable the key of the tour, because this is the demo agent, and start the tour if wanted."""
         self._has_tour = True
         self.refresh_bindings()
         if begin:
             await self.action_tour()
 
     async def action_tour(self) -> None:
-        """Begin the tour; while it is on, give it the keys, or give them back to the view."""
+        """Start the tour; if it is running, move the focus between it and the view."""
         if self._tour is None:
             self._tour = Tour(self.session.journal)
             await self.mount(self._tour, before=self._footer)
@@ -362,7 +343,7 @@ class WorkbenchScreen(FrameScreen):
         self._current.focus_first()
 
     def on_tour_shown(self, event: Tour.Shown) -> None:
-        """Go to what a step of the tour is about."""
+        """Show what a step of the tour is about."""
         step = event.step
         self.view = step.view
         if step.face:
@@ -375,7 +356,7 @@ class WorkbenchScreen(FrameScreen):
             self.action_lens()
 
     def on_tour_send_wanted(self, event: Tour.SendWanted) -> None:
-        """Send what the step offers, unless a call is under way: it may be the same one."""
+        """Send the message of a step, unless a call is running, which may be the same."""
         if not self.chat.is_busy and not self.session.journal.exchanges.open:
             self._send_for_tour(event.tour, event.send)
 
@@ -390,14 +371,15 @@ class WorkbenchScreen(FrameScreen):
             self.chat.send_text(send.text, stream=send.stream, answer=send.answer)
 
     def _use_version(self, version: str) -> None:
-        """Talk in a protocol version: over the first interface that has it, unless the one in use does."""
+        """Use the first interface with a protocol version, unless the one in use has it."""
         connection = self.session.connection
         if connection is not None and self.session.choice.dialect.generation != version:
-            choices = (one for one in alternatives(connection.card) if one.dialect.generation == version)
-            self.use(next(choices, None))
+            choices = (choice for choice in alternatives(connection.card) if choice.dialect.generation == version)
+            if (choice := next(choices, None)) is not None:
+                self.use(choice)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer the tour only of the demo's agent, and grey what a recording cannot do."""
+        """Hide the tour of other agents than the demo's, and disable what needs an agent in a recording."""
         if not self.ready.is_set() and action != "go":
             return None
         if action == "tour":

@@ -1,9 +1,11 @@
-"""Agent: the card as a person reads it, as it was served, beside others of the same agent, and as a copy to edit."""
+"""Agent: the card rendered, as it was served, compared with other cards of the agent, and as a copy to edit."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from textual import work
@@ -12,8 +14,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
+from inspector.capture import card_history
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import Fault
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.pointer import at
 from inspector.session.card.changes import EarlierCard, card_of_answer, extended_difference
@@ -21,7 +25,7 @@ from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
-from inspector.tui.notify import notify, notify_fault
+from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card import CardLines, Signed
 from inspector.tui.render.card_lines import Try
 from inspector.tui.render.changes import ChangeLines, against_public, since_earlier
@@ -29,8 +33,7 @@ from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
-from inspector.tui.seen_cards import seen_before
-from inspector.tui.views.base import CallWanted, View
+from inspector.tui.views.base import View
 from inspector.tui.widgets.card_editor import CardEditor
 from inspector.tui.widgets.card_view import CardView, ChangeView, RawCard
 from inspector.tui.widgets.connecting import Connecting
@@ -43,21 +46,27 @@ SECTIONS = (
     SectionTab("drift", "drift", "D"),
     SectionTab("edit", "edit", "E"),
 )
-"""The ways to look at a card."""
+"""The sections of the view."""
 
 _NO_EXTENDED = "The extended card was not asked for yet; e asks for it."
 _NO_DRIFT = "No other card was seen of this agent yet. R fetches it again; later sessions compare with this one."
 
 
 class AgentView(View):
-    """Shows who the agent is; until there is one, what is being tried, or why it failed."""
+    """Shows the card of the agent; before, the attempts to connect, or why they failed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", "find", id="agent.find", tooltip="Find skills by their words"),
         Binding("r", "raw", "raw", id="agent.raw", tooltip="The card as it was served, or as a person reads it"),
-        Binding("e", "extended", "extended", id="agent.extended", tooltip="Ask for the extended card, and compare it"),
+        Binding(
+            "e",
+            "call('EXTENDED_CARD')",
+            "extended",
+            id="agent.extended",
+            tooltip="Ask for the extended card, and compare it",
+        ),
         Binding("R", "again", "refresh", id="agent.refresh", tooltip="Fetch the card again, if it is another one now"),
-        Binding("o", "other", "other agent", id="agent.other", tooltip="Connect to another agent"),
+        Binding("o", "app.connect", "other agent", id="agent.other", tooltip="Connect to another agent"),
         Binding("D", "face('drift')", "drift", id="agent.drift", tooltip="What changed since earlier cards"),
         Binding("S", "verify", "verify", id="agent.verify", tooltip="Fetch the signatures' keys, and verify them"),
         Binding("v", "older", "older", id="agent.older", tooltip="Compare with an older card", show=False),
@@ -65,22 +74,16 @@ class AgentView(View):
         Binding("escape", "home", "card", id="agent.card", tooltip="Back to the card", show=False),
     ]
 
-    CALLS: ClassVar[dict[str, str]] = {"extended": "GetExtendedAgentCard"}
+    LIVE = frozenset({"again"})
 
     class RefreshWanted(Message):
-        """The agent is to be looked for again, because none is connected."""
+        """The user wants to connect again, because no agent is connected."""
 
+    @dataclass
     class Connected(Message):
         """The agent serves another card now."""
 
-        def __init__(self, connection: Connection) -> None:
-            super().__init__()
-            self.connection = connection
-
-    class OtherWanted(Message):
-        """The user wants to connect to another agent."""
-
-    LIVE = frozenset({"again", "extended"})
+        connection: Connection
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -100,17 +103,17 @@ class AgentView(View):
             "drift": ChangeView(id="drift", empty=_NO_DRIFT),
         }
         self._editor = CardEditor(glyphs, id="edit")
-        faces = (self._connecting, self._card, self._raw, *self._changes.values(), self._editor)
-        self._switcher = ContentSwitcher(*faces, initial="connecting")
+        sections = (self._connecting, self._card, self._raw, *self._changes.values(), self._editor)
+        self._switcher = ContentSwitcher(*sections, initial="connecting")
 
     def compose(self) -> ComposeResult:
-        """Make the title and the ways to look at the card."""
+        """Make the title and the sections."""
         yield self._tabs
         yield self._switcher
 
     @property
     def face(self) -> str:
-        """Which face is seen."""
+        """The id of the section that is shown."""
         return self._switcher.current or ""
 
     @property
@@ -119,31 +122,28 @@ class AgentView(View):
         return self.session.connection
 
     def show_connecting(self, reference: str) -> None:
-        """Show that a card is being looked for."""
-        self._show_face("connecting")
+        """Show the attempts to connect."""
+        self.action_face("connecting")
         self._connecting.begin(reference)
 
     def show_recording(self) -> None:
-        """Show that there is no agent, because what is seen elsewhere is a recording."""
+        """Show that there is no agent, because a recording is open."""
         self._connecting.show_recording()
 
     def show_fault(self, fault: Fault) -> None:
-        """Show why there is no agent: whose fault it is, what was seen and what to do next.
-
-        What stands in the place of a card and has findings can be looked at and mended.
-        """
+        """Show why there is no agent; a response that is not a valid card can be read and edited."""
         bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
-        self._unread = next((one for one in reversed(bodies) if one.findings), None)
-        self._show_face("connecting")
+        self._unread = next((record for record in reversed(bodies) if record.findings), None)
+        self.action_face("connecting")
         self._connecting.show_fault(fault, unread=self._unread is not None)
 
     def show_connection(self, connection: Connection) -> None:
-        """Show the card that was found, or that it is another one now."""
+        """Show the card of the agent, or the new card if it changed."""
         self._unread = None
         self._card.show(CardLines(connection, self._observed, self.glyphs))
         self._observe()
         if self.face == "connecting":
-            self._show_face("card")
+            self.action_face("card")
         elif self.face == "raw" and not self._raw_of_extended:
             self._show_raw()
         self._show_title()
@@ -152,7 +152,7 @@ class AgentView(View):
 
     @work(group="turns")
     async def _verify(self, connection: Connection, *, fetch: bool) -> None:
-        """Verify the signatures of the card, with keys that are fetched only when that is asked for."""
+        """Verify the signatures of the card, with or without fetching their keys."""
         keys = await fetch_keys(self.session, connection) if fetch else None
         verdicts = await verify_card(connection, keys)
         current = self.connection
@@ -161,7 +161,7 @@ class AgentView(View):
             self._card.renew()
 
     def refresh_view(self) -> None:
-        """Show the tries as they come, and what the agent was seen to do."""
+        """Show the attempts to connect, or the observed behaviour."""
         if self.face == "connecting":
             if self.connection is None and not self.session.recorded:
                 self._connecting.show_tries()
@@ -169,15 +169,15 @@ class AgentView(View):
             self._observe()
 
     def _observe(self) -> None:
-        """Show what was observed since, where any call is over or a delivery came."""
+        """Show new observations of the agent's behaviour."""
         if self._observed.catch_up(self.session.journal.capture):
             self._card.renew()
 
     @work(group="cards", exclusive=True)
     async def compare(self, *, keep: bool) -> None:
-        """Compare the card with those that were seen of its agent before, and `keep` it for the next time."""
+        """Compare the card with earlier cards of the agent, and with `keep` store it for the next session."""
         self._keep = keep
-        self._earlier, problem = await asyncio.to_thread(seen_before, self.session, keep=keep)
+        self._earlier, problem = await asyncio.to_thread(_earlier_cards, self.session, keep=keep)
         self._older = 0
         self._show_drift()
         self._show_title()
@@ -185,13 +185,11 @@ class AgentView(View):
             notify(self, problem, "warning")
 
     def _show_drift(self) -> None:
-        if not self._earlier:
-            return
-        lines = since_earlier(self._earlier, self._older, self.glyphs)
-        self._changes["drift"].show(lines)
+        if self._earlier:
+            self._changes["drift"].show(since_earlier(self._earlier, self._older, self.glyphs))
 
     def show_extended(self, raw: bytes) -> None:
-        """Show how the extended card differs from the public one; `r` shows it as it was answered."""
+        """Show how the extended card differs from the public one."""
         if self.connection is None:
             return
         card = card_of_answer(parse(raw))
@@ -206,29 +204,29 @@ class AgentView(View):
         self._show_answer(ChangeLines([], [], self.glyphs))
 
     def _show_answer(self, lines: ChangeLines) -> None:
-        """Show what asking for the extended card brought; whoever is editing meanwhile is left alone."""
+        """Show the result of the call for the extended card, unless the user is editing."""
         self._changes["extended"].show(lines)
         if self.face != "edit":
-            self._show_face("extended")
+            self.action_face("extended")
 
-    # Faces
+    # Sections
 
     def _show_title(self) -> None:
         self._tabs.display = self.face != "connecting"
         count = len(self._earlier[0].changes) if self._earlier else 0
-        faces = [one._replace(name=f"drift {count:,}") if one.id == "drift" and count else one for one in SECTIONS]
-        faces = faces if self.connection else [one for one in faces if one.id in ("raw", "edit")]
+        tabs = [tab._replace(name=f"drift {count:,}") if tab.id == "drift" and count else tab for tab in SECTIONS]
+        tabs = tabs if self.connection else [tab for tab in tabs if tab.id in ("raw", "edit")]
         note = ""
         if self.face == "raw":
             note = f"{'of the extended card  ' if self._raw_of_extended else ''}{self._raw.json.pointer}"
-        self._tabs.show(faces, self.face, note)
+        self._tabs.show(tabs, self.face, note)
 
     def on_json_view_highlighted(self) -> None:
-        """Say where in the card the cursor is."""
+        """Show the JSON pointer of the cursor."""
         self._show_title()
 
     def focus_first(self) -> None:
-        """Go to the face that is seen."""
+        """Focus the section that is shown."""
         if self.face == "raw":
             self.screen.set_focus(self._raw.json)
         elif self.face == "edit":
@@ -236,7 +234,8 @@ class AgentView(View):
         else:
             self.screen.set_focus(self.query_one(f"#{self.face}"))
 
-    def _show_face(self, face: str) -> None:
+    def action_face(self, face: str) -> None:
+        """Show a section."""
         self._switcher.current = face
         self._show_title()
         if self.screen.focused is None or self.has_focus_within:
@@ -244,7 +243,7 @@ class AgentView(View):
         self.refresh_bindings()
 
     def _show_raw(self) -> None:
-        """Show the bytes of the card that is meant."""
+        """Show the bytes of the public card, the extended card, or what was served instead of a card."""
         if self._raw_of_extended:
             self._raw.show(self._extended, [_remark("the extended card, as it was answered")])
         elif self.connection is not None:
@@ -253,7 +252,7 @@ class AgentView(View):
             self._raw.show(self._unread.raw, [_remark("what stands in the place of a card")], self._unread.findings)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what needs a card while there is none; leave to the text what is typed there."""
+        """Disable what needs a card if there is none, and what does not apply to the section."""
         if action == "find":
             return self.face == "card"
         if action == "raw":
@@ -271,74 +270,61 @@ class AgentView(View):
         return super().check_action(action, parameters)
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
-        """Show the face that was clicked."""
+        """Show the section that was clicked."""
         match event.face:
             case "raw":
-                self._see_raw("", of_extended=False)
+                self._see_raw()
             case "edit":
                 self.action_edit()
             case face:
-                self._show_face(face)
+                self.action_face(face)
 
     @property
     def _home(self) -> str:
-        """The face that one comes back to."""
         return "card" if self.connection else "connecting"
 
     def action_home(self) -> None:
-        """Go back to the card, or to why there is none."""
-        self._show_face(self._home)
-
-    def action_face(self, face: str) -> None:
-        """Show a face."""
-        self._show_face(face)
+        """Show the card, or why there is none."""
+        self.action_face(self._home)
 
     def action_raw(self) -> None:
-        """Change between the card as served and as read, at the same place."""
+        """Switch between the raw and the rendered card, at the same place."""
         match self.face:
-            case "raw" if self._raw_of_extended:
-                self._show_face("extended")
             case "raw":
-                self._show_face(self._home)
+                self.action_face("extended" if self._raw_of_extended else self._home)
             case "card":
-                self._see_raw(self._card.pointer, of_extended=False)
-            case "extended":
-                self._see_raw(self._changes["extended"].pointer, of_extended=bool(self._extended))
-            case "drift":
-                self._see_raw(self._changes["drift"].pointer, of_extended=False)
+                self._see_raw(self._card.pointer)
+            case "extended" | "drift" as face:
+                self._see_raw(self._changes[face].pointer, of_extended=face == "extended" and bool(self._extended))
             case _:
-                self._see_raw("", of_extended=False)
+                self._see_raw()
 
-    def _see_raw(self, pointer: str, *, of_extended: bool) -> None:
+    def _see_raw(self, pointer: str = "", *, of_extended: bool = False) -> None:
         self._raw_of_extended = of_extended
         self._show_raw()
-        self._show_face("raw")
+        self.action_face("raw")
         self._raw.json.go_to(pointer)
 
     def on_card_view_place_wanted(self, event: CardView.PlaceWanted) -> None:
-        """Show the place of a finding in the card as it was served."""
-        self._see_raw(event.pointer, of_extended=False)
+        """Show the place of a finding in the raw card."""
+        self._see_raw(event.pointer)
 
     def action_find(self) -> None:
-        """Ask for the words of a skill."""
+        """Search the skills."""
         self.app.push_screen(SearchScreen(self._card.find, self._card.words))
 
-    def action_extended(self) -> None:
-        """Ask for the extended card."""
-        self.post_message(CallWanted("GetExtendedAgentCard"))
-
     def action_verify(self) -> None:
-        """Verify the signatures with the keys that they name."""
+        """Fetch the keys that the signatures name, and verify them."""
         if self.connection is not None:
             self._verify(self.connection, fetch=True)
 
     def action_older(self) -> None:
-        """Compare with the next older card."""
+        """Compare with the next older card, or after the oldest with the last one."""
         self._older = (self._older + 1) % len(self._earlier)
         self._show_drift()
 
     def action_edit(self) -> None:
-        """Edit a copy of the card, going on with the one that was begun."""
+        """Edit a copy of the card; the copy is kept until the session ends."""
         if not self._editor.text:
             name = self.connection.card.name if self.connection else ""
             raw = self.connection.found.raw if self.connection else self._unread.raw if self._unread else b""
@@ -346,14 +332,14 @@ class AgentView(View):
             if problem:
                 notify(self, problem, "warning")
                 return
-        self._show_face("edit")
+        self.action_face("edit")
 
     def on_card_editor_left(self) -> None:
-        """Go back to the card."""
+        """Show the card."""
         self.action_home()
 
     def action_again(self) -> None:
-        """Fetch the card again; where there is none, have the agent looked for anew."""
+        """Fetch the card again, or connect again if there is none."""
         if self.connection is not None:
             self._refresh(self.connection)
         else:
@@ -361,26 +347,19 @@ class AgentView(View):
 
     @work(group="turns")
     async def _refresh(self, before: Connection) -> None:
-        try:
+        with notify_faults(self):
             after = await self.session.refresh()
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        if after.found is before.found:
+            if after.found is not before.found:
+                self.post_message(self.Connected(after))
+                self.compare(keep=self._keep)
+                return
             if not self._raw_of_extended:
                 self._raw.show_facts(how_served(after))
             self._show_title()
             notify(self, "The card is unchanged.")
-        else:
-            self.post_message(self.Connected(after))
-            self.compare(keep=self._keep)
-
-    def action_other(self) -> None:
-        """Ask for another agent."""
-        self.post_message(self.OtherWanted())
 
     def selected_text(self) -> str:
-        """Return the example under the cursor, the value or the change there, else the card as it was served."""
+        """Return the example, the value or the change under the cursor, or else the raw card."""
         match self.face:
             case "raw":
                 return self._raw.json.value
@@ -388,17 +367,12 @@ class AgentView(View):
                 return self._changes[self.face].text
             case "edit":
                 return self._editor.text
-        return self._selected_of_card()
-
-    def _selected_of_card(self) -> str:
-        """Return the example under the cursor, the value that the row is about, or all of the card."""
-        view = self._card
-        if isinstance(view.act, Try):
-            return view.act.text
+        if isinstance(self._card.act, Try):
+            return self._card.act.text
         if self.connection is None:
             return ""
-        raw = self.connection.found.raw
-        value = at(parse(raw), view.pointer) if view.pointer else None
+        raw, pointer = self.connection.found.raw, self._card.pointer
+        value = at(parse(raw), pointer) if pointer else None
         text = raw if value is None else dump(value)
         return value if isinstance(value, str) else text.decode("utf-8", "replace")
 
@@ -408,5 +382,22 @@ def _remark(text: str) -> Paragraph:
 
 
 def _file_name(name: str) -> str:
-    """Return a name for the file of a card."""
     return f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-') or 'agent'}-card.json"
+
+
+def _earlier_cards(session: Session, *, keep: bool) -> tuple[list[EarlierCard], str]:
+    """Compare the card with earlier cards of the agent; the second value is the error of the card history or `""`."""
+    connection, redactor, problem = session.connection, session.journal.redactor, ""
+    if connection is None:
+        return [], ""
+    url = redactor.url(connection.url) if connection.url else str(Path(connection.reference).absolute())
+    raw = redactor.body(connection.found.raw)
+    if keep:
+        try:
+            if not session.history:
+                session.history.load(card_history.seen_cards(url))
+            card_history.keep_card(url, raw, connection.at)
+        except CaptureError as error:
+            problem = str(error)
+    session.history.see(raw, connection.at)
+    return session.history.earlier(), problem

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import actions
 from textual.containers import Container
 from textual.message import Message
 
@@ -14,25 +16,25 @@ from inspector.session.session import Session
 from inspector.tui.render.glyphs import Glyphs
 
 
+@dataclass
 class CallWanted(Message):
-    """The user wants an operation of the agent, by its 1.0 name, about a task where it is about one."""
+    """The user wants to call an operation; without a task id, the task of the chat is meant."""
 
-    def __init__(self, operation: str, task_id: str = "") -> None:
-        super().__init__()
-        self.operation = operation
-        self.task_id = task_id
+    operation: Operation
+    task_id: str = ""
 
 
 class View(Container):
     """One view of a session; it posts what the user wants.
 
-    `CALLS` names the operations behind those of its actions that ask the agent for something. `refresh_view` is called
-    whenever something may have changed while the view is seen, and when it comes into sight.
+    A key calls an operation of the agent with an action like `call('GET')`. `refresh_view` is called when something may
+    have changed while the view is visible, and when it becomes visible.
     """
 
-    CALLS: ClassVar[Mapping[str, str]] = {}
+    CALLS: ClassVar[Mapping[str, Operation]] = {}
+    """The operations behind actions that do more than to call them."""
     LIVE: ClassVar[frozenset[str]] = frozenset()
-    """The other actions that a recording, which has no agent, cannot do."""
+    """The other actions that need an agent, and are disabled in a recording."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id, classes="view")
@@ -40,14 +42,25 @@ class View(Container):
         self.glyphs = glyphs
 
     def why_not(self, action: str) -> str:
-        """Say why the agent cannot do what an action asks for, `""` where nothing speaks against it."""
-        if action not in self.CALLS or self.session.connection is None:
+        """Return why the agent does not support the operation behind an action, `""` if it does or there is none."""
+        _, name, parameters = actions.parse(action)
+        operation = Operation[str(parameters[0])] if name == "call" else self.CALLS.get(name)
+        if operation is None or self.session.connection is None:
             return ""
-        return self.session.unavailable_reason(Operation(self.CALLS[action]))
+        return self.session.unavailable_reason(operation)
+
+    @property
+    def call_task(self) -> str:
+        """The id of the task that calls are about."""
+        return ""
+
+    def action_call(self, name: str) -> None:
+        """Call the operation of the agent with a name of `Operation`."""
+        self.post_message(CallWanted(Operation[name], self.call_task))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what a recording cannot do, which has no agent."""
-        if self.session.recorded and (action in self.CALLS or action in self.LIVE):
+        """Disable the keys that need an agent in a recording."""
+        if self.session.recorded and (action == "call" or action in self.CALLS or action in self.LIVE):
             return None
         return super().check_action(action, parameters)
 
@@ -55,19 +68,19 @@ class View(Container):
         """Show what is new."""
 
     def focus_first(self) -> None:
-        """Give the keys to whatever is most likely wanted here."""
+        """Focus the first widget that can be focused."""
         for widget in self.query("*"):
             if widget.focusable:
                 self.screen.set_focus(widget)
                 return
 
     def show_seq(self, seq: int) -> None:
-        """Select a record where the view lists it."""
+        """Select a record, if the view lists it."""
 
     def selected_record(self) -> Record | None:
-        """Return the record that is selected, None where none is."""
+        """Return the selected record, if any."""
         return None
 
     def selected_text(self) -> str:
-        """Return what copy should copy, `""` where nothing is selected."""
+        """Return the text to copy, `""` if nothing is selected."""
         return ""

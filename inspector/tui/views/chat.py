@@ -1,4 +1,4 @@
-"""Talk: the timeline, the artifact that grows beside it, the detail of the selected record, and the composer."""
+"""Chat: the timeline, the artifact, the detail of the selected record, and the composer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.capture.records import Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.protocol.model import Message as MessageOfAgent
+from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
@@ -27,12 +27,10 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.text_dialog import TextDialog
-from inspector.tui.views.base import CallWanted
 from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.composer import Aim
-from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.timeline_pane import TimelinePane, belongs
 from inspector.tui.widgets.travel_line import TravelLine
@@ -46,7 +44,7 @@ TASK_COLUMNS = (
     Column("artifacts", 2, "right", min_total_width=999),
     Column("message"),
 )
-"""As the table of the Tasks place, in a narrow column: what has no room there is never shown."""
+"""The columns of the Tasks view, most of them hidden, because the list is narrow."""
 
 
 class ChatView(BookmarkView):
@@ -54,12 +52,14 @@ class ChatView(BookmarkView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
-        Binding("ctrl+k", "cancel_task", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
+        Binding("ctrl+k", "call('CANCEL')", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
         Binding("s", "listen_again", "listen again", id="talk.listen", tooltip="The stream was lost: listen again"),
         Binding("v", "next_view", "view", id="talk.view", tooltip="The selected record decoded, raw, hex, its head"),
         Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
         Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline"),
-        Binding("s", "subscribe", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False),
+        Binding(
+            "s", "call('SUBSCRIBE')", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False
+        ),
         Binding("t", "travel", "time travel", id="talk.travel", tooltip="The task as it was, event by event"),
         Binding("slash", "filter", "filter", id="talk.filter", tooltip="The rows that a filter leaves, alone"),
         Binding("c", "compare", "compare", id="talk.compare", tooltip="The task by stream, by push and by GetTask"),
@@ -67,16 +67,11 @@ class ChatView(BookmarkView):
         Binding("R", "automatic", "auto", id="talk.automatic", tooltip="Listen again by itself, or not", show=False),
     ]
 
-    CALLS: ClassVar[dict[str, str]] = {
-        "cancel_task": "CancelTask",
-        "subscribe": "SubscribeToTask",
-        "listen_again": "SubscribeToTask",
-        "compare": "GetTask",
-    }
+    CALLS: ClassVar[dict[str, Operation]] = {"listen_again": Operation.SUBSCRIBE, "compare": Operation.GET}
     LIVE = frozenset({"compose"})
 
     class Wanted(Message):
-        """The view is to be seen."""
+        """The view has to be shown."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -85,7 +80,6 @@ class ChatView(BookmarkView):
         self._timeline = TimelinePane(session, glyphs, id="timeline-pane")
         self.stream = self._timeline.stream
         self._artifact = ArtifactPane(glyphs, id="artifact")
-        self._detail = DetailPane(session, glyphs, id="detail")
         self._tasks = TaskRows(session.tasks.all, glyphs)
         self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No task yet.")
         self.composer = ChatComposer(session, id="composer")
@@ -95,20 +89,20 @@ class ChatView(BookmarkView):
         self._calls = 0
 
     def compose(self) -> ComposeResult:
-        """Make the columns and the composer."""
+        """Make the panes and the composer."""
         yield self._travel
         with Horizontal(id="panes"):
             yield self._timeline
             with Vertical(id="right-pane"):
                 yield self._artifact
-                yield self._detail
+                yield self.detail
             with Vertical(id="tasks-pane"):
                 yield Static(Content.styled("TASKS", "bold"), classes="pane-title")
                 yield self._task_feed
         yield self.composer
 
     def refresh_view(self) -> None:
-        """Show what is new: rows, the task's state, the artifact; and aim at a task that waits for an answer."""
+        """Show new rows, the state of the task and its artifact; reply to a task that waits for an answer."""
         self._timeline.refresh_rows()
         if self._travel.travelling:
             self._travel.read_on()
@@ -125,24 +119,23 @@ class ChatView(BookmarkView):
 
     @property
     def shown_task(self) -> TrackedTask | None:
-        """Return the task that is shown: the one chosen, else none."""
+        """The task that is shown, if any."""
         return self.session.tasks.get(self._task_id)
 
+    @property
+    def call_task(self) -> str:
+        """The id of the task that is shown."""
+        return self.shown_task.id if self.shown_task is not None else ""
+
     def follow_task(self, task_id: str) -> None:
-        """Show another task: its artifact, its state, and aim the composer."""
+        """Show another task, and have the composer write to it."""
         if task_id:
             self._task_id, self._reply = task_id, None
         self.aim_at_task()
         self.refresh_view()
 
-    def show_reply(self, reply: MessageOfAgent) -> None:
-        """Show a message that the agent answered with instead of a task, and stay in its context."""
-        self._task_id, self._reply = "", reply
-        self.composer.aim = Aim("", reply.context_id or "")
-        self.refresh_view()
-
     def aim_at_task(self) -> None:
-        """Aim the composer: at the task where it waits for an answer, else at its context."""
+        """Have the composer write to the task if it waits for an answer, else to its context."""
         task = self.shown_task
         if task is None:
             return
@@ -155,7 +148,7 @@ class ChatView(BookmarkView):
             self.composer.aim = Aim("", account.context_id)
 
     def _aim_where_it_moved(self) -> None:
-        """Aim again when the task begins or ceases to wait for an answer, which a push alone may tell."""
+        """Update the composer when the task begins or ceases to wait for an answer, possibly by a push."""
         task = self.shown_task
         seen, self._seen = self._seen, (task.now.state, _words(task.now)) if task else ("", "")
         waits = self._seen[0] in INTERRUPTED
@@ -163,7 +156,7 @@ class ChatView(BookmarkView):
             self.aim_at_task()
 
     def show_title(self) -> None:
-        """Show the task, its state and how long it has been going on."""
+        """Show the task, its state and its age."""
         self._timeline.show_title(self.shown_task, self._travel.past, self.selected_record())
 
     def show_seq(self, seq: int) -> None:
@@ -172,7 +165,7 @@ class ChatView(BookmarkView):
         self._timeline.show_seq(seq)
 
     def focus_first(self) -> None:
-        """Go to the composer."""
+        """Focus the composer."""
         self.action_compose()
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
@@ -181,29 +174,28 @@ class ChatView(BookmarkView):
             return
         self._show_record(event.index)
         travel, record = self._travel, self._timeline.record(event.index)
-        chosen = travel.travelling and event.feed.has_focus  # else the cursor only goes where the traveller is
+        chosen = travel.travelling and event.feed.has_focus  # else the cursor follows the time travel
         if chosen and record is not None and not self._timeline.holds(event.index, travel.seq):
             travel.go_to(record.seq)
 
     def _show_record(self, index: int) -> None:
         record = self._timeline.record(index)
         if record is not None:
-            self._detail.show(record)
+            self.detail.show(record)
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Go to the detail of the row, or to the task."""
+        """Focus the detail of the row, or show the task."""
         if event.feed.id == "timeline":
-            self.add_class("-second")
-            self._detail.focus_body()
+            self.open_detail()
         else:
             self.follow_task(self._tasks.tasks[event.index].id)
 
     def on_composer_left(self) -> None:
-        """Go to the timeline."""
+        """Focus the timeline."""
         self.screen.set_focus(self._timeline.feed)
 
     def action_back(self) -> None:
-        """Go back to the timeline; from there to now, and then to all rows."""
+        """Go back to the timeline; from there end the time travel, or else the filter."""
         timeline = self._timeline.feed
         if self.has_class("-second") or not timeline.has_focus:
             self.remove_class("-second")
@@ -214,61 +206,55 @@ class ChatView(BookmarkView):
             self._timeline.filter.action_clear()
 
     def action_compose(self) -> None:
-        """Go to the composer."""
+        """Focus the composer."""
         self.remove_class("-second")
         self.composer.focus_text()
-
-    def action_next_view(self) -> None:
-        """Look at the selected record in another way."""
-        self._detail.action_next_view()
 
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
         self._timeline.fold()
 
     def action_filter(self) -> None:
-        """Write a filter."""
+        """Open the filter."""
         self.remove_class("-second")
         self._timeline.filter.open()
 
     def action_compare(self) -> None:
-        """Ask the agent for the task of the row, and lay what it answers beside what came by stream and by push."""
+        """Ask the agent for the task, and compare the response with the stream and the pushes."""
         task_id = self._task_of_row()
         if task_id:
             title = f"STREAM, PUSHES, GETTASK   task {task_id[:SHORT_ID]}"
-            paper = TextDialog(title, lambda: self._compare(task_id, paper.width))
-            self.app.push_screen(paper)
+            dialog = TextDialog(title, lambda: self._compare(task_id, dialog.width))
+            self.app.push_screen(dialog)
 
     async def _compare(self, task_id: str, width: int) -> list[Paragraph]:
         comparison, asked = await lazy_loading.ask_and_compare(self.session, task_id)
         return compared(comparison, asked, self.glyphs, width)
 
     def _task_of_row(self) -> str:
-        """Return the task that the selected row tells of, else the one that is shown, `""` where there is none."""
-        record, shown = self.selected_record(), self.shown_task
-        if record is not None and record.task in self.session.tasks:
-            return record.task
-        return shown.id if shown is not None else ""
+        """Return the id of the selected row's task, or else of the one that is shown, `""` if there is none."""
+        record = self.selected_record()
+        return record.task if record is not None and record.task in self.session.tasks else self.call_task
 
     # Time travel
 
     def action_travel(self) -> None:
-        """Show the task of the selected row as it was then, or the task that is shown."""
+        """Show the task as it was at the selected row, or as it is if the row belongs to another task."""
         record, task_id = self.selected_record(), self._task_of_row()
         if task_id:
-            told = record is not None and record.task == task_id
-            seq = record.seq if record is not None and told else len(self.session.journal.capture)
+            is_about = record is not None and record.task == task_id
+            seq = record.seq if record is not None and is_about else len(self.session.journal.capture)
             self._travel.enter(task_id, seq)
         else:
             notify(self, "No task was heard of yet. Send a message first.")
 
     def on_travel_line_moved(self, event: TravelLine.Moved) -> None:
-        """Show the task as it was, and the record that made it so."""
+        """Show the task as it was at a record."""
         self.add_class("-past")
         self._artifact.show(event.task)
         if not self._timeline.feed.has_focus:
             self._timeline.show_seq(event.seq)
-            self._detail.show(self.session.journal.capture.get(event.seq))
+            self.detail.show(self.session.journal.capture.get(event.seq))
         self.show_title()
 
     def on_travel_line_left(self) -> None:
@@ -280,7 +266,7 @@ class ChatView(BookmarkView):
     # The stream
 
     def action_health(self) -> None:
-        """Show how well the stream flows."""
+        """Show the statistics of the stream."""
 
         async def write() -> list[Paragraph]:
             return self.stream.in_full()
@@ -288,11 +274,11 @@ class ChatView(BookmarkView):
         self.app.push_screen(TextDialog("STREAM", write, live=True))
 
     def on_stream_line_clicked(self) -> None:
-        """Show how well the stream flows."""
+        """Show the statistics of the stream."""
         self.action_health()
 
     def action_automatic(self) -> None:
-        """Listen again by itself where a stream is lost, or not any more."""
+        """Turn automatic reconnecting on or off."""
         self.stream.automatic = not self.stream.automatic
         said = "is listened to again by itself" if self.stream.automatic else "is listened to again when you press s"
         notify(self, f"A task whose stream is lost {said}.")
@@ -302,93 +288,81 @@ class ChatView(BookmarkView):
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether a call was begun that is not over, be it on the wire yet or not."""
+        """Whether a call is running."""
         return self._calls > 0
 
     def send_text(self, text: str, *, stream: bool, answer: bool) -> None:
-        """Send a text as a message of its own, or as an `answer` to the task that waits for one."""
+        """Send a text as a new message, or as an `answer` to the task that waits for one."""
         if answer:
             self.aim_at_task()
         aim = self.composer.aim if answer else Aim()
-        turn = self.composer.prepare(text_draft(text, task_id=aim.task_id, context_id=aim.context_id), stream=stream)
-        if turn is not None:
-            self.drive(turn)
+        call = self.composer.prepare(text_draft(text, task_id=aim.task_id, context_id=aim.context_id), stream=stream)
+        if call is not None:
+            self.drive(call)
 
     def on_chat_composer_prepared(self, event: ChatComposer.Prepared) -> None:
-        """Make the call of a message."""
+        """Send a message."""
         if event.elsewhere:
             self.post_message(self.Wanted())
         self.drive(event.turn)
 
-    def drive(self, turn: Call) -> None:
-        """Drive a call to its end, with the task that it is about in view."""
+    def drive(self, call: Call) -> None:
+        """Run a call in a worker, and show the task that it is about."""
         self._calls += 1
-        self.run_worker(self._drive(turn), group="turns")
+        self.run_worker(self._drive(call), group="turns")
 
-    async def _drive(self, turn: Call) -> None:
+    async def _drive(self, call: Call) -> None:
         try:
-            await self.follow(turn)
+            await self.follow(call)
         finally:
             self._calls -= 1
 
-    async def follow(self, turn: Call) -> None:
-        """Drive a call to its end, with the task that it is about in view, and return then."""
+    async def follow(self, call: Call) -> None:
+        """Run a call to its end, and show the task that it is about."""
         self.composer.problem = ""
-        self.composer.show_upload(turn)
+        self.composer.show_upload(call)
         known = ""
-        async for _ in turn:
-            if turn.exchange.task_id != known:
-                known = turn.exchange.task_id
+        async for _ in call:
+            if call.exchange.task_id != known:
+                known = call.exchange.task_id
                 self.follow_task(known)
-        answer = turn.exchange.answer
+        answer = call.exchange.answer
         if isinstance(answer, MessageOfAgent) and not answer.task_id:
-            self.show_reply(answer)
+            self._task_id, self._reply = "", answer
+            self.composer.aim = Aim("", answer.context_id or "")
+            self.refresh_view()
         else:
             self.follow_task(known)
-        self.composer.problem = turn.fault.sentence() if turn.fault else ""
+        self.composer.problem = call.fault.sentence() if call.fault else ""
         self.screen.refresh_bindings()
 
-    def action_cancel_task(self) -> None:
-        """Ask for the task to be canceled."""
-        if self.shown_task is not None:
-            self.post_message(CallWanted("CancelTask", self.shown_task.id))
-
-    def action_subscribe(self) -> None:
-        """Ask to listen to the task again."""
-        if self.shown_task is not None:
-            self.post_message(CallWanted("SubscribeToTask", self.shown_task.id))
-
     def action_listen_again(self) -> None:
-        """Ask to listen again to the task whose stream was lost."""
-        self.action_subscribe()
+        """Subscribe again to the task whose stream was lost."""
+        if self.shown_task is not None:
+            self.action_call("SUBSCRIBE")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what cannot be done to the task as it is now."""
+        """Disable what is not possible in the state of the task."""
         lost = self.stream.lost
-        if action == "listen_again" or (action == "subscribe" and lost):
-            return lost and action == "listen_again"
-        if action in ("cancel_task", "subscribe") and not self.session.recorded:
+        if action == "listen_again":
+            return lost
+        if parameters == ("SUBSCRIBE",) and lost:
+            return False
+        if action == "call" and not self.session.recorded:
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
         if action == "compare":
             return True if self._task_of_row() else None
         if action == "back":
-            elsewhere = self._travel.travelling or self._timeline.filtering
-            return self.has_class("-second") or elsewhere
+            return self.has_class("-second") or self._travel.travelling or self._timeline.filtering
         return super().check_action(action, parameters)
-
-    def selected_record(self) -> Record | None:
-        """Return the record in the detail."""
-        return self._detail.record
 
     def selected_text(self) -> str:
         """Return the payload of the selected record, the value under the cursor, or the artifact's text."""
-        if self._artifact.has_focus_within:
-            return self._artifact.selected_text()
-        return self._detail.selected_text()
+        return self._artifact.selected_text() if self._artifact.has_focus_within else super().selected_text()
 
 
 def _words(account: AssembledTask) -> str:
-    """Return what the agent says of the state that a task is in."""
+    """Return the text of the message in the status of a task."""
     message = account.status.message
     return " ".join(part.text for part in message.parts if part.text) if message else ""

@@ -1,7 +1,8 @@
-"""Findings: what is wrong, grouped by rule, with the ground and the remedy, each leading to its record."""
+"""Findings, grouped by rule, with the requirement, the remedy and the records of each."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
@@ -30,18 +31,18 @@ COLUMNS = (
 )
 _ORDER = {severity: number for number, severity in enumerate(Severity)}
 _MOST_PLACES = 200
-"""How many places of one rule are listed."""
+"""How many places are listed for one rule."""
 
 
 class Spot(NamedTuple):
-    """One finding of a rule, and the record that it is of."""
+    """A finding and the number of its record."""
 
     seq: int
     finding: Finding
 
 
 class FindingRows:
-    """One row for each rule that was broken, the worst first; `words` leaves those that have all of them."""
+    """One row for each broken rule, the most severe first; only rules with all of `words`."""
 
     def __init__(self, found: dict[str, list[int]], glyphs: Glyphs) -> None:
         self._found = found
@@ -50,7 +51,7 @@ class FindingRows:
         self.rules: list[str] = []
 
     def refresh(self) -> None:
-        """Take over the rules that are broken by now."""
+        """Update the list of broken rules."""
         self.rules = sorted(
             filter(self._is_wanted, self._found), key=lambda rule: (_ORDER[rule_of(rule).severity], rule)
         )
@@ -77,7 +78,7 @@ class FindingRows:
 
 
 class FindingsView(View):
-    """Rules on the left, what they say and where they were broken on the right."""
+    """A table of rules, and beside it the explanation and the places of the selected rule."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "filter", id="findings.filter", tooltip="Leave the rules with these words"),
@@ -85,12 +86,11 @@ class FindingsView(View):
         Binding("N", "spot(-1)", "previous place", id="findings.previous", tooltip="The place before", show=False),
     ]
 
+    @dataclass
     class RecordWanted(Message):
         """The user wants to see a record."""
 
-        def __init__(self, seq: int) -> None:
-            super().__init__()
-            self.seq = seq
+        seq: int
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -117,7 +117,7 @@ class FindingsView(View):
             yield self._text
 
     def refresh_view(self) -> None:
-        """Show what was found by now."""
+        """Update the table and the explanation."""
         self._rows.refresh()
         self._feed.refresh_rows()
         found, words = self.session.journal.found, self._rows.words
@@ -154,23 +154,22 @@ class FindingsView(View):
         self._text.set_text("\n".join(lines))
 
     def _spots(self, rule: str) -> list[Spot]:
-        """Return where a rule is broken, record by record."""
         spots: list[Spot] = []
         for seq in dict.fromkeys(self.session.journal.found[rule]):
             record = self.session.journal.capture.get(seq)
-            spots += [Spot(seq, one) for one in record.findings if one.rule == rule]
+            spots += [Spot(seq, finding) for finding in record.findings if finding.rule == rule]
             if len(spots) >= _MOST_PLACES:
                 break
         return spots[:_MOST_PLACES]
 
     def action_spot(self, step: int) -> None:
-        """Go to another place where the rule under the cursor is broken, round the end."""
+        """Go to the next place of the rule (1) or the one before (-1), and from the last to the first."""
         count = len(self._spots(self._rule)) if self._rule else 0
         self._spot = (self._spot + step) % count if count else 0
         self._show_rule()
 
     def action_filter(self) -> None:
-        """Ask for the words of the rules that are to be left."""
+        """Filter the rules by words."""
         self.app.push_screen(SearchScreen(self._filter, self._rows.words))
 
     def _filter(self, words: str) -> str:
@@ -190,7 +189,7 @@ class FindingsView(View):
         self._show_rule()
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Go to the record of the place that is chosen, the first one of another rule."""
+        """Go to the record of the selected place, or of the first one."""
         if not 0 <= event.index < len(self._rows):
             return
         rule = self._rows.rules[event.index]

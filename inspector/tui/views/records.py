@@ -1,4 +1,4 @@
-"""Views of records: they can be given bookmarks and notes, and the selected one is shown in full beside the list."""
+"""Base classes of the views that list records: bookmarks, notes, and the detail of the selected record."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from inspector.capture.records import Record
 from inspector.session.session import Session
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.views.base import View
 from inspector.tui.widgets.detail_pane import DetailPane
 
 _LONGEST = 200
-"""How many characters a note may have: as many as a record's label."""
+"""The maximum length of a note, as of a record's label."""
 
 
 class BookmarkView(View):
-    """A view whose records can be given bookmarks and notes, and gone through from one mark to the next."""
+    """A view with a detail pane for the selected record, bookmarks and notes, and keys to go from one to the next."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("B", "bookmark", "bookmark", id="mark.bookmark", tooltip="Bookmark the record, or not", show=False),
@@ -32,10 +33,31 @@ class BookmarkView(View):
     ]
 
     lists: Callable[[Record], bool] | None = None
-    """Whether the view lists a record; None where it lists all of them."""
+    """Whether the view lists a record; None if it lists all of them."""
+
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
+
+    def action_next_view(self) -> None:
+        """Show the selected record in the next format."""
+        self.detail.action_next_view()
+
+    def open_detail(self) -> None:
+        """Focus the detail pane, which is a second page on a narrow screen."""
+        self.add_class("-second")
+        self.detail.focus_body()
+
+    def selected_record(self) -> Record | None:
+        """Return the record in the detail pane."""
+        return self.detail.record
+
+    def selected_text(self) -> str:
+        """Return the payload of the selected record, or the value under the cursor."""
+        return self.detail.selected_text()
 
     def action_bookmark(self) -> None:
-        """Give the selected record a bookmark, or take it away."""
+        """Add a bookmark to the selected record, or remove it."""
         record = self.selected_record()
         if record is not None:
             self.session.marks.toggle(record.seq)
@@ -47,12 +69,8 @@ class BookmarkView(View):
             return
         marks, seq = self.session.marks, record.seq
         field = Field("text", "note", "what about it? nothing takes the note back", value=marks.remark_on(seq))
-
-        def take(values: Mapping[str, str] | None) -> None:
-            if values is not None:
-                marks.remark(seq, values["text"])
-
-        self.app.push_screen(FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long), take)
+        form = FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long)
+        ask(self, form, lambda values: marks.remark(seq, values["text"]))
 
     def action_mark(self, step: int) -> None:
         """Go to the next record with a bookmark or a note (1), or to the one before (-1)."""
@@ -68,7 +86,7 @@ class BookmarkView(View):
             notify(self, f"No bookmark and no note {where}. B bookmarks a row, A writes a note on it.")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what cannot be marked: nothing is selected, or it is a recording, to which nothing is added."""
+        """Disable the marks if nothing is selected, and in a recording, which cannot be changed."""
         if action in ("bookmark", "remark"):
             return True if not self.session.recorded and self.selected_record() is not None else None
         return super().check_action(action, parameters)
@@ -80,21 +98,11 @@ def _too_long(values: Mapping[str, str]) -> str:
 
 
 class RecordsView(BookmarkView):
-    """What Webhooks and Traffic have in common: a detail pane that is a second page on a narrow screen."""
+    """A view with a title over its list."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
         self.title = Static(id="list-title", classes="pane-title")
-        self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
-
-    def action_next_view(self) -> None:
-        """Look at the selected record in another way."""
-        self.detail.action_next_view()
-
-    def open_detail(self) -> None:
-        """Go to the detail."""
-        self.add_class("-second")
-        self.detail.focus_body()
 
     def action_back(self) -> None:
         """Go back to the list."""
@@ -102,14 +110,5 @@ class RecordsView(BookmarkView):
         self.focus_first()
 
     def set_title(self, title: Content) -> None:
-        """Show a title over the list."""
-        # It is one line high: a layout of the whole screen would cost as much as drawing it.
+        """Show a title over the list, without a layout of the screen, which costs as much as drawing it."""
         self.title.update(title, layout=False)
-
-    def selected_record(self) -> Record | None:
-        """Return the record in the detail."""
-        return self.detail.record
-
-    def selected_text(self) -> str:
-        """Return the payload of the selected record, or the value under the cursor."""
-        return self.detail.selected_text()

@@ -1,7 +1,4 @@
-"""The views of the workbench: tabs, keys, palette and content are made from this list.
-
-To add a view, write a module with a subclass of `View` and add a line here.
-"""
+"""The list of views, from which the tabs, keys and commands of the workbench are made."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ViewEntry(NamedTuple):
-    """One view: its id, its name on the screen, and its class as `module:class`, imported when it is needed."""
+    """One view: its id, its title, and its class as `module:class`, which is imported on first use."""
 
     id: str
     title: str
@@ -40,7 +37,7 @@ VIEWS = [
 
 
 def view_bindings() -> list[Binding]:
-    """Return the keys that go to the views."""
+    """Return the keys of the views."""
     return [
         Binding(
             f"{number},alt+{number}",

@@ -1,9 +1,10 @@
-"""Tasks: every task that the session has heard of, listed and polled, and the states that the selected one took on."""
+"""Tasks: a table of all tasks of the session, with polling, and the state history of the selected task."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import work
@@ -13,22 +14,23 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import TaskList
+from inspector.protocol.operations import Operation
 from inspector.session.polling import Polls
 from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.tasks import TrackedTask
-from inspector.tui.notify import notify, notify_fault
+from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.state_line import lane_text
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
-from inspector.tui.views.base import CallWanted, View
+from inspector.tui.views.base import View
 from inspector.tui.widgets.detail_pane import FactView
 from inspector.tui.widgets.feed import Column, Feed
 
@@ -44,18 +46,18 @@ COLUMNS = (
 )
 
 POLL_SECONDS = 2.0
-"""How often a task is asked for unless the user says otherwise."""
+"""The default interval of polling."""
 
 _LONGEST_PAUSE = 3600.0
 
 
 class TasksView(View):
-    """A row a task, the lane of its states below."""
+    """One row for each task, and the states of the selected one below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "get", "update", id="tasks.get", tooltip="Ask the agent for the task (GetTask)"),
-        Binding("c", "cancel", "cancel", id="tasks.cancel", tooltip="Cancel the task"),
-        Binding("s", "subscribe", "resubscribe", id="tasks.subscribe", tooltip="Listen to the task again"),
+        Binding("u", "call('GET')", "update", id="tasks.get", tooltip="Ask the agent for the task (GetTask)"),
+        Binding("c", "call('CANCEL')", "cancel", id="tasks.cancel", tooltip="Cancel the task"),
+        Binding("s", "call('SUBSCRIBE')", "resubscribe", id="tasks.subscribe", tooltip="Listen to the task again"),
         Binding("w", "poll", "poll", id="tasks.poll", tooltip="Ask for the task every few seconds, or stop to"),
         Binding("l", "list_tasks", "list", id="tasks.list", tooltip="Ask the agent for its tasks (ListTasks)"),
         Binding("n", "next_page", "next page", id="tasks.next", tooltip="Ask for the next page of its tasks"),
@@ -63,21 +65,17 @@ class TasksView(View):
         Binding("W", "rhythm", "poll every", show=False, id="tasks.rhythm", tooltip="How many seconds between polls"),
     ]
 
-    CALLS: ClassVar[dict[str, str]] = {
-        "get": "GetTask",
-        "poll": "GetTask",
-        "next_page": "ListTasks",
-        "cancel": "CancelTask",
-        "subscribe": "SubscribeToTask",
-        "list_tasks": "ListTasks",
+    CALLS: ClassVar[dict[str, Operation]] = {
+        "poll": Operation.GET,
+        "next_page": Operation.LIST,
+        "list_tasks": Operation.LIST,
     }
 
+    @dataclass
     class Opened(Message):
-        """The user wants to talk about a task."""
+        """The user wants to open a task in the chat."""
 
-        def __init__(self, task_id: str) -> None:
-            super().__init__()
-            self.task_id = task_id
+        task_id: str
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -99,17 +97,13 @@ class TasksView(View):
         self._states = FactView(id="lane")
 
     def compose(self) -> ComposeResult:
-        """Make the table and the lane."""
+        """Make the table and the states."""
         yield self._title
         yield self._feed
         yield self._states
 
-    def on_mount(self) -> None:
-        """Name the columns."""
-        self._show_title()
-
     def _wanted(self) -> list[TrackedTask]:
-        """Return the tasks that the filter leaves."""
+        """Return the tasks that match the filter."""
         tasks = self.session.tasks.all()
         return [task for task in tasks if self._filter.matches(task)] if self._filter else tasks
 
@@ -128,16 +122,21 @@ class TasksView(View):
         """Show the tasks as they are now."""
         self._rows.refresh()
         self._feed.refresh_rows()
-        self._show_lane()
+        self._show_states()
         self._show_title()
 
     @property
     def selected(self) -> TrackedTask | None:
-        """Return the task under the cursor."""
+        """The task under the cursor."""
         index = self._feed.cursor
         return self._rows.tasks[index] if 0 <= index < len(self._rows) else None
 
-    def _show_lane(self) -> None:
+    @property
+    def call_task(self) -> str:
+        """The id of the task under the cursor."""
+        return self.selected.id if self.selected else ""
+
+    def _show_states(self) -> None:
         task = self.selected
         rows: list[Paragraph] = []
         if task is not None:
@@ -150,67 +149,50 @@ class TasksView(View):
         self._states.show(Paragraphs(rows))
 
     def on_feed_highlighted(self) -> None:
-        """Show the lane of the task under the cursor."""
-        self._show_lane()
+        """Show the states of the task under the cursor."""
+        self._show_states()
 
     def on_feed_opened(self) -> None:
-        """Talk about the task."""
+        """Open the task in the chat."""
         if self.selected is not None:
             self.post_message(self.Opened(self.selected.id))
 
-    def action_get(self) -> None:
-        """Ask the agent for the task."""
-        self._want("GetTask")
-
-    def action_cancel(self) -> None:
-        """Cancel the task."""
-        self._want("CancelTask")
-
-    def action_subscribe(self) -> None:
-        """Listen to the task again."""
-        self._want("SubscribeToTask")
-
     def action_list_tasks(self) -> None:
-        """Ask the agent for its tasks, those that the filter wants; what it answers joins the table."""
+        """Ask the agent for the tasks that match the filter, and add them to the table."""
         self._listed = None
         self._list("")
 
     def action_next_page(self) -> None:
-        """Ask for the next page of what was listed."""
+        """Ask for the next page of tasks."""
         if self._listed is not None and self._listed[2]:
             self._list(self._listed[2])
 
     @work(group="turns")
     async def _list(self, page_token: str) -> None:
         request = (self._filter or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
-        try:
-            turn = self.session.list_tasks(request)
-            fault = await turn.finish()
-        except FaultError as error:
-            fault = error.fault
-        else:
-            answer = turn.exchange.answer
-            if fault is None and isinstance(answer, TaskList):
+        with notify_faults(self):
+            call = self.session.list_tasks(request)
+            fault = await call.finish()
+            answer = call.exchange.answer
+            if fault is not None:
+                notify_fault(self, fault)
+            elif isinstance(answer, TaskList):
                 before = self._listed[0] if self._listed and page_token else 0
                 token = answer.next_page_token or ""
                 self._listed = (before + len(answer.tasks), answer.total_size, token if token != page_token else "")
-        if fault is not None:
-            notify_fault(self, fault)
         self.refresh_view()
         self.refresh_bindings()
 
     def action_filter(self) -> None:
-        """Ask which tasks are wanted; the agent is asked for them too where it can list."""
+        """Ask for a filter; an agent that can list tasks is asked for those that match."""
         fields = (
             Field("context", "context", "an id, or how it begins", self._typed.get("context", "")),
             Field("state", "state", "working, input-required, ...", self._typed.get("state", "")),
             Field("since", "since", "10min, 2h, 1d, or 2026-01-31T12:00:00Z", self._typed.get("since", "")),
         )
-        self.app.push_screen(FormScreen("TASKS   only those", fields, check=_wrong_filter), self._use_filter)
+        ask(self, FormScreen("TASKS   only those", fields, check=_wrong_filter), self._use_filter)
 
-    def _use_filter(self, values: dict[str, str] | None) -> None:
-        if values is None:
-            return
+    def _use_filter(self, values: Mapping[str, str]) -> None:
         self._typed = values
         self._filter = _read_filter(values) or None
         self._listed = None
@@ -219,7 +201,7 @@ class TasksView(View):
             self.action_list_tasks()
 
     def action_poll(self) -> None:
-        """Ask for the task every few seconds until it ends, or stop to."""
+        """Poll the task until it ends, or stop polling it."""
         task = self.selected
         if task is None:
             return
@@ -230,45 +212,35 @@ class TasksView(View):
 
     @work(group="turns")
     async def _poll(self, task_id: str) -> None:
-        try:
+        with notify_faults(self):
             why = await self._polls.run(task_id, self._every)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        if why != "it was stopped":
-            notify(self, f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.")
-        self.refresh_view()
+            if why != "it was stopped":
+                notify(self, f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.")
+            self.refresh_view()
 
     def action_rhythm(self) -> None:
-        """Ask how many seconds lie between two polls that begin from now on."""
+        """Ask for the interval of the polls that are started from now on."""
         field = Field("seconds", "seconds", f"{POLL_SECONDS:g}", f"{self._every:g}")
-        self.app.push_screen(FormScreen("POLL EVERY", [field], check=_wrong_rhythm), self._use_rhythm)
+        ask(self, FormScreen("POLL EVERY", [field], check=_wrong_interval), self._use_interval)
 
-    def _use_rhythm(self, values: dict[str, str] | None) -> None:
-        if values is not None:
-            self._every = float(values["seconds"])
-
-    def _want(self, operation: str) -> None:
-        if self.selected is not None:
-            self.post_message(CallWanted(operation, self.selected.id))
+    def _use_interval(self, values: Mapping[str, str]) -> None:
+        self._every = float(values["seconds"])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what cannot be done to the task under the cursor."""
-        if action in ("cancel", "subscribe"):
-            return True if self.selected is not None and not is_terminal(self.selected.now.state) else None
-        if action == "poll":
-            task = self.selected
-            polled = task is not None and self._polls.get(task.id) is not None
-            return True if task is not None and (polled or not is_terminal(task.now.state)) else None
+        """Disable what is not possible for the task under the cursor."""
         if action == "next_page":
             return True if self._listed is not None and self._listed[2] else None
-        if action == "get":
-            return True if self.selected is not None else None
-        return super().check_action(action, parameters)
+        if action not in ("call", "poll"):
+            return super().check_action(action, parameters)
+        task = self.selected
+        if task is None:
+            return None
+        polled = action == "poll" and self._polls.get(task.id) is not None
+        return True if polled or parameters == ("GET",) or not is_terminal(task.now.state) else None
 
     def selected_text(self) -> str:
         """Return the id of the task."""
-        return self.selected.id if self.selected else ""
+        return self.call_task
 
 
 def _read_filter(values: Mapping[str, str]) -> TaskFilter:
@@ -283,7 +255,7 @@ def _wrong_filter(values: Mapping[str, str]) -> str:
     return ""
 
 
-def _wrong_rhythm(values: Mapping[str, str]) -> str:
+def _wrong_interval(values: Mapping[str, str]) -> str:
     try:
         seconds = float(values["seconds"])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Traffic: every exchange in a line, its records below, the detail of the selected one beside them."""
+"""Traffic: all exchanges, the records of the selected one, and the detail of the selected record."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RECORD_COLUMNS = (
 
 
 class TrafficView(RecordsView):
-    """Exchanges above, or the records that a filter leaves; the records of the selected one below."""
+    """The exchanges, or the records that match a filter, and the records of the selected exchange."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "next_view", "view", id="traffic.view", tooltip="The selected record decoded, raw, as hex ..."),
@@ -81,7 +81,7 @@ class TrafficView(RecordsView):
         )
 
     def compose(self) -> ComposeResult:
-        """Make the two lists and the detail."""
+        """Make the lists and the detail."""
         with Vertical(id="exchanges-pane"):
             yield self.title
             yield self._filter
@@ -94,7 +94,7 @@ class TrafficView(RecordsView):
             yield self.detail
 
     def refresh_view(self) -> None:
-        """Show what is new in both lists."""
+        """Show new rows in the lists."""
         self._exchange_feed.refresh_rows()
         self._record_feed.refresh_rows()
         if self._filter.hits is not None:
@@ -107,20 +107,17 @@ class TrafficView(RecordsView):
         self.set_title(Content.assemble(("TRAFFIC", "bold"), (count + running, "$text-soft")))
 
     def focus_first(self) -> None:
-        """Go to the exchanges, or to the hits."""
+        """Focus the exchanges, or the hits of the filter."""
         self.screen.set_focus(self._exchange_feed if self._filter.hits is None else self._hit_feed)
 
     # The filter
 
     def action_filter(self) -> None:
-        """Write a filter."""
+        """Open the filter."""
         self._filter.open()
 
     def on_filter_line_changed(self) -> None:
-        """Show the hits of another filter, or the exchanges where there is none any more.
-
-        The cursor stays with its record, or goes to the nearest hit before it.
-        """
+        """Show the hits of the filter, or the exchanges if there is none, and keep the cursor at its record."""
         record, hits = self.selected_record(), self._filter.hits
         self._wanted = record.seq if record is not None and hits is not None else 0
         self._hit_feed.display, self._exchange_feed.display = hits is not None, hits is None
@@ -128,15 +125,15 @@ class TrafficView(RecordsView):
             self._hit_rows = TimelineRows(self.session.journal, hits, self.glyphs, self._annotations)
             self._hit_feed.show_rows(self._hit_rows)
         elif record is not None:
-            self._point_at(record.exchange)
+            self._select_exchange(record.exchange)
         self.refresh_view()
 
     def on_filter_line_left(self) -> None:
-        """Go to what the filter leaves."""
+        """Focus the hits."""
         self.focus_first()
 
     def on_filter_line_found(self) -> None:
-        """Show the hits that were found meanwhile."""
+        """Show new hits."""
         hits = self._filter.hits
         if hits is None:
             return
@@ -166,25 +163,24 @@ class TrafficView(RecordsView):
         self._record_feed.show_rows(self._record_rows)
 
     def show_exchange_of(self, number: int) -> None:
-        """Go to what was answered in an exchange."""
+        """Go to the response of an exchange."""
         answers = self.session.journal.capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=number)
         self.show_seq(answers[-1].seq if answers else number)
 
     def show_seq(self, seq: int) -> None:
-        """Go to a record, wherever it is."""
+        """Go to a record."""
         record = self.session.journal.capture.get(seq)
-        self._show_among_others(record)
-        self._point_at(record.exchange)
+        self._show_record(record)
+        self._select_exchange(record.exchange)
         self.screen.set_focus(self._record_feed)
 
-    def _point_at(self, number: int) -> None:
-        """Put the cursor on an exchange."""
+    def _select_exchange(self, number: int) -> None:
         if number:
             row = next((i for i in range(len(self._exchanges)) if self._exchanges.number(i) == number), 0)
             self._exchange_feed.cursor = row
 
-    def _show_among_others(self, record: Record) -> None:
-        """Show a record, and where it stands in its exchange."""
+    def _show_record(self, record: Record) -> None:
+        """Show a record, and select it in the list of its exchange."""
         self.show_exchange(record.exchange)
         index = self._records.index_of(record.seq)
         if index is not None:
@@ -198,14 +194,14 @@ class TrafficView(RecordsView):
                 self.show_exchange(self._exchanges.number(event.index))
         elif event.feed.id == "hits":
             if 0 <= event.index < len(self._hit_rows):
-                self._show_among_others(self._hit_rows.record(event.index))
+                self._show_record(self._hit_rows.record(event.index))
         elif self._filter.hits is not None and not event.feed.has_focus:
-            return  # the detail is about the hit, however the list below goes on
+            return  # the detail shows the hit
         elif 0 <= event.index < len(self._record_rows):
             self.detail.show(self._record_rows.record(event.index))
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Go from the exchange to its records, from a record to its detail."""
+        """Go from an exchange or a hit to its records, and from a record to its detail."""
         if event.feed.id in ("exchanges", "hits"):
             self.screen.set_focus(self._record_feed)
         else:

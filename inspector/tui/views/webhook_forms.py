@@ -1,8 +1,8 @@
-"""The forms of the Webhooks place, and what comes of what is filled in."""
+"""The forms of the Webhooks view, and the objects made from their values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -13,13 +13,12 @@ from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 from inspector.wire.receiver.registration import Demand, Proof, Registration
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
+from inspector.wire.receiver.tunnels import tunnels
 
-WELL = "well"
-"""The choice that takes back what was dialled in."""
+ACCEPT = "well"
+"""The choice that removes all response overrides."""
 _OWN = "own"
 _WHOM = ("times", "hook")
-
-URL = Field("url", "url", "http://127.0.0.1:8000/webhook")
 
 _PROOFS = (
     Choice("authorization", "Bearer       token header, and Authorization: Bearer with the token"),
@@ -36,7 +35,7 @@ _PROOF_FIELDS = (
     Field("audience", "audience", "aud, where it matters"),
 )
 _ANSWERS = (
-    Choice(WELL, "accept       204, as usual: takes back what was dialled in"),
+    Choice(ACCEPT, "accept       204, as usual: takes back what was dialled in"),
     Choice("200", "200          accepted, another way", _WHOM),
     Choice("202", "202          accepted, another way", _WHOM),
     Choice("302", "302          redirected to the same webhook, with a mark", _WHOM),
@@ -59,7 +58,7 @@ _ANSWER_FIELDS = (
 
 
 def registration(task_id: str, demand: Demand) -> FormScreen:
-    """Return the form for what deliveries have to prove, for a task or (`""`) for the one in Talk."""
+    """Return the form for how deliveries authenticate; with an empty task id it names the task in Talk."""
     title = f"REGISTER A WEBHOOK   task {task_id[:SHORT_ID]}" if task_id else "REGISTER A WEBHOOK   the task in Talk"
     basic = demand.scheme == "Basic" and demand.proof == "authorization"
     return FormScreen(
@@ -78,7 +77,7 @@ def _wrong_registration(values: Mapping[str, str]) -> str:
 
 
 async def demand_of(session: Session, values: Mapping[str, str]) -> Demand:
-    """Return what was asked for; raises `FaultError` for keys that cannot be read."""
+    """Return how deliveries have to authenticate; raises `FaultError` for keys that cannot be read."""
     match values[CHOICE]:
         case "jwt":
             known = await given_keys(session, values["jwks"])
@@ -92,14 +91,14 @@ async def demand_of(session: Session, values: Mapping[str, str]) -> Demand:
 
 
 def answers(hook: int, hooks: Collection[int]) -> FormScreen:
-    """Return the form for what good deliveries are answered with; `hook` is that of the selected one, 0 for none."""
+    """Return the form for the response to accepted deliveries; `hook` is the selected one (0: none)."""
     hint = f"its number (selected: {hook}); nothing: all of them" if hook else _ANSWER_FIELDS[-1].hint
     fields = (*_ANSWER_FIELDS[:-1], Field("hook", "hook", hint))
     return FormScreen("ANSWER DELIVERIES", fields, _ANSWERS, check=partial(_wrong_answer, hooks))
 
 
 def _wrong_answer(hooks: Collection[int], values: Mapping[str, str]) -> str:
-    if values[CHOICE] == WELL:
+    if values[CHOICE] == ACCEPT:
         return ""
     if values["times"] and not values["times"].isdecimal():
         return "For the next how many? A number is due, or nothing."
@@ -114,15 +113,19 @@ def _spelled(values: Mapping[str, str]) -> str:
 
 
 def override_of(values: Mapping[str, str], registration: Registration | None) -> ResponseOverride:
-    """Return what was dialled in, for one registration or for all."""
-    dial = read_override(_spelled(values), registration)
-    if dial is None:
-        raise ValueError("the form has let through what is no answer")
-    return dial
+    """Return the response override from a valid form, for one registration or for all."""
+    override = read_override(_spelled(values), registration)
+    if override is None:
+        raise ValueError("the form was not checked")
+    return override
 
 
-def wrong_url(values: Mapping[str, str]) -> str:
-    """Say what is wrong with a url, `""` where nothing is."""
+def url(title: str) -> FormScreen:
+    """Return a form for the url of a webhook."""
+    return FormScreen(title, (Field("url", "url", "http://127.0.0.1:8000/webhook"),), check=_wrong_url)
+
+
+def _wrong_url(values: Mapping[str, str]) -> str:
     try:
         parts = urlsplit(values["url"])
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -131,8 +134,9 @@ def wrong_url(values: Mapping[str, str]) -> str:
     return "" if good else "A url that starts with http:// or https:// and names a host is due."
 
 
-def tunnel_lines(commands: Sequence[str], port: int) -> list[Paragraph]:
-    """Return what to do so that agents elsewhere reach the receiver at a port."""
+async def tunnel_lines(base_url: str, port: int) -> list[Paragraph]:
+    """Return the steps after which agents on other machines reach the receiver."""
+    commands = tunnels(base_url)
     style = "line--text"
     lines = [Paragraph(("1  ", "line--soft"), "Run one of these; it prints a public url.", style)]
     lines += [Paragraph(("   ", "line--soft"), command, "line--good") for command in commands]
@@ -141,8 +145,3 @@ def tunnel_lines(commands: Sequence[str], port: int) -> list[Paragraph]:
         lines.append(Paragraph(("   ", "line--soft"), none, "line--warning"))
     again = f"Open the inspector again with --receiver-port {port} --public-url and that url."
     return [*lines, Paragraph(("2  ", "line--soft"), again, style)]
-
-
-async def written(lines: list[Paragraph]) -> list[Paragraph]:
-    """Return lines that are known already, for a paper."""
-    return lines

@@ -1,9 +1,10 @@
-"""Webhooks: what the receiver listens on, what was registered, and every delivery with its verdict."""
+"""Webhooks: the state of the receiver, the registrations, and every delivery with its verdict."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import work
@@ -14,14 +15,14 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import FaultError
+from inspector.protocol.operations import Operation
 from inspector.session.push.attempts import chains, held_up
 from inspector.session.push.matching import reconcile
 from inspector.session.push.reachability import reachable
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.notify import copy, notify, notify_fault
+from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -29,13 +30,12 @@ from inspector.tui.render.row_sources import DeliveryRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.render.webhook_lines import diagnosed, hook_line, place_lines, reconciled
-from inspector.tui.screens.form import CHOICE, FormScreen
+from inspector.tui.screens.dialog import ask
+from inspector.tui.screens.form import CHOICE
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
-from inspector.tui.views.base import CallWanted
 from inspector.tui.views.records import RecordsView
 from inspector.tui.widgets.feed import Column, Feed
-from inspector.wire.receiver.tunnels import tunnels
 
 COLUMNS = (
     Column("time", 8),
@@ -53,7 +53,7 @@ _MOST_HOOKS = 3
 
 
 class WebhooksView(RecordsView):
-    """The receiver's state over its deliveries."""
+    """The state of the receiver, and the deliveries below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task"),
@@ -63,22 +63,22 @@ class WebhooksView(RecordsView):
         Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the selected delivery to another url"),
         Binding("v", "next_view", "view", id="webhooks.view", tooltip="The selected record decoded, raw, as hex ..."),
         Binding("F", "forward", "forward", id="webhooks.forward", tooltip="Forward what comes, or stop", show=False),
-        Binding("l", "list_push", "list", id="webhooks.list", tooltip="Ask which webhooks the task has", show=False),
-        Binding("a", "get_push", "ask", id="webhooks.get", tooltip="Ask for the webhook of the task", show=False),
-        Binding("D", "delete_push", "delete", id="webhooks.delete", tooltip="Delete the task's webhooks", show=False),
+        Binding(
+            "l", "call('LIST_PUSH')", "list", id="webhooks.list", tooltip="Ask which webhooks the task has", show=False
+        ),
+        Binding(
+            "a", "call('GET_PUSH')", "ask", id="webhooks.get", tooltip="Ask for the webhook of the task", show=False
+        ),
+        Binding(
+            "D", "call('DELETE_PUSH')", "delete", id="webhooks.delete", tooltip="Delete the task's webhooks", show=False
+        ),
         Binding("o", "first", "first attempt", id="webhooks.first", tooltip="Go to the first attempt", show=False),
         Binding("U", "copy_hook('url')", "copy url", id="webhooks.url", tooltip="Copy a webhook's url", show=False),
         Binding("K", "copy_hook('token')", "copy token", id="webhooks.token", tooltip="Copy its token", show=False),
         Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="How agents elsewhere reach us", show=False),
         Binding("escape", "back", "back", id="webhooks.back", tooltip="Back to the list", show=False),
     ]
-    CALLS: ClassVar[dict[str, str]] = {
-        "register": "CreateTaskPushNotificationConfig",
-        "get_push": "GetTaskPushNotificationConfig",
-        "list_push": "ListTaskPushNotificationConfigs",
-        "delete_push": "DeleteTaskPushNotificationConfig",
-    }
-
+    CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH}
     LIVE = frozenset({"fail", "why", "resend", "forward", "tunnel", "copy_hook"})
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
@@ -97,7 +97,7 @@ class WebhooksView(RecordsView):
         self._head_lines = 0
 
     def compose(self) -> ComposeResult:
-        """Make the head, the table and the detail."""
+        """Make the state of the receiver, the table and the detail."""
         yield self._receiver_text
         with Horizontal(classes="split"):
             with Vertical(classes="left"):
@@ -106,10 +106,10 @@ class WebhooksView(RecordsView):
             yield self.detail
 
     def refresh_view(self) -> None:
-        """Show the receiver as it is now, and new deliveries."""
+        """Show the receiver, and new deliveries."""
         self._feed.refresh_rows()
         if self._feed.following:
-            self._show_row(self._feed.cursor)  # with the rows: what the feed posts would have it drawn by itself
+            self._show_row(self._feed.cursor)  # the message of the feed would draw the screen once more
         dialled = self.session.push.overrides.words
         self.set_title(
             Content.assemble(
@@ -124,25 +124,25 @@ class WebhooksView(RecordsView):
         self._receiver_text.update(head, layout=self._head_lines != lines)
 
     def _receiver(self) -> Content:
-        desk, connection = self.session.push, self.session.connection
-        if not desk.listening:
+        push, connection = self.session.push, self.session.connection
+        if not push.listening:
             return Content.assemble(
                 ("RECEIVER", "bold"),
-                (f"   not listening. p turns push on: it starts on {desk.place}.", "$text-soft"),
+                (f"   not listening. p turns push on: it starts on {push.place}.", "$text-soft"),
             )
-        host, port = desk.receiver.address
+        host, port = push.receiver.address
         state = ("   push on: every message registers a webhook", "$wire-pushed")
         off = ("   push off: new messages register nothing", "$text-soft")
-        relay = f"   forwarding to {desk.relay.url}" if desk.relay.url else ""
+        relay = f"   forwarding to {push.relay.url}" if push.relay.url else ""
         agent = connection.choice.interface.url if connection and connection.choice else ""
-        came = any(hook.came for hook in desk.hooks)
-        more = len(desk.hooks) - _MOST_HOOKS
-        reach = reachable(desk.receiver.base_url, agent, came=came)
+        came = any(hook.came for hook in push.hooks)
+        more = len(push.hooks) - _MOST_HOOKS
+        reach = reachable(push.receiver.base_url, agent, came=came)
         return Content("\n").join(
             [
-                Content.assemble(("RECEIVER", "bold"), state if desk.on else off, (plain(relay).plain, "$wire-sent")),
-                *place_lines(f"{host}:{port}", desk.receiver.base_url, reach),
-                *map(hook_line, desk.hooks[-_MOST_HOOKS:]),
+                Content.assemble(("RECEIVER", "bold"), state if push.on else off, (plain(relay).plain, "$wire-sent")),
+                *place_lines(f"{host}:{port}", push.receiver.base_url, reach),
+                *map(hook_line, push.hooks[-_MOST_HOOKS:]),
                 *([Content.styled(f"{'':<10}{more:,} more before", "$text-soft")] if more > 0 else []),
             ]
         )
@@ -154,12 +154,12 @@ class WebhooksView(RecordsView):
             self._feed.cursor = index
 
     def focus_first(self) -> None:
-        """Go to the deliveries."""
+        """Focus the deliveries."""
         self.screen.set_focus(self._feed)
 
     @property
-    def _task_id(self) -> str:
-        """Return the task of the selected delivery, or that of the last webhook which has one."""
+    def call_task(self) -> str:
+        """The id of the task of the selected delivery, or of the last webhook that has one."""
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
@@ -168,103 +168,81 @@ class WebhooksView(RecordsView):
     # Registrations
 
     def action_register(self) -> None:
-        """Choose what deliveries have to prove, and register a webhook for the task."""
-        self.app.push_screen(webhook_forms.registration(self._task_id, self.session.push.demand), self._registered)
-
-    def _registered(self, values: Mapping[str, str] | None) -> None:
-        if values is not None:
-            self._register(values)
+        """Ask how deliveries have to authenticate, and register a webhook for the task."""
+        ask(self, webhook_forms.registration(self.call_task, self.session.push.demand), self._register)
 
     @work(group="turns")
     async def _register(self, values: Mapping[str, str]) -> None:
-        try:
+        with notify_faults(self):
             self.session.push.demand = await webhook_forms.demand_of(self.session, values)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        self.post_message(CallWanted(self.CALLS["register"], self._task_id))
+            self.action_call("SET_PUSH")
 
-    def action_get_push(self) -> None:
-        """Ask the agent for one webhook of the task."""
-        self.post_message(CallWanted(self.CALLS["get_push"], self._task_id))
-
-    def action_list_push(self) -> None:
-        """Ask the agent which webhooks the task has."""
-        self.post_message(CallWanted(self.CALLS["list_push"], self._task_id))
-
-    def action_delete_push(self) -> None:
-        """Delete the webhooks of the task that the agent has told of."""
-        self.post_message(CallWanted(self.CALLS["delete_push"], self._task_id))
-
-    # Answers
+    # Responses
 
     def action_fail(self) -> None:
-        """Choose what good deliveries are answered with from now on."""
-        hooks = self.session.push.hooks
-        numbers = [hook.registration.number for hook in hooks]
-        self.app.push_screen(webhook_forms.answers(self._hook_number, numbers), self._dial)
+        """Choose the response to accepted deliveries."""
+        numbers = [hook.registration.number for hook in self.session.push.hooks]
+        ask(self, webhook_forms.answers(self._hook_number, numbers), self._override)
 
     @property
     def _hook_number(self) -> int:
         record = self.selected_record()
         return int(record.meta["registration"]) if record else 0
 
-    def _dial(self, values: Mapping[str, str] | None) -> None:
-        if values is None:
-            return
-        dials, hooks = self.session.push.overrides, self.session.push.hooks
-        if values[CHOICE] == webhook_forms.WELL:
-            dials.clear()
+    def _override(self, values: Mapping[str, str]) -> None:
+        overrides, hooks = self.session.push.overrides, self.session.push.hooks
+        if values[CHOICE] == webhook_forms.ACCEPT:
+            overrides.clear()
             self.session.note("good deliveries are accepted again")
         else:
             number = values.get("hook", "")
             wanted = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
-            dial = webhook_forms.override_of(values, wanted)
-            dials.add(dial)
-            self.session.note(f"good deliveries are answered {dial.words}")
+            override = webhook_forms.override_of(values, wanted)
+            overrides.add(override)
+            self.session.note(f"good deliveries are answered {override.words}")
         self.refresh_view()
 
-    # Papers
+    # Dialogs
 
     def action_why(self) -> None:
-        """Say why no push of the task comes."""
-        task_id = self._task_id
-        if task_id:
-            self.app.push_screen(TextDialog(f"PUSH DOCTOR   task {task_id[:SHORT_ID]}", lambda: self._why(task_id)))
-        else:
-            notify(self, "No webhook was registered for any task. Press p, then send a message.")
+        """Diagnose why deliveries of the task are missing."""
+        nothing = "No webhook was registered for any task. Press p, then send a message."
+        self._show_text("PUSH DOCTOR", self._diagnose, nothing)
 
-    async def _why(self, task_id: str) -> list[Paragraph]:
+    def _show_text(self, title: str, write: Callable[[str], Awaitable[list[Paragraph]]], no_task: str) -> None:
+        """Show what `write` returns for the task, or the notification `no_task` if there is none."""
+        task_id = self.call_task
+        if task_id:
+            self.app.push_screen(TextDialog(f"{title}   task {task_id[:SHORT_ID]}", lambda: write(task_id)))
+        else:
+            notify(self, no_task)
+
+    async def _diagnose(self, task_id: str) -> list[Paragraph]:
         return diagnosed(await lazy_loading.diagnose(self.session, task_id), self.glyphs)
 
     def action_compare(self) -> None:
-        """Lay stream, pushes and answers of the task side by side."""
-        task_id = self._task_id
-        if task_id:
-            title = f"STREAM, PUSHES, ANSWERS   task {task_id[:SHORT_ID]}"
-            self.app.push_screen(TextDialog(title, lambda: self._compare(task_id)))
-        else:
-            notify(self, "Select a delivery that is about a task.")
+        """Compare the stream, the pushes and the responses of the task."""
+        self._show_text("STREAM, PUSHES, ANSWERS", self._compare, "Select a delivery that is about a task.")
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
         capture = self.session.journal.capture
         found = chains(capture.select(kinds=(Kind.DELIVERY,), task=task_id))
-        late = any(one.delay for chain in found for one in chain.tries)
-        heard = capture.select(kinds=(Kind.FRAME,), task=task_id) if late else []
-        retries = [(chain, held_up(chain, heard)) for chain in found]
-        return reconciled(await reconcile(self.session.journal.capture, task_id), retries, time.time(), self.glyphs)
+        delayed = any(attempt.delay for chain in found for attempt in chain.tries)
+        frames = capture.select(kinds=(Kind.FRAME,), task=task_id) if delayed else []
+        retries = [(chain, held_up(chain, frames)) for chain in found]
+        return reconciled(await reconcile(capture, task_id), retries, time.time(), self.glyphs)
 
     def action_tunnel(self) -> None:
         """Show how agents elsewhere can reach the receiver."""
         if self.session.push.listening:
-            base_url, port = self.session.push.receiver.base_url, self.session.push.receiver.address[1]
-            lines = webhook_forms.tunnel_lines(tunnels(base_url), port)
-            self.app.push_screen(TextDialog("TUNNEL", lambda: webhook_forms.written(lines)))
+            receiver = self.session.push.receiver
+            port = receiver.address[1]
+            self.app.push_screen(TextDialog("TUNNEL", partial(webhook_forms.tunnel_lines, receiver.base_url, port)))
         else:
             notify(self, "The receiver does not listen yet. Press p.")
 
     def action_first(self) -> None:
-        """Go to the first attempt at what the selected delivery brings."""
+        """Go to the first attempt of the selected delivery."""
         record = self.selected_record()
         first = record.meta["first"] if record is not None else 0
         if first:
@@ -273,16 +251,16 @@ class WebhooksView(RecordsView):
             notify(self, "This delivery is no retry.")
 
     def action_copy_hook(self, member: str) -> None:
-        """Copy the url or the token of the webhook that the selected delivery came to, else of the last one."""
+        """Copy the url or the token of the selected delivery's webhook, or else of the last one."""
         hooks = self.session.push.hooks
-        mine = [hook for hook in hooks if hook.registration.number == self._hook_number]
-        hook = next(iter([*mine, *reversed(hooks)]), None)
+        selected = [hook for hook in hooks if hook.registration.number == self._hook_number]
+        hook = next(iter([*selected, *reversed(hooks)]), None)
         if hook is None:
             notify(self, "There is no webhook yet. Press p, or s.")
         else:
             copy(self, getattr(hook.registration, member))
 
-    # Handing on
+    # Forwarding
 
     def action_resend(self) -> None:
         """Send the selected delivery again, to a url that the user gives."""
@@ -290,23 +268,14 @@ class WebhooksView(RecordsView):
         if record is None:
             notify(self, "Select a delivery.")
             return
-        form = FormScreen(f"SEND #{record.seq} AGAIN", (webhook_forms.URL,), check=webhook_forms.wrong_url)
         seq = record.seq
-
-        def send(values: Mapping[str, str] | None) -> None:
-            if values is not None:
-                self._resend(seq, values["url"])
-
-        self.app.push_screen(form, send)
+        ask(self, webhook_forms.url(f"SEND #{seq} AGAIN"), lambda values: self._resend(seq, values["url"]))
 
     @work(group="turns")
     async def _resend(self, seq: int, url: str) -> None:
-        try:
+        with notify_faults(self):
             done = await self.session.push.relay.resend(seq, url)
-        except FaultError as error:
-            notify_fault(self, error.fault)
-            return
-        notify(self, f"#{seq} sent again: {done.words}")
+            notify(self, f"#{seq} sent again: {done.words}")
 
     def action_forward(self) -> None:
         """Forward every delivery to a url that the user gives, or stop doing so."""
@@ -315,13 +284,9 @@ class WebhooksView(RecordsView):
             relay.forward_to("")
             self.session.note("deliveries are not forwarded any more")
             return
-        self.app.push_screen(
-            FormScreen("FORWARD EVERY DELIVERY", (webhook_forms.URL,), check=webhook_forms.wrong_url), self._forward
-        )
+        ask(self, webhook_forms.url("FORWARD EVERY DELIVERY"), self._forward)
 
-    def _forward(self, values: Mapping[str, str] | None) -> None:
-        if values is None:
-            return
+    def _forward(self, values: Mapping[str, str]) -> None:
         self.session.push.relay.forward_to(values["url"])
         self.session.note(f"deliveries are forwarded to {values['url']}")
 
@@ -334,7 +299,7 @@ class WebhooksView(RecordsView):
             self.detail.show(self._rows.record(index))
 
     def on_feed_opened(self) -> None:
-        """Go to the detail."""
+        """Focus the detail."""
         self.open_detail()
 
 

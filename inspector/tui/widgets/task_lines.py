@@ -13,6 +13,7 @@ from textual.widgets import Static
 from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import is_terminal, short
+from inspector.protocol.operations import Operation
 from inspector.session import reconnect
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.journal import Journal
@@ -167,11 +168,11 @@ class StreamLine(Static):
     def _reconnect(self, drop: LostStream) -> None:
         match reconnect.next_step(self._session.journal.capture, drop, self._tries):
             case NextStep.SUBSCRIBE:
-                self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask("SubscribeToTask"))
+                self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask(Operation.SUBSCRIBE))
             case NextStep.ASK:
-                self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask("GetTask"))
+                self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask(Operation.GET))
 
-    def _ask(self, operation: str) -> None:
+    def _ask(self, operation: Operation) -> None:
         self._waiting = None
         self._tries += 1
         if self.lost and self._watched is not None:

@@ -13,6 +13,8 @@ from textual.widgets import Static
 from inspector.session.journal import Journal
 from inspector.tui.tour import STOPS, Send, Step
 
+_TITLES, _STEPS = list(STOPS), list(STOPS.values())
+
 
 class Tour(Static, can_focus=True):
     """Leads through the stops: it requests that steps are shown and messages sent, and waits for their results."""
@@ -57,12 +59,12 @@ class Tour(Static, can_focus=True):
     @property
     def step(self) -> Step:
         """The step that is shown."""
-        return STOPS[self._stop].steps[self._step]
+        return _STEPS[self._stop][self._step]
 
     @property
     def _over(self) -> bool:
         """Whether this is the last step."""
-        return self._stop == len(STOPS) - 1 and self._step == len(STOPS[-1].steps) - 1
+        return self._stop == len(STOPS) - 1 and self._step == len(_STEPS[-1]) - 1
 
     @property
     def enter_hint(self) -> str:
@@ -80,7 +82,7 @@ class Tour(Static, can_focus=True):
         """Draw the position in the tour and the text, with the key that focuses the tour if it has no focus."""
         head = [("TOUR", "bold $bar")] if self.has_focus else [("f2", "$bar"), (" TOUR", "bold $text-soft")]
         number = (f" {self._stop + 1}/{len(STOPS)}  ", "$text-soft")
-        return Content.assemble(*head, number, (f"{STOPS[self._stop].title}  ", "bold"), self.step.say)
+        return Content.assemble(*head, number, (f"{_TITLES[self._stop]}  ", "bold"), self.step.say)
 
     def look(self) -> None:
         """Continue once the record that the step waits for is there and every call has ended."""
@@ -94,7 +96,7 @@ class Tour(Static, can_focus=True):
             self._advance()
 
     def _advance(self) -> None:
-        if self._step < len(STOPS[self._stop].steps) - 1:
+        if self._step < len(_STEPS[self._stop]) - 1:
             self._step += 1
             self._show(focused=self.has_focus)
         else:
