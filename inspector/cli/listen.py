@@ -32,9 +32,9 @@ from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.safe_json import dump
 from inspector.wire.receiver.delivery import NO_TLS
+from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Demand, Proof
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
-from inspector.wire.receiver.tunnels import tunnels
 
 _MARKS = {True: "+", False: "-", None: "?"}
 """How a check came out: good, bad, nothing to compare."""
@@ -112,7 +112,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
     await push.listen()
     for override in overrides:
         push.overrides.add(override)
-    push.relay.forward_to(given.forward or "")
+    push.relay.url = given.forward or ""
     stops = [on_signal(partial(deliveries.stop, number), number) for number in (signal.SIGINT, signal.SIGTERM)]
     with stops[0], stops[1]:
         hook = push.register(demand=demand, token=given.token or "")

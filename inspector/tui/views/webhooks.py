@@ -17,7 +17,6 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
 from inspector.session.push.attempts import chains, held_up
 from inspector.session.push.matching import reconcile
-from inspector.session.push.reachability import reachable
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
@@ -35,7 +34,8 @@ from inspector.tui.views import webhook_forms
 from inspector.tui.views.base import CallWanted
 from inspector.tui.views.records import RecordsView
 from inspector.tui.widgets.feed import Column, Feed
-from inspector.wire.receiver.tunnels import tunnels
+from inspector.wire.reach import reachable
+from inspector.wire.receiver.listen_address import tunnels
 
 COLUMNS = (
     Column("time", 8),
@@ -312,7 +312,7 @@ class WebhooksView(RecordsView):
         """Forward every delivery to a url that the user gives, or stop doing so."""
         relay = self.session.push.relay
         if relay.url:
-            relay.forward_to("")
+            relay.url = ""
             self.session.note("deliveries are not forwarded any more")
             return
         self.app.push_screen(
@@ -322,7 +322,7 @@ class WebhooksView(RecordsView):
     def _forward(self, values: Mapping[str, str] | None) -> None:
         if values is None:
             return
-        self.session.push.relay.forward_to(values["url"])
+        self.session.push.relay.url = values["url"]
         self.session.note(f"deliveries are forwarded to {values['url']}")
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
