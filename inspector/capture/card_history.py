@@ -1,4 +1,4 @@
-"""The cards that agents showed lately: the last versions of each, which one session leaves for the next to compare."""
+"""The last versions of the cards of recent agents, kept between sessions for comparison."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 
 MOST_VERSIONS = 5
-"""So many versions of one card are kept."""
+"""How many versions of one card are kept."""
 MOST_AGENTS = 100
-"""The cards of so many agents are kept."""
+"""Of how many agents cards are kept."""
 LARGEST = 16 * 2**20
 """Larger cards are not kept, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCard:
-    """A card as it was served, secrets masked, and when it was seen first and last, in seconds since 1970."""
+    """A card as it was served, with masked secrets, and when it was first and last seen, in seconds since 1970."""
 
     raw: bytes
     first: float
@@ -29,15 +29,12 @@ class SeenCard:
 
 
 def cards_folder() -> Path:
-    """Return where the cards are kept."""
+    """Return the folder of the cards."""
     return state_folder() / "cards"
 
 
 def seen_cards(url: str) -> list[SeenCard]:
-    """Return the versions that are kept of the card at a url without secrets, the one seen last first.
-
-    Raises `CaptureError` where they cannot be read.
-    """
+    """Return the kept versions of the card at a url without secrets, the last seen first; raises `CaptureError`."""
     try:
         files = [_read(path) for path in _versions(_folder_of(url))]
     except FileNotFoundError:
@@ -48,10 +45,7 @@ def seen_cards(url: str) -> list[SeenCard]:
 
 
 def keep_card(url: str, raw: bytes, at: float) -> None:
-    """Remember that a card, its secrets masked, was seen at a url without secrets.
-
-    Raises `CaptureError` where it cannot be written.
-    """
+    """Keep a card with masked secrets that was seen at a url without secrets; raises `CaptureError`."""
     if len(raw) > LARGEST:
         return
     folder = _folder_of(url)
@@ -75,13 +69,13 @@ def _folder_of(url: str) -> Path:
 
 
 def _versions(folder: Path) -> list[Path]:
-    """List the files that are ours, the one seen last first."""
+    """List the files of versions, the last seen first."""
     ours = [path for path in folder.iterdir() if path.suffix == ".json" and path.stem.isdigit()]
     return sorted(ours, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _read(path: Path) -> SeenCard | None:
-    """Read one version, None where another process has just removed it."""
+    """Read one version, None if another process has just removed it."""
     with suppress(FileNotFoundError):
         return SeenCard(path.read_bytes(), int(path.stem) / 1000, path.stat().st_mtime)
     return None

@@ -1,7 +1,7 @@
-"""The capture file: its tables, how it is made and opened, and how a record becomes a row and comes back.
+"""The capture file: its tables, making and opening it, and converting between records and rows.
 
-A capture is an SQLite database of version `VERSION`, known by its application id, its user version and tables that are
-word for word those below, so that nothing but plain rows is ever read from a file that somebody else made.
+A capture is an SQLite database with our application id, the user version `VERSION` and exactly the tables below, so
+that only plain rows are read from a foreign file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic_core import from_json, to_json
 
 from inspector import __version__
 from inspector.capture.private_files import CaptureError, claim, is_busy, private_folder, reason, remove
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import NOTHING, Kind, Record
 from inspector.findings.finding import Finding, Severity
 
 APPLICATION_ID = 0x41324163
@@ -30,7 +30,7 @@ COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, labe
 COLUMN_COUNT = 14
 
 WITH_NUL = "(instr(raw, x'00') OR instr(CAST(label AS BLOB), x'00'))"
-"""The records, few or none, whose texts SQLite does not compare to their ends; an index has them."""
+"""The records whose texts SQLite compares only up to a NUL; an index has them."""
 
 # `raw` stands last, so that a filter does not walk through its overflow pages. The order of an index's rows is
 # (its columns, seq), which is what `Capture.select` merges by.
@@ -52,18 +52,15 @@ this a capture of a few records would be half a megabyte."""
 _STATEMENTS_KEPT = 4
 """A statement that inserts a whole batch is large; more than a few are not worth their memory."""
 
-NOTHING: Mapping[str, Any] = {}
-"""The `meta` of a record that has none."""
-
 _TYPES = (int, float, str, int, str, str, str, str, str, str, int, str, str, bytes)
-"""What the values of a row are in Python, where no text needs bytes."""
+"""The Python types of a row, unless a text is stored as bytes."""
 _KINDS = {kind.value: kind for kind in Kind}
 
 Row = tuple[Any, ...]
 
 
 def make(path: Path) -> sqlite3.Connection:
-    """Make a new capture (0600) and return the connection that writes it, to be used by one thread at a time."""
+    """Make a new capture (0600) and return the connection that writes it, for one thread at a time."""
     private_folder(path.parent)
     claim(path)
     try:
@@ -81,7 +78,7 @@ def make(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path) -> sqlite3.Connection:
-    """Open a capture for reading only, after checking that it is one and that this program knows its format."""
+    """Open a capture for reading, after checking that it is one in a known format."""
     try:
         there = path.stat()
     except FileNotFoundError:
@@ -105,11 +102,8 @@ def read(path: Path) -> sqlite3.Connection:
 
 
 def read_again(path: Path) -> sqlite3.Connection:
-    """Open a capture that was opened before once more, for reading beside it."""
-    connection = _connect(path, "ro")
-    connection.execute("PRAGMA query_only=ON")
-    connection.execute("PRAGMA cell_size_check=ON")
-    return connection
+    """Open another connection to a capture that `read` has checked."""
+    return _connect(path, "ro")
 
 
 def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Connection:
@@ -120,25 +114,24 @@ def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Conn
         check_same_thread=False,
         cached_statements=cached_statements,
     )
-    # A file from elsewhere may hold functions in its tables that nobody may run.
+    # The tables of a foreign file may contain functions, which must not run.
     connection.execute("PRAGMA trusted_schema=OFF")
+    if mode == "ro":
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("PRAGMA cell_size_check=ON")
     return connection
 
 
 def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
-    """Run a query and return its rows; text that is not UTF-8, which a file from elsewhere may hold, is read too."""
+    """Run a query and return its rows; a foreign file may contain text that is not UTF-8."""
     try:
         return connection.execute(query, values).fetchall()
     except sqlite3.OperationalError as error:
-        # SQLite itself has no code for this one, because it does not look at the text.
+        # This error is Python's, so it has no SQLite error code.
         if hasattr(error, "sqlite_errorcode") or connection.text_factory is not str:
             raise
-        connection.text_factory = _leniently
+        connection.text_factory = lambda text: str(text, "utf-8", "replace")
         return connection.execute(query, values).fetchall()
-
-
-def _leniently(text: bytes) -> str:
-    return str(text, "utf-8", "replace")
 
 
 def _lay_out(connection: sqlite3.Connection, path: Path) -> None:
@@ -158,8 +151,6 @@ def _lay_out(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA query_only=ON")
-    connection.execute("PRAGMA cell_size_check=ON")
     if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
         raise CaptureError(f"{path} is not a capture of a2a-inspect.")
     version = _number(connection, "PRAGMA user_version")
@@ -177,17 +168,17 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise CaptureError(f"{path} is not a capture of a2a-inspect: its tables are not those of one.")
     if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
         raise CaptureError(f"{path} is not a capture of a2a-inspect: it does not say what wrote it.")
-    # Asked for together they would be looked for from the first record to the last.
+    # One SELECT of both would scan the table.
     first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
     if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
         raise CaptureError(f"{path} is damaged: records are missing from it.")
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     if mode != "wal":
-        # SQLite itself takes a last page that was cut for a whole one.
+        # SQLite does not notice a truncated last page.
         if path.stat().st_size < _number(connection, "PRAGMA page_count") * _number(connection, "PRAGMA page_size"):
             raise CaptureError(f"{path} is damaged: it is truncated.")
-        # Kept for as long as it is open, the shared lock of a read shows others that it is in use (`places.prune`);
-        # with a write-ahead log SQLite holds that lock anyway.
+        # The shared lock of an open read shows other processes that the file is in use (`paths.prune`); with a
+        # write-ahead log SQLite holds that lock anyway.
         connection.execute("BEGIN")
         connection.execute("SELECT 1 FROM meta").fetchall()
 
@@ -197,32 +188,19 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 def row_of(record: Record) -> Row:
-    """Return a record as the values of `COLUMNS`."""
-    return (
-        record.seq,
-        record.at,
-        str(record.kind),
-        record.exchange,
-        record.operation,
-        record.event,
-        record.task,
-        record.context,
-        record.state,
-        record.label,
-        record.size,
-        _meta_text(record.meta) if record.meta else "",
-        _findings_text(record.findings) if record.findings else "",
-        record.raw,
-    )
+    """Return a record as the values of `COLUMNS`, which have the order of its members except for the last three."""
+    meta = _meta_text(record.meta) if record.meta else ""
+    findings = _findings_text(record.findings) if record.findings else ""
+    return (*record[:2], str(record.kind), *record[3:11], meta, findings, record.raw)
 
 
 def storable(row: Row) -> Row:
-    """Return a row whose texts with lone surrogates, which UTF-8 does not have, are bytes that `record_of` reads."""
+    """Return a row with texts that UTF-8 cannot encode (lone surrogates) as bytes, which `record_of` reads."""
     return tuple(storable_text(value) if isinstance(value, str) else value for value in row)
 
 
 def storable_text(text: str) -> str | bytes:
-    """Return a text as it stands in a row: bytes where UTF-8 does not have it."""
+    """Return a text as it is stored: bytes if UTF-8 cannot encode it."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -231,7 +209,7 @@ def storable_text(text: str) -> str | bytes:
 
 
 def record_of(row: Row) -> Record:
-    """Return the record of a row; a row that no capture of ours can hold becomes a note that says so."""
+    """Return the record of a row; a row that this program cannot have written becomes a note."""
     if tuple(map(type, row)) == _TYPES:  # as nearly all are
         seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw = row
         if not meta and not findings and kind in _KINDS:
@@ -239,35 +217,18 @@ def record_of(row: Row) -> Record:
             return Record(seq, at, kind, exchange, operation, event, task, context, state, label, size, raw)
     try:
         seq, at, kind, exchange, *texts, size, meta, findings, raw = row
-        operation, event, task, context, state, label = (_as_text(text) for text in texts)
-        return Record(
-            seq=seq,
-            at=float(at),
-            kind=Kind(kind),
-            exchange=int(exchange),
-            operation=operation,
-            event=event,
-            task=task,
-            context=context,
-            state=state,
-            label=label,
-            size=int(size),
-            raw=bytes(raw) if isinstance(raw, bytes) else str(raw).encode(),
-            meta=_meta_of(meta) if meta else NOTHING,
-            findings=_findings_of(findings) if findings else (),
-        )
+        operation, event, task, context, state, label = map(_as_text, texts)
+        at, kind, exchange, size = float(at), Kind(kind), int(exchange), int(size)
+        raw = raw if isinstance(raw, bytes) else str(raw).encode()
+        meta, found = _meta_of(meta) if meta else NOTHING, _findings_of(findings) if findings else ()
+        return Record(seq, at, kind, exchange, operation, event, task, context, state, label, size, raw, meta, found)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        return Record(
-            seq=row[0],
-            at=0.0,
-            kind=Kind.NOTE,
-            event="unreadable",
-            label=f"This record of the capture file cannot be read: {type(error).__name__}: {error}"[:200],
-        )
+        said = f"This record of the capture file cannot be read: {type(error).__name__}: {error}"[:200]
+        return Record(row[0], 0.0, Kind.NOTE, event="unreadable", label=said)
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
-    """Write `meta` as JSON; what JSON cannot hold is named in it, because a record is never refused."""
+    """Write `meta` as JSON, or an error message if JSON cannot represent it: records are never refused."""
     with contextlib.suppress(ValueError):  # lone surrogates, which UTF-8 does not have
         return str(to_json(meta, fallback=_plain), "utf-8")  # a third of the time of `json.dumps`
     try:

@@ -1,4 +1,4 @@
-"""Files that only their owner may read, and sentences about what went wrong with them."""
+"""Files that only their owner may read, and messages about their errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 COMPANIONS = ("-wal", "-shm", "-journal")
-"""What SQLite appends to a database's name for the files that it keeps beside it."""
+"""The suffixes of the files that SQLite keeps beside a database."""
 
 _REASONS = {
     errno.EACCES: "no permission",
@@ -45,12 +45,12 @@ class CaptureError(Exception):
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Tell whether another connection holds a lock that was asked for."""
+    """Return whether an error means that another connection holds a lock."""
     return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
 
 
 def reason(error: Exception) -> str:
-    """Say in a few words why a file could not be used."""
+    """Return in a few words why a file could not be used."""
     if isinstance(error, OSError):
         return _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
     if isinstance(error, sqlite3.Error):
@@ -61,12 +61,12 @@ def reason(error: Exception) -> str:
 
 
 def companions(path: Path) -> list[Path]:
-    """List where SQLite keeps its own files beside a database, whether they exist or not."""
+    """List the paths of SQLite's own files beside a database, whether they exist or not."""
     return [path.with_name(path.name + ending) for ending in COMPANIONS]
 
 
 def remove(path: Path) -> None:
-    """Delete a capture and what SQLite keeps beside it."""
+    """Delete a capture and SQLite's files beside it."""
     for file in (path, *companions(path)):
         file.unlink(missing_ok=True)
 
@@ -82,7 +82,7 @@ def private_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file, 0600, so that at every moment the whole old or the whole new one is there; raises `OSError`."""
+    """Write a file (0600) atomically; raises `OSError`."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -97,7 +97,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def claim(path: Path) -> None:
-    """Make an empty file, 0600, or take over one that is empty; never follow a link, never touch other content."""
+    """Make an empty file (0600), or use an existing empty one; links and files with content are refused."""
     try:
         _refuse_taken(path)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -111,7 +111,7 @@ def claim(path: Path) -> None:
 
 
 def _refuse_taken(path: Path) -> None:
-    # Looked at by name, not by opening it: closing a file drops the locks that SQLite may hold on it in this process.
+    # Checked without opening it: closing a file drops the locks that SQLite may hold on it in this process.
     if any(os.path.lexists(companion) for companion in companions(path)):
         raise CaptureError(f"The capture {path} exists already, or another left files of its name behind.")
     try:

@@ -1,7 +1,7 @@
-"""The filter: a line of words that a person types, read into a query that SQLite and Python answer alike.
+"""Parse the filter line into a query that SQLite and Python evaluate alike.
 
 `kind:artifact task:59f8 state:failed gap>2s size>10k finding:error op:SendMessage "text" -kind:keepalive`: a record
-is a hit when every word holds, and one behind `-` does not.
+matches if it meets every condition, and none that begins with `-`.
 """
 
 from __future__ import annotations
@@ -34,27 +34,29 @@ _COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operat
 
 _AHEAD = re.compile(r"([A-Za-z]+)(:|>=|<=|>|<|=)")
 _NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([A-Za-z]*)")
+_VALUE = re.compile(r'"((?:[^"\\]|\\.)*+)"|(?!")\S*', re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 SOURCE = """(
     SELECT record.*, record.at - before.at AS gap
     FROM record LEFT JOIN record AS before ON before.seq = record.seq - 1
 ) AS found"""
-"""What a query is asked of: the records with their gaps; SQLite leaves the join out where nobody asks for the gap."""
+"""The table of a query: records with their gaps; SQLite omits the join if no condition needs the gap."""
 
 Sql: TypeAlias = tuple[str, list[Any]]
 
 
 class Around(NamedTuple):
-    """What a record does not know itself: when the capture began, and when the record before it came, if one did."""
+    """The times that a record does not contain: of the start of the capture, and of the record before, if any."""
 
     began: float
     before: float | None
 
 
 class Looked(NamedTuple):
-    """What is known before records are looked at: when the capture began, and whether `WITH_NUL` is among them.
+    """Facts that make a search fast: when the capture began, and whether records `WITH_NUL` are among the searched.
 
-    `label` is one that many of them have, or `""`: where it is no hit, it is none in any of them.
+    `label` is a label that many of them have, or `""`: it is compared with the text once.
     """
 
     began: float
@@ -63,7 +65,7 @@ class Looked(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """Why a line is no filter: the position of what is wrong, and a sentence."""
+    """Why a line is not a filter: the position of the mistake, and a sentence."""
 
     position: int
     sentence: str
@@ -89,13 +91,13 @@ class Word:
         return (f"NOT coalesce({test}, 0)" if self.negated else f"({test})"), values
 
     def holds(self, record: Record, around: Around) -> bool:
-        """Say whether the condition holds for a record."""
+        """Return whether the condition holds for a record."""
         return _KEYS[self.key].holds(self, record, around) is not self.negated
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Words that all have to hold; `str` gives a line that reads as the same query."""
+    """Conditions that all have to hold; `str` returns a line that is parsed as the same query."""
 
     words: tuple[Word, ...]
 
@@ -112,12 +114,12 @@ class Query:
         return " AND ".join(tests), values
 
     def holds(self, record: Record, around: Around) -> bool:
-        """Say whether a record is a hit."""
+        """Return whether a record matches."""
         return all(word.holds(record, around) for word in self.words)
 
 
 class _Key(NamedTuple):
-    """What a key takes, and what its words mean; `numbers` are the units of what is compared, None for a text."""
+    """A key of the filter: an example value, and how its conditions are evaluated; `numbers` has the units, if any."""
 
     example: str
     numbers: Mapping[str, float] | None
@@ -126,7 +128,7 @@ class _Key(NamedTuple):
 
 
 def _amount(word: Word) -> float | None:
-    """Return the number of a word in seconds or bytes, None where it has none or a unit that its key does not know."""
+    """Return the number of a word in seconds or bytes, None without a number or with an unknown unit."""
     number = _NUMBER.fullmatch(word.value)
     factor = (_KEYS[word.key].numbers or {}).get(number[2].lower()) if number else None
     return None if number is None or factor is None else float(number[1]) * factor
@@ -140,7 +142,7 @@ def _number(
     *,
     since_began: bool = False,
 ) -> _Key:
-    """Return the key of a number: `column` is the SQL of what `read` gives."""
+    """Return the key of a number: `column` is the SQL of what `read` returns."""
 
     def sql(word: Word, looked: Looked) -> Sql:
         sign = "=" if word.relation == ":" else word.relation
@@ -161,7 +163,7 @@ def _seconds(record: Record, _: Around) -> float | None:
 
 
 def _beginning(column: str, read: Callable[[Record], str], example: str) -> _Key:
-    """Return the key of an id, of which the beginning is enough."""
+    """Return the key of an id that is matched by its beginning."""
 
     def sql(word: Word, _: Looked) -> Sql:
         value = _bytes(word.value)
@@ -175,12 +177,8 @@ def _bytes(text: str) -> bytes:
 
 
 def _folded(column: str) -> str:
-    """Return the SQL of a column's bytes with ASCII letters made small, as `bytes.lower` makes them."""
+    """Return the SQL of a column's bytes with ASCII letters in lower case, like `bytes.lower`."""
     return f"CAST(lower(CAST({column} AS TEXT)) AS BLOB)"
-
-
-def _operation_sql(word: Word, _: Looked) -> Sql:
-    return "substr(operation, 1, ?) = ? COLLATE NOCASE", [len(word.value), storable_text(word.value)]
 
 
 def _states(word: Word) -> tuple[str, str]:
@@ -198,7 +196,7 @@ def _finding_sql(word: Word, _: Looked) -> Sql:
 
 
 def _found(word: Word) -> tuple[str, int]:
-    """Return what a finding has to have, and at which place of its row: a rule, a severity, or anything."""
+    """Return the rule or severity that is searched (`""` for any finding), and its position in a stored finding."""
     value = word.value.lower()
     if value == "any":
         return "", 0
@@ -259,7 +257,10 @@ _KEYS: dict[str, _Key] = {
     "op": _Key(
         "SendMessage",
         None,
-        _operation_sql,
+        lambda word, _: (
+            "substr(operation, 1, ?) = ? COLLATE NOCASE",
+            [len(word.value), storable_text(word.value)],
+        ),
         lambda word, record, _: _bytes(record.operation).lower().startswith(_bytes(word.value).lower()),
     ),
     "finding": _Key("error", None, _finding_sql, _finding_holds),
@@ -286,32 +287,26 @@ NAMES = tuple(key for key in _KEYS if key)
 
 
 class _MistakeError(Exception):
-    def __init__(self, position: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.mistake = Mistake(position, sentence)
+    """Raised with the position and the sentence of a `Mistake`."""
 
 
 def parse(line: str) -> Query | Mistake:
-    """Read a filter; an empty one is a query that every record answers."""
+    """Parse a filter; an empty one matches every record."""
     if len(line) > LENGTH:
         return Mistake(LENGTH, f"A filter has at most {LENGTH} characters.")
     words: list[Word] = []
-    position = 0
+    rest = line.lstrip()
     try:
-        while (position := _past_space(line, position)) < len(line):
+        while rest:
+            position = len(line) - len(rest)
             if len(words) == WORDS:
                 return Mistake(position, f"A filter has at most {WORDS} words.")
-            word, position = _word(line, position)
+            word, end = _word(line, position)
             words.append(word)
+            rest = line[end:].lstrip()
     except _MistakeError as error:
-        return error.mistake
+        return Mistake(*error.args)
     return Query(tuple(words))
-
-
-def _past_space(line: str, position: int) -> int:
-    while position < len(line) and line[position].isspace():
-        position += 1
-    return position
 
 
 def _word(line: str, start: int) -> tuple[Word, int]:
@@ -334,20 +329,10 @@ def _word(line: str, start: int) -> tuple[Word, int]:
 
 def _value(line: str, position: int) -> tuple[str, int]:
     """Return a value, in quotes or up to a space, and where it ends."""
-    if line[position : position + 1] != '"':
-        end = position
-        while end < len(line) and not line[end].isspace():
-            end += 1
-        return line[position:end], end
-    letters: list[str] = []
-    at = position + 1
-    while at < len(line) and line[at] != '"':
-        at += line[at] == "\\" and at + 1 < len(line)
-        letters.append(line[at])
-        at += 1
-    if at >= len(line):
+    found = _VALUE.match(line, position)
+    if found is None:
         raise _MistakeError(position, "A quote is missing at the end of the text.")
-    return "".join(letters), at + 1
+    return (found[0] if found[1] is None else _ESCAPE.sub(r"\1", found[1])), found.end()
 
 
 def _check(word: Word, start: int, position: int) -> None:
@@ -364,14 +349,14 @@ def _check(word: Word, start: int, position: int) -> None:
 
 
 class Completion(NamedTuple):
-    """Where the word that is being typed begins, and what it may become."""
+    """Where the word that is being typed begins, and its completions."""
 
     start: int
     choices: tuple[str, ...]
 
 
 def complete(line: str, seen: Mapping[str, Sequence[str]]) -> Completion:
-    """Say what may stand in the place of the last word; `seen` has the values to offer for a key."""
+    """Return the completions of the last word; `seen` has the values to offer for a key."""
     start = max((index + 1 for index, letter in enumerate(line) if letter.isspace()), default=0)
     start += line[start : start + 1] == "-"
     typed = line[start:]

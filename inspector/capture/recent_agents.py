@@ -1,4 +1,4 @@
-"""The agents that were inspected lately: a small JSON file that one session leaves for the next."""
+"""The recently inspected agents, kept between sessions in a small JSON file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.capture.private_files import CaptureError, private_folder, reason
 from inspector.capture.redaction import Redactor
 
 MOST = 20
-"""So many agents are remembered."""
+"""How many agents are remembered."""
 
 _LONGEST_TEXT = 200
 _LARGEST_FILE = 2**20
@@ -20,9 +20,9 @@ _LARGEST_FILE = 2**20
 
 @dataclass(frozen=True, slots=True)
 class RecentAgent:
-    """An agent as it was last met.
+    """An agent at its last connection.
 
-    `url` is without secrets, `name` as the card has it (hostile text), `generation` is `0.3`, `1.0` and the like,
+    `url` is without secrets, `name` as on the card (hostile text), `generation` is `0.3`, `1.0` and the like,
     `last_seen` is in seconds since 1970.
     """
 
@@ -33,19 +33,19 @@ class RecentAgent:
 
 
 class RecentAgents(NamedTuple):
-    """What was remembered, newest first, and, when the file cannot be read, a sentence that says why."""
+    """The remembered agents, newest first, and why the file cannot be read, if so."""
 
     agents: list[RecentAgent]
     problem: str = ""
 
 
 def recent_path() -> Path:
-    """Return where the list is kept."""
+    """Return the path of the list."""
     return state_folder() / "recent.json"
 
 
 def load() -> RecentAgents:
-    """Read the list; no file is an empty list, a file that is no such list is an empty one with the reason."""
+    """Read the list; it is empty without a file, and if the file is not valid, with the reason."""
     path = recent_path()
     try:
         with path.open("rb") as file:
@@ -62,10 +62,9 @@ def load() -> RecentAgents:
 
 
 def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
-    """Put an agent first in the list, in place of an older entry of its url; return a sentence if that failed, or "".
+    """Put an agent first in the list, instead of an older entry with its url; return an error message, or "".
 
-    Secrets are masked, those too that the redactor knows. A broken list is kept beside the new one, with `.broken`
-    behind its name.
+    Secrets are masked, including those of the redactor. An invalid list is kept with `.broken` appended to its name.
     """
     path = recent_path()
     agents, problem = load()

@@ -1,4 +1,4 @@
-"""The record: one fact that crossed a wire, or one that the session stated, never changed afterwards."""
+"""The record: one immutable fact, something that was sent or received or a note of the session."""
 
 from __future__ import annotations
 
@@ -37,20 +37,19 @@ class Kind(StrEnum):
     END = "end"
     """How an exchange ended: `meta` has `how`, `events`, `bytes`, `seconds`; on failure `whose`, `seen`, `hint`."""
     DELIVERY = "delivery"
-    """One request at the webhook receiver, refused or not: head, verdict and answer in `meta`, body in `raw`."""
+    """One request at the webhook receiver, refused or not: head, verdict and response in `meta`, body in `raw`."""
     NOTE = "note"
-    """What the session itself did or saw (connected, push on, a failure without an exchange)."""
+    """An action or observation of the session itself (connected, push on, a failure without an exchange)."""
 
 
 class Record(NamedTuple):
     """One fact; a named tuple, because a busy stream makes tens of thousands of them a second.
 
-    `seq` counts from 1 without gaps; `at` is in seconds since 1970, never falling within a capture; `exchange` is the
-    `seq` of the request that opened the exchange, 0 for a fact outside of any; `operation` is the 1.0 name;
-    `event` says what the payload is (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable`, ``);
-    `task`, `context` and `state` are as the payload has them, state under its 1.0 name; `label` is one line about
-    the payload and, like `raw` and `meta`, may hold anything that an agent sent; `size` is the bytes on the wire;
-    `raw` is those bytes with secrets masked.
+    `seq` counts from 1 without gaps; `at` is in seconds since 1970 and never falls within a capture; `exchange` is the
+    `seq` of the request that opened the exchange, 0 for none; `operation` is the 1.0 name; `event` is the kind of the
+    payload (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable`, ``); `task`, `context` and `state`
+    (under its 1.0 name) are those of the payload; `label` describes it in one line and, like `raw` and `meta`, may
+    contain hostile text; `size` is the number of bytes on the wire, `raw` those bytes with masked secrets.
     """
 
     seq: int

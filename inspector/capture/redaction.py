@@ -1,7 +1,7 @@
-"""Redaction: secrets are masked before anything is recorded, so that no record, export or log can hold one.
+"""Redaction: secrets are masked before anything is recorded, so that no record, export or log contains one.
 
-Known secrets (`Redactor.add`) are masked wherever they stand and however JSON or a URL spells them; unknown ones where
-their place says what they are: headers by name, query parameters and members by name, userinfo.
+Known secrets (`Redactor.add`) are masked everywhere, in every spelling of JSON and URLs. Unknown ones are masked by
+their place: headers, query parameters and members by name, userinfo.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus, unquote_plus
 
 MASK = "****"
-"""What stands for a secret, in text and in bytes alike."""
+"""The replacement of a secret, in text and in bytes."""
 
 _MASK = MASK.encode()
 _SHORTEST = 4
 _SHORT = 256
 _REMEMBERED = 1024
-"""Of how many texts, headers and urls, no longer than that many characters, it is remembered what is left of them."""
+"""The results of masking so many texts, headers and urls, up to so many characters long, are cached."""
 _LITERALS = ("true", "false", "null")
 """Masking one of these, or a part of it, would only break JSON."""
 
@@ -46,14 +46,14 @@ _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n
 
 _MEMBERS = b"access_token|refresh_token|client_secret|password"
 _MEMBER_MARKS = {ord("_"): (b"_token", b"client_secret"), ord("w"): (b"password",)}
-"""Words without which no such member is there, each under a byte of its own: a byte is found ten times faster."""
+"""Words that every such member contains, by one byte of them: searching a byte is ten times faster."""
 _PUSH_MEMBERS = b"token|credentials"
 _PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
-"""How generations call the member that holds one; the capability, which ends in an s, is not meant."""
+"""The names of members that hold a push configuration; the name of the capability, which ends in `s`, is not one."""
 
 
 class Redactor:
-    """Masks the secrets that it was told of, and those that their place gives away; `known` counts the former."""
+    """Masks known secrets, and values whose place shows that they are secrets; `known` counts the former."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: dict[str, list[str]] = {}
@@ -62,23 +62,23 @@ class Redactor:
         self._prepare()
 
     def add(self, secret: str) -> None:
-        """Mask this secret from now on; one shorter than four characters stays, it would mask half of everything."""
+        """Mask this secret from now on, unless it is shorter than four characters."""
         if self._take(secret):
             self._prepare()
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """Mask the values of headers that carry secrets, down to the scheme word, and known secrets in all others."""
-        return tuple((name, self._header(name, value)) for name, value in pairs)
-
-    def _header(self, name: str, value: str) -> str:
-        return (self._short_header if len(value) <= _SHORT else self._masked_header)(name, value)
+        """Mask the values of headers with secrets, except for the scheme, and known secrets in the others."""
+        return tuple(
+            (name, (self._short_header if len(value) <= _SHORT else self._masked_header)(name, value))
+            for name, value in pairs
+        )
 
     def url(self, url: str) -> str:
-        """Mask userinfo, the values of parameters whose names speak of secrets, and known secrets."""
+        """Mask userinfo, known secrets, and the values of parameters with names of secrets."""
         return self._short_url(url) if len(url) <= _SHORT else self._masked_url(url)
 
     def text(self, text: str) -> str:
-        """Mask known secrets in a text, and what `url` masks in the URLs that stand in it."""
+        """Mask known secrets in a text, and secrets in its URLs."""
         return self._short_text(text) if len(text) <= _SHORT else self._masked_text(text)
 
     def _masked_url(self, url: str) -> str:
@@ -89,10 +89,10 @@ class Redactor:
         return _URL.sub(lambda found: self.url(found[0]), text) if "://" in text else text
 
     def body(self, raw: bytes, *, push: bool = False) -> bytes:
-        """Mask known secrets and members that hold secrets, leaving all other bytes as they are and JSON valid.
+        """Mask known secrets and members with secrets; other bytes stay as they are and JSON stays valid.
 
-        `token` and `credentials` are masked in a body that has a push notification config in it, which it shows by
-        that word, or which the caller knows (`push`): 1.0 sends the config bare.
+        `token` and `credentials` are masked in a body with a push configuration: it contains that word, or the caller
+        knows (`push`), because 1.0 sends the configuration without a wrapper.
         """
         if self._forms and _may_hold(raw, self._forms):
             raw = self._words().sub(_mask_found, raw)
@@ -110,7 +110,7 @@ class Redactor:
 
     def _prepare(self) -> None:
         self.known = len(self._secrets)
-        # The longest first, so that a secret which begins like another one goes as a whole.
+        # The longest first, so that a secret which begins with another one is masked completely.
         secrets = sorted(self._secrets, key=len, reverse=True)
         numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]
         others = [secret for secret in secrets if not _NUMERIC.fullmatch(secret)]
@@ -118,11 +118,11 @@ class Redactor:
         self._texts = [form for secret in secrets for form in spellings[secret]]
         self._forms = [_encode(form) for secret in others for form in spellings[secret]]
         self._numbers = [_encode(secret) for secret in numeric]
-        # Ids, urls, headers and the words of a verdict come again and again, and mean the same until the next secret.
+        # Ids, urls, headers and the words of a verdict are often repeated, with the same result until the next secret.
         self._short_text = functools.lru_cache(_REMEMBERED)(self._masked_text)
         self._short_header = functools.lru_cache(_REMEMBERED)(self._masked_header)
         self._short_url = functools.lru_cache(_REMEMBERED)(self._masked_url)
-        # Compiled when a secret is first met, which for most of them is never.
+        # Compiled on first use: most secrets never appear.
         self._words = functools.cache(lambda: _any_of(others, spellings))
         self._digits = functools.cache(lambda: _any_of(numeric, spellings))
 
@@ -141,7 +141,7 @@ class Redactor:
         return text
 
     def _mask_numeric(self, found: re.Match[bytes]) -> bytes:
-        """Mask secrets that could be a number: in a string they are cut out, a bare number goes as a whole."""
+        """Mask secrets that could be a number: a part of a string, or a whole number."""
         token = found[0]
         if token.startswith(b'"'):
             return self._digits().sub(_mask_found, token)
@@ -149,7 +149,7 @@ class Redactor:
 
 
 def _may_hold(raw: bytes, forms: list[bytes]) -> bool:
-    """Tell whether one of the forms is in the bytes, or escapes are that could spell one in another way."""
+    """Return whether the bytes contain one of the forms, or escapes that could spell one."""
     return _holds(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
 
 
@@ -172,7 +172,7 @@ def _encode(text: str) -> bytes:
 
 
 def _spellings(secret: str) -> list[str]:
-    """List how a secret is usually written: as it is, in JSON, and in a URL; the longest first."""
+    """List the usual spellings of a secret: plain, in JSON and in a URL; the longest first."""
     quoted = quote(secret, safe="", errors="surrogatepass")
     escaped = json.dumps(secret)[1:-1]
     forms = {
@@ -188,7 +188,7 @@ def _spellings(secret: str) -> list[str]:
 
 
 def _any_of(secrets: list[str], spellings: dict[str, list[str]]) -> re.Pattern[bytes]:
-    """Match these secrets in their usual spellings, and in all those that JSON allows, character by character."""
+    """Match these secrets in their usual spellings, and in all those that JSON allows for each character."""
     ways: list[bytes] = []
     for secret in secrets:
         ways += (re.escape(_encode(form)) for form in spellings[secret])
@@ -206,7 +206,7 @@ def _character_pattern(character: str) -> bytes:
 
 
 def _mask_found(found: re.Match[bytes]) -> bytes:
-    r"""Mask what was found, but for the end of a JSON escape that begins before it: `\nsecret` keeps its `n`."""
+    r"""Mask a match, except for the end of a JSON escape that begins before it: `\nsecret` keeps its `n`."""
     raw, start = found.string, found.start()
     backslash = raw.rfind(b"\\", max(0, start - 5), start)
     escape = _ESCAPE.match(raw, backslash) if backslash >= 0 else None
@@ -218,7 +218,7 @@ def _mask_found(found: re.Match[bytes]) -> bytes:
 
 
 def _begins_escape(raw: bytes, backslash: int) -> bool:
-    """Tell whether a backslash is not itself escaped by one before it."""
+    """Return whether a backslash is not escaped itself."""
     before = backslash
     while before >= 0 and raw[before] == 0x5C:
         before -= 1

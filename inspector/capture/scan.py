@@ -1,4 +1,4 @@
-"""Looking for the hits of a query in the file, several slices of it at once, on connections of their own."""
+"""Search the capture file for the hits of a query, several slices at once on separate connections."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from inspector.capture.file_format import WITH_NUL
 from inspector.capture.query import SOURCE, Looked, Query
 
 SEARCH_SECONDS = 0.008
-"""How long a page of a search should take, so that whoever searches between other things holds none of them up."""
+"""How long a page of a search should take, so that the caller stays responsive."""
 SEARCH_FIRST = 1_000
-"""How many records the first page of a search looks at."""
+"""How many records the first page of a search covers."""
 _SLICE_SECONDS = 0.015
-"""How long a thread should look before it says what it has found: handing slices over takes time as well."""
+"""How long a thread should search before it returns its hits: starting a slice takes time as well."""
 _MOST_AT_ONCE = 4
 _WITH_NUL = f"SELECT 1 FROM record INDEXED BY record_with_nul WHERE seq > ? AND seq <= ? AND {WITH_NUL} LIMIT 1"  # noqa: S608
 
@@ -34,14 +34,14 @@ class Page(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The hits of a slice, and how many seconds it took to find them."""
+    """The hits of a slice, and how many seconds the search took."""
 
     hits: list[int]
     seconds: float
 
 
 def find(connection: sqlite3.Connection, query: Query, began: float, after: int, through: int) -> Found:
-    """Return the hits behind `after` up to `through`; `began` is when the capture began."""
+    """Return the hits after `after` up to `through`; `began` is when the capture began."""
     started = time.perf_counter()
     where, values = query.sql(_look(connection, began, after, through))
     statement = f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq"  # noqa: S608 - constants
@@ -50,7 +50,7 @@ def find(connection: sqlite3.Connection, query: Query, began: float, after: int,
 
 
 def _look(connection: sqlite3.Connection, began: float, after: int, through: int) -> Looked:
-    """Find out what makes a search of these records quick."""
+    """Collect facts that make a search of these records fast."""
     odd = file_format.fetch(connection, _WITH_NUL, [after, through])
     labels = file_format.fetch(connection, "SELECT label FROM record WHERE seq = ?", [(after + through + 1) // 2])
     label = labels[0][0] if labels else ""
@@ -58,9 +58,9 @@ def _look(connection: sqlite3.Connection, began: float, after: int, through: int
 
 
 class Scanner:
-    """Searches slices of a capture in threads, for SQLite lets others work while it looks: a thread a core, up to four.
+    """Searches slices of a capture in threads, one for each core, up to four; SQLite releases the GIL meanwhile.
 
-    `at_once` is how many slices it works on at the same time.
+    `at_once` is the number of slices that are searched at the same time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,9 +71,9 @@ class Scanner:
         self._opened: list[sqlite3.Connection] = []
 
     def pages(self, query: Query, began: float, after: int, last: int) -> Iterator[Page]:
-        """Look for the hits behind `after` up to `last`: the next slices are looked at while one is taken in.
+        """Search the records after `after` up to `last`; the next slices are searched while a page is processed.
 
-        A page that threads have yet to fill is empty, and goes no further than the one before. Raises `sqlite3.Error`.
+        While the threads have found nothing, pages are empty and repeat the last position. Raises `sqlite3.Error`.
         """
         waiting: deque[tuple[int, Future[Found]]] = deque()
         count, taken = SEARCH_FIRST, after
@@ -110,12 +110,12 @@ class Scanner:
             self._idle.put(connection)
 
     def close(self) -> None:
-        """Give up what is not begun, wait for the rest and let go of the file."""
+        """Cancel the slices that were not begun, wait for the others and close the file."""
         self._threads.shutdown(cancel_futures=True)
         for connection in self._opened:
             connection.close()
 
 
 def next_count(count: int, seconds: float, wanted: float) -> int:
-    """Return how many records to look at next, after so many took some seconds, for it to take the wanted ones."""
+    """Return how many records to search next in `wanted` seconds, if `count` of them took `seconds`."""
     return max(1, min(count * 2, int(count * wanted / max(seconds, 1e-6))))

@@ -1,4 +1,4 @@
-"""The capture: an append-only store of records in one SQLite file, written by one thread of its own."""
+"""The capture: an append-only store of records in one SQLite file, which a thread writes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import file_format
-from inspector.capture.file_format import COLUMNS, Row, record_of, storable_text
+from inspector.capture.file_format import COLUMNS, Row, fetch, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Around, Query
 from inspector.capture.records import EMPTY, NOTHING, Kind, Payload, Record
@@ -22,31 +21,31 @@ from inspector.findings.finding import Finding
 
 RECENT_COUNT = 2_048
 RECENT_BYTES = 32 * 2**20
-"""Records that are in the file stay in memory as well while they are among the newest so many, or so many bytes."""
+"""How many of the newest records stay in memory after they were written, and how many bytes of them."""
 
 READ_COUNT = 2_048
 READ_BYTES = 16 * 2**20
-"""Records that were read from the file are kept up to so many, or so many bytes."""
+"""How many records that were read from the file are kept in memory, and how many bytes of them."""
 
 _RECORD_BYTES = 600
-"""About what a record takes in memory beside its bytes and its text."""
+"""About how much memory a record needs beside its bytes and its text."""
 _SHARED_TEXTS = 4_096
 _SHARED_LENGTH = 256
-"""Equal texts up to this length are one object, of up to so many different texts."""
+"""Up to so many different texts, up to this length, are stored once."""
 
 _SEARCH_ALONE = 20_000
-"""Up to so many records in the file are searched without the help of other threads."""
+"""Up to so many records in the file are searched without other threads."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
 class Capture:
-    """An append-only sequence of records that lives in a file, its newest part in memory too.
+    """An append-only sequence of records in a file; the newest are in memory, too.
 
-    `append` never waits for the disk: a thread commits what was appended within about 0.2 s. All methods belong to
-    one thread. `get`, `slice` and `select` see every record at once, committed or not, and raise `CaptureError` with
-    a sentence when the file cannot be read. `meta` goes through JSON: tuples come back as lists.
+    `append` never waits for the disk: a thread commits the records within about 0.2 s. All methods have to be called by
+    one thread. `get`, `slice` and `select` return committed and uncommitted records, and raise `CaptureError` if the
+    file cannot be read. `meta` is stored as JSON: tuples become lists.
     """
 
     def __init__(self, path: Path, reader: sqlite3.Connection, writer: Writer | None, last: int) -> None:
@@ -56,7 +55,7 @@ class Capture:
         self._closed = False
         self._last = last
         self._at = 0.0
-        # The newest records, `_floor` to `_last` without a gap; what is older is in the file, or lost.
+        # The newest records, `_floor` to `_last` without a gap; older ones are in the file, or lost.
         self._recent: dict[int, Record] = {}
         self._recent_bytes = 0
         self._floor = last + 1
@@ -68,7 +67,7 @@ class Capture:
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Make a new capture at `path` (0600, missing folders 0700) that can be appended to."""
+        """Make a new capture at `path` (0600, missing folders 0700) for appending."""
         connection = file_format.make(path)
         try:
             reader = file_format.read(path)
@@ -79,10 +78,7 @@ class Capture:
 
     @classmethod
     def open(cls, path: Path, check: Callable[[Record], Record] | None = None) -> Self:
-        """Open an existing capture for reading, as it is at this moment.
-
-        Every record that is read goes through `check`, which may return another in its place.
-        """
+        """Open an existing capture for reading the records that it has now; `check` may replace each record."""
         reader = file_format.read(path)
         try:
             (last,) = reader.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
@@ -110,12 +106,14 @@ class Capture:
         meta: Mapping[str, Any] = NOTHING,
         findings: Sequence[Finding] = (),
     ) -> list[Record]:
-        """Append one record for each payload; they have everything but number, size and bytes in common.
+        """Append one record for each payload; the records differ in number, size and bytes only.
 
         `meta` must not be changed afterwards. `at` is raised to the time of the record before if it is lower. A request
-        outside of an exchange opens an exchange of its own.
+        without an exchange opens a new one.
         """
-        writer = self._open_writer()
+        writer = self._writer
+        if writer is None or self._closed:
+            raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
         first = self._last + 1
         if exchange == 0 and kind is Kind.REQUEST:
             exchange = first
@@ -132,12 +130,6 @@ class Capture:
         self._trim(writer)
         return records
 
-    def _open_writer(self) -> Writer:
-        writer = self._writer
-        if writer is None or self._closed:
-            raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
-        return writer
-
     def __len__(self) -> int:
         """Return how many records were appended, which is the `seq` of the newest."""
         return self._last
@@ -153,7 +145,7 @@ class Capture:
         return found
 
     def slice(self, first: int, last: int) -> list[Record]:
-        """Return the records from `first` to `last`, both included, as far as there are such."""
+        """Return the existing records from `first` to `last`, both included."""
         self._trim(self._writer)
         first, last = max(first, 1), min(last, self._last)
         return [
@@ -170,7 +162,7 @@ class Capture:
         after: int = 0,
         limit: int | None = None,
     ) -> list[Record]:
-        """Return the records, in order, that pass every filter given: at most `limit` of those behind `after`."""
+        """Return the first `limit` records after `after` that match every given filter, in order."""
         self._trim(self._writer)
         most = math.inf if limit is None else max(limit, 0)
         wanted = frozenset(Kind if kinds is None else kinds)
@@ -188,10 +180,9 @@ class Capture:
         return found
 
     def search(self, query: Query, *, after: int = 0) -> Iterator[Page]:
-        """Look for the hits of a query behind `after`, page by page, to the record that is the newest by then.
+        """Search the records after `after`, page by page, including those that are appended between two pages.
 
-        A page takes about `SEARCH_SECONDS`, and none are in it where threads that look have found nothing yet; what is
-        appended between two pages is looked at too.
+        A page takes about `SEARCH_SECONDS`; it is empty if the searching threads have found nothing yet.
         """
         if self._floor - 1 - after > _SEARCH_ALONE:
             scanner = self._scanner = self._scanner or Scanner(self.path)
@@ -230,13 +221,13 @@ class Capture:
 
     @property
     def backlog(self) -> int:
-        """How many records are appended and not yet in the file; 0 after a failure, when none ever will be."""
+        """How many records are not yet in the file; 0 after a failure."""
         writer = self._writer
         return self._last - writer.committed if writer is not None and writer.failure is None else 0
 
     @property
     def failure(self) -> str | None:
-        """Why the capture is not written any more and what is lost by it, in sentences; None while all is well."""
+        """Why the capture is no longer written and what was lost, in sentences; None without a failure."""
         writer = self._writer
         if writer is None or writer.failure is None:
             return None
@@ -252,13 +243,13 @@ class Capture:
         return " ".join(sentences)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was appended is in the file; False when `timeout` seconds passed or writing failed."""
+        """Wait until all records are in the file; return False after `timeout` seconds or if writing failed."""
         done = self._writer is None or self._writer.flush(timeout)
         self._trim(self._writer)
         return done
 
     def close(self) -> None:
-        """Write what is waiting and let go of the file; `failure` then tells whether all of it got there."""
+        """Write the waiting records and close the file; `failure` then says whether some are lost."""
         if self._closed:
             return
         self._closed = True
@@ -271,13 +262,11 @@ class Capture:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _share(self, text: str) -> str:
-        """Return one and the same object for equal texts, of which a stream repeats a few in every event."""
+        """Return the same object for equal texts: a stream repeats a few in every event."""
         shared = self._shared.get(text)
         if shared is not None:
             return shared
@@ -288,7 +277,7 @@ class Capture:
         return text
 
     def _trim(self, writer: Writer | None) -> None:
-        """Let go of recent records that are in the file, and after a failure of the oldest, beyond the bounds."""
+        """Drop recent records beyond the bounds that are in the file; after a failure the oldest."""
         recent = self._recent
         while len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
             if writer is None or (self._floor > writer.committed and writer.failure is None):
@@ -298,7 +287,7 @@ class Capture:
             self._floor += 1
 
     def _old(self, first: int, last: int) -> list[Record]:
-        """Return records that are not in memory as recent ones, from the file or from what was read of it before."""
+        """Return records older than the recent ones, from the file or from the cache of read records."""
         found: dict[int, Record] = {}
         missing = []
         for seq in range(first, last + 1):
@@ -309,14 +298,14 @@ class Capture:
                 missing.append(seq)
         if missing:
             query = f"SELECT {COLUMNS} FROM record WHERE seq BETWEEN ? AND ?"  # noqa: S608 - constants only
-            for row in self._query(query, [missing[0], missing[-1]]):
+            for row in self._guarded(fetch, self._reader, query, [missing[0], missing[-1]]):
                 found[row[0]] = self._remember(row)
         return [found[seq] for seq in sorted(found)]
 
     def _select_old(
         self, kinds: frozenset[Kind], exchange: int | None, task: str | None, after: int, limit: int | None
     ) -> list[Record]:
-        """Do what `select` does among the records that are not in memory as recent ones."""
+        """Select among the records older than the recent ones."""
         if after >= self._floor - 1:
             return []
         index, tests = "", "seq > ? AND seq < ?"
@@ -328,19 +317,16 @@ class Capture:
         if not index and len(kinds) == len(Kind):
             query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
         else:
-            # SQLite merges the arms, each of which its index gives in the order of `seq`: nothing is sorted, and no
-            # more is read than the limit asks for.
+            # SQLite merges the arms, whose index has the order of `seq`: nothing is sorted or read beyond the limit.
             arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]
-        rows = self._query(f"{query} ORDER BY seq LIMIT ?", [*values, -1 if limit is None else limit])
+        values.append(-1 if limit is None else limit)
+        rows = self._guarded(fetch, self._reader, f"{query} ORDER BY seq LIMIT ?", values)
         return [self._record_of(row) for row in rows]
 
-    def _query(self, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
-        return self._guarded(file_format.fetch, self._reader, query, values)
-
     def _guarded(self, read: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-        """Read from the file; raises `CaptureError` where that fails."""
+        """Read from the file; raises `CaptureError` if that fails."""
         if self._closed:
             raise CaptureError(f"The capture {self.path} is closed.")
         try:
@@ -349,7 +335,7 @@ class Capture:
             raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.") from error
 
     def _remember(self, row: Row) -> Record:
-        """Keep a record that was read, and let go of those that were not asked for the longest time."""
+        """Cache a record that was read, and drop the least recently used ones."""
         kept = self._read
         record = self._record_of(row)
         size = _RECORD_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))

@@ -1,4 +1,4 @@
-"""The thread that writes a capture: it takes records as they come and commits them in batches."""
+"""The thread that writes a capture: it commits records in batches."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from inspector.capture.records import Record
 BATCH = 2_000
 """At most so many rows are committed at once."""
 SWITCH = 0.0005
-"""Seconds for which a thread has the interpreter while others want it. With Python's own 5 ms the event loop waits at
-each socket while a batch is made into rows, which cost a tenth of the webhook deliveries."""
+"""The interpreter's switch interval in seconds. With Python's default of 5 ms the event loop waits for the writer at
+each socket, which costs a tenth of the webhook deliveries per second."""
 LINGER = 0.1
-"""Seconds to let a batch gather after its first record, so that few of them cost few commits."""
+"""How many seconds a batch is collected after its first record, to save commits."""
 
 _ROW = f"({','.join('?' * COLUMN_COUNT)})"
 _CLOSING_PATIENCE_MS = 100
 
 
 class Writer:
-    """Commits what `put` is given, in its order; after its first failure it takes nothing more and says why.
+    """Commits the records of `put` in order, until the first failure.
 
-    All methods belong to one thread (the event loop's); the connection belongs to the thread inside until `close`.
+    All methods have to be called by one thread (the event loop's); until `close` only the writing thread uses the
+    connection.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -50,14 +51,14 @@ class Writer:
         self._progress = threading.Condition()
         limit = connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
         self._rows_per_statement = min(BATCH, limit // COLUMN_COUNT)
-        # A daemon, so that a program which forgets to close still ends; `atexit` then writes what is waiting.
+        # A daemon, so that a program without `close` still ends; `atexit` then writes the waiting records.
         self._thread = threading.Thread(target=self._run, name="capture-writer", daemon=True)
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
         self._thread.start()
         atexit.register(self.close)
 
     def put(self, records: Sequence[Record]) -> None:
-        """Hand records over, one at least, without waiting."""
+        """Queue one or more records, without waiting."""
         if self.failure is not None:
             return
         self._newest = records[-1].seq
@@ -68,7 +69,7 @@ class Writer:
             self._hurry.set()
 
     def flush(self, timeout: float | None) -> bool:
-        """Wait until all that was put is in the file; False when the time ran out or the writer failed."""
+        """Wait until all records are in the file; return False after a timeout or a failure."""
         newest = self._newest
         self._hurry.set()
         self._work.set()
@@ -77,7 +78,7 @@ class Writer:
         return self.failure is None and self.committed >= newest
 
     def close(self) -> None:
-        """Write what is waiting, end the thread and leave one file that can be read from anywhere."""
+        """Write the waiting records, end the thread and leave a single file."""
         atexit.unregister(self.close)
         if self._closing:
             return
@@ -86,8 +87,8 @@ class Writer:
         self._work.set()
         self._thread.join()
         if self.failure is None:
-            # Without its write-ahead log a capture can be read from a read-only place. Somebody else who reads it
-            # now prevents that, which does no harm: the log then stays beside it.
+            # A capture without its write-ahead log can be read in a read-only folder. A reader in another process
+            # prevents that; the log then stays beside it.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._connection.execute(f"PRAGMA busy_timeout={_CLOSING_PATIENCE_MS}")
                 self._connection.execute("PRAGMA journal_mode=DELETE")
@@ -104,12 +105,11 @@ class Writer:
                     self._hurry.clear()
                 self._drain()
             self._check_file()
-        except Exception as error:  # noqa: BLE001 - whatever ends this thread is kept and shown, it must not end unseen
+        except Exception as error:  # noqa: BLE001 - every error that ends this thread is shown
             self._fail(error)
 
     def _drain(self) -> None:
-        # What comes meanwhile gathers for the next time: while much comes, taking it at once would be a commit for
-        # every few records, without an end.
+        # Records that arrive meanwhile wait for the next time, or there would be a commit for every few records.
         left = len(self._waiting)
         while left:
             rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, left))]
@@ -125,8 +125,7 @@ class Writer:
                 self._progress.notify_all()
 
     def _commit(self, rows: list[Row]) -> None:
-        # One statement takes many rows: `executemany` gives the GIL away once a row, and a busy event loop hands it
-        # back only every 5 ms.
+        # One statement for many rows: `executemany` releases the GIL for every row, and gets it back late.
         self._connection.execute("BEGIN IMMEDIATE")
         for start in range(0, len(rows), self._rows_per_statement):
             part = rows[start : start + self._rows_per_statement]
@@ -135,7 +134,7 @@ class Writer:
         self._connection.execute("COMMIT")
 
     def _check_file(self) -> None:
-        """Raise when the file is not under its name any more: SQLite itself goes on writing to a deleted file."""
+        """Raise if the file was deleted or replaced: SQLite would continue to write."""
         if _identity(self._path) != self._identity:
             raise CaptureError("the file was deleted or replaced, and what was in it with it")
 

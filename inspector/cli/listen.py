@@ -33,9 +33,9 @@ from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.safe_json import dump
 from inspector.wire.receiver.delivery import NO_TLS
+from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Demand, Proof
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
-from inspector.wire.receiver.tunnels import tunnels
 
 
 def listen(invocation: Invocation, out: Output) -> int:
@@ -105,7 +105,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
     await push.listen()
     for override in overrides:
         push.overrides.add(override)
-    push.relay.forward_to(given.forward or "")
+    push.relay.url = given.forward or ""
     with on_signal(deliveries.stop, signal.SIGINT), on_signal(deliveries.stop, signal.SIGTERM):
         hook = push.register(demand=demand, token=given.token or "")
         _announce(current.out, push, hook, current.session.journal.capture.path)

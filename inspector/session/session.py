@@ -100,8 +100,8 @@ class Session:
         await self.push.close()
         for stop in tuple(self.journal.running.values()):
             stop(time.time())
-        await self.client.close()
-        await self.grpc.close()
+        await self.client.aclose()
+        await self.grpc.aclose()
         self.journal.capture.close()
 
     # ── the agent ──

@@ -1,4 +1,4 @@
-"""Where a card may be, and what an answer says about it (1.0 sections 8.2 and 14.3, 0.3 section 5.3)."""
+"""Find cards: the urls to try, and how to read the responses (1.0 sections 8.2 and 14.3, 0.3 section 5.3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""The card's paths: of 0.3 and 1.0 first, of 0.1 and 0.2 second."""
+"""The paths of a card: of 0.3 and 1.0, then of 0.1 and 0.2."""
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -25,7 +25,7 @@ _MISREAD = "a card that cannot be read: "
 
 @dataclass(frozen=True, slots=True)
 class FoundCard:
-    """A card, the bytes it was served as and the generation whose shape it has."""
+    """A card, its bytes and the dialect in which it is written."""
 
     card: AgentCard
     dialect: Dialect
@@ -33,7 +33,7 @@ class FoundCard:
 
 
 def local_path(reference: str) -> Path | None:
-    """Return the path that a reference names on this machine, or None where it is a url or a host."""
+    """Return the local path of a reference, or None if it is a url or a host."""
     try:
         if reference.startswith("file://"):
             return Path(unquote(urlsplit(reference).path))
@@ -42,14 +42,14 @@ def local_path(reference: str) -> Path | None:
         path = Path(reference).expanduser()
         looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
         return path if looks_like_a_path or path.is_file() else None
-    except (ValueError, OSError, RuntimeError):  # no url, longer than any path, of a user that is not there
+    except (ValueError, OSError, RuntimeError):  # an invalid url, too long a path, an unknown user
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 
 
 def normalise(reference: str) -> str:
-    """Complete a reference to a url: https, but http on this machine, on bare addresses and where a port is given.
+    """Complete a reference to a url: with http for this machine, bare addresses and a given port, else with https.
 
-    A reference that can be no url is completed all the same, for the client to refuse.
+    An invalid reference is completed as well, and then refused by the client.
     """
     if "://" in reference:
         return reference
@@ -80,7 +80,7 @@ def _is_address(host: str) -> bool:
 def candidates(reference: str) -> list[str]:
     """List the urls to try: the well-known ones under the path, those at the root, then the url itself.
 
-    A url that names a JSON file or a well-known path is a card's url and is tried alone; so is what is no url.
+    For the url of a JSON file or of a well-known path, and for an invalid one, this is the only url.
     """
     url = normalise(reference)
     try:
@@ -91,25 +91,20 @@ def candidates(reference: str) -> list[str]:
         return [url]
     path = parts.path.rstrip("/")
     folders = [path, ""] if path else [""]
-    tried = [
-        urlunsplit((parts.scheme, parts.netloc, folder + known, parts.query, ""))
-        for folder in folders
-        for known in WELL_KNOWN
-    ]
-    return [*tried, urlunsplit((parts.scheme, parts.netloc, parts.path or "/", parts.query, ""))]
+    paths = [*(folder + known for folder in folders for known in WELL_KNOWN), parts.path or "/"]
+    return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
 
 
 def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
-    """Judge one answer: the card, or in a few words why it is none."""
+    """Return the card of a response, or in a few words why it has none."""
     if status != 200:
-        return {401: "401, credentials are demanded", 403: "403, the credentials are not enough"}.get(
-            status, f"{status}"
-        )
+        words = {401: "401, credentials are demanded", 403: "403, the credentials are not enough"}
+        return words.get(status, str(status))
     return read_bytes(raw, content_type)
 
 
 def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard | str:
-    """Read a card from bytes, or say in a few words why they hold none."""
+    """Return the card in some bytes, or in a few words why there is none."""
     value = parse(raw)
     if isinstance(value, Unreadable):
         served = f" served as {content_type}" if content_type and "json" not in content_type else ""
@@ -125,12 +120,12 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
 
 
 def misread(outcome: str) -> str:
-    """Return what keeps a card from being read, as `read_bytes` tells it; `""` for an answer that is no card at all."""
+    """Return why `read_bytes` could not read a card; `""` if the bytes are not a card at all."""
     return outcome.removeprefix(_MISREAD) if outcome.startswith(_MISREAD) else ""
 
 
 def read_file(path: Path) -> FoundCard:
-    """Read a card from a file; raises `FaultError` with the reason where that fails."""
+    """Read a card from a file; raises `FaultError`."""
     found = read_bytes(read_raw(path))
     if isinstance(found, str):
         seen = f"The file {path} holds no card: {found}."
@@ -139,40 +134,25 @@ def read_file(path: Path) -> FoundCard:
 
 
 def read_raw(path: Path) -> bytes:
-    """Return the bytes of a card file; raises `FaultError` with the reason where that fails."""
+    """Return the bytes of a card file; raises `FaultError`."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise FaultError(
-            Fault(
-                Whose.YOURS,
-                FaultCode.CARD_NOT_FOUND,
-                f"The card file {path} could not be read: {error.strerror or error}.",
-                "Give the path of a JSON file, or a url that starts with http:// or https://.",
-            )
-        ) from error
+        seen = f"The card file {path} could not be read: {error.strerror or error}."
+        hint = "Give the path of a JSON file, or a url that starts with http:// or https://."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
 def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:
-    """Say that no card was found: what each try brought, and what to do."""
-    seen = "; ".join(f"{url}: {why}" for url, why in tries)
+    """Return the fault of a card that was not found: the outcome at each url, and the next step."""
+    outcomes = "; ".join(f"{url}: {why}" for url, why in tries)
     if statuses & {401, 403}:
-        return Fault(
-            Whose.YOURS,
-            FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING,
-            f"The card of {reference} is protected ({seen}).",
-            "Give credentials: --bearer TOKEN or --header 'Name: value'.",
-        )
+        code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
+        seen = f"The card of {reference} is protected ({outcomes})."
+        return Fault(Whose.YOURS, code, seen, "Give credentials: --bearer TOKEN or --header 'Name: value'.")
     if any(misread(why) for _, why in tries):
-        return Fault(
-            Whose.AGENT,
-            FaultCode.CARD_INVALID,
-            f"The card of {reference} is malformed ({seen}).",
-            "Typed clients refuse it; the member named there has to be corrected.",
-        )
-    return Fault(
-        Whose.AGENT,
-        FaultCode.CARD_NOT_FOUND,
-        f"No card at {reference} ({seen}).",
-        "Is this the agent's base url? Its documentation or log says where the card is served.",
-    )
+        seen = f"The card of {reference} is malformed ({outcomes})."
+        hint = "Typed clients refuse it; the member named there has to be corrected."
+        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, hint)
+    hint = "Is this the agent's base url? Its documentation or log says where the card is served."
+    return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card at {reference} ({outcomes}).", hint)

@@ -1,4 +1,4 @@
-"""Reaching a host, one layer after the other: name, connection, TLS; each with what was seen and how long it took."""
+"""Test how a host can be reached: name, connection and TLS one after the other, with results and durations."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 from inspector.wire.client.faults import explain
+from inspector.wire.receiver.listen_address import authority
 
 PATIENCE = 10.0
 """How long one layer may take, in seconds."""
@@ -29,7 +30,7 @@ _DROPPED = "A firewall that drops packets looks like this; check host and port."
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer: its name, whether it worked, what was seen, the seconds that it took and, on failure, a remedy."""
+    """The test of one layer: its name, success, result, duration in seconds and, on failure, a remedy."""
 
     name: str
     good: bool
@@ -40,7 +41,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a url leads: host, port and whether TLS is spoken there."""
+    """The host, the port and the use of TLS of a url."""
 
     host: str
     port: int
@@ -48,7 +49,7 @@ class Place:
 
 
 def place_of(url: str) -> Place | None:
-    """Return where a url leads, None where it names no host; a bare `host:port`, as gRPC has it, is plain."""
+    """Return the place of a url, None without a host; a bare `host:port` (gRPC) is without TLS."""
     try:
         parts = urlsplit(url if "://" in url else f"//{url}")
         host, port = parts.hostname, parts.port
@@ -60,7 +61,7 @@ def place_of(url: str) -> Place | None:
 
 
 def proxy_of(url: str) -> str:
-    """Return the proxy that the environment names for a url, `""` where it is reached directly."""
+    """Return the proxy that the environment names for a url, `""` for none."""
     place = place_of(url)
     proxies = getproxies()
     if place is None or proxy_bypass(f"{place.host}:{place.port}"):
@@ -69,7 +70,7 @@ def proxy_of(url: str) -> str:
 
 
 class Nearness(IntEnum):
-    """From how near an address means the agent: from anywhere, its network, its machine, or only to who listens."""
+    """From where an address is valid: from anywhere, its network, its machine, or only for listening."""
 
     PUBLIC = 0
     NETWORK = 1
@@ -78,7 +79,7 @@ class Nearness(IntEnum):
 
 
 def nearness(host: str) -> Nearness:
-    """Say from how near a host name or address means one and the same machine."""
+    """Return from where a host name or an address is valid."""
     if host == "localhost" or host.endswith(".localhost"):
         return Nearness.MACHINE
     try:
@@ -115,7 +116,7 @@ async def connect(place: Place) -> Layer:
 
 
 async def shake_hands(place: Place, *, verify: bool = True) -> Layer:
-    """Speak TLS as our HTTP client does, and say what the certificate is; `verify` checks it."""
+    """Perform a TLS handshake like our HTTP client, and describe the certificate; `verify` checks it."""
 
     async def open_it() -> str:
         writer = await _open(place, httpx.create_ssl_context(verify=verify))
@@ -133,9 +134,9 @@ async def _addresses(place: Place) -> list[str]:
 
 
 async def _open(place: Place, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
-    """Open a connection to the first address of a host that takes one; raises the error of the last that does not.
+    """Connect to the first address of a host that accepts; raises the error of the last address.
 
-    One after the other, because asyncio sums the errors of several addresses up in one that no longer tells which.
+    The addresses are tried here because asyncio would combine their errors into one without details.
     """
     name = place.host if context else None
     failure: OSError = OSError(f"{place.host} has no address")
@@ -150,7 +151,7 @@ async def _open(place: Place, context: ssl.SSLContext | None = None) -> asyncio.
 
 
 async def _layer(name: str, place: Place, work: Callable[[], Awaitable[str]], silence: str) -> Layer:
-    """Take one layer; `silence` is the remedy where nothing answers."""
+    """Test one layer; `silence` is the remedy for a timeout."""
     began = time.perf_counter()
     try:
         async with asyncio.timeout(PATIENCE):
@@ -161,18 +162,14 @@ async def _layer(name: str, place: Place, work: Callable[[], Awaitable[str]], si
         took = time.perf_counter() - began
         wrapped = httpx.ConnectError(str(error))  # what the client raises, for which there are words
         wrapped.__cause__ = error
-        fault = explain(wrapped, f"{'https' if place.tls else 'http'}://{_netloc(place)}")
+        fault = explain(wrapped, f"{'https' if place.tls else 'http'}://{authority(place.host, place.port)}")
         broken_off = name == "tls" and not isinstance(error, ssl.SSLError)
         return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint)
     return Layer(name, True, seen, time.perf_counter() - began)
 
 
-def _netloc(place: Place) -> str:
-    return f"[{place.host}]:{place.port}" if ":" in place.host else f"{place.host}:{place.port}"
-
-
 def _certificate(certificate: dict[str, Any] | None) -> str:
-    """Say for whom a certificate is, who signed it and how long it lasts."""
+    """Describe a certificate: its names, its issuer and its end."""
     if not certificate:
         return "no certificate"
     names = [name for _, name in certificate.get("subjectAltName", ())]
@@ -183,3 +180,38 @@ def _certificate(certificate: dict[str, Any] | None) -> str:
     days = (until - datetime.now(UTC)).days
     warning = f" (in {days} days)" if days < _SOON_DAYS else ""
     return f"for {', '.join(names[:4]) or 'nobody'}, by {issuer}, until {until:%Y-%m-%d}{warning}"
+
+
+class Reachable(NamedTuple):
+    """Whether an agent can reach a url (None: not known without a delivery), and why in words."""
+
+    good: bool | None
+    words: str
+
+
+_MEANS = {
+    Nearness.MACHINE: "this machine alone",
+    Nearness.NETWORK: "this network alone",
+    Nearness.WILDCARD: "nobody in particular",
+}
+
+
+def reachable(advertised: str, agent_url: str, *, came: bool) -> Reachable:
+    """Return whether the agent at `agent_url` (`""`: unknown) can reach the advertised url; `came`: deliveries did."""
+    if came:
+        return Reachable(True, "yes: deliveries came")
+    ours, theirs = place_of(advertised), place_of(agent_url)
+    if ours is None:
+        return Reachable(False, "no: the advertised url names no host")
+    near = nearness(ours.host)
+    if near is Nearness.WILDCARD:
+        return Reachable(False, f"no: {ours.host} is where a server listens, not where it is reached")
+    if near is Nearness.PUBLIC:
+        return Reachable(None, "not known until a delivery comes")
+    if theirs is None:
+        return Reachable(None, f"from {_MEANS[near]}")
+    if nearness(theirs.host) is Nearness.MACHINE:
+        return Reachable(True, "yes: the agent is on this machine")
+    if near is Nearness.MACHINE or nearness(theirs.host) is Nearness.PUBLIC:
+        return Reachable(False, f"no: it means {_MEANS[near]}, and the agent is at {theirs.host}")
+    return Reachable(None, "perhaps: both are in a private network")

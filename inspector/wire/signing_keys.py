@@ -1,4 +1,4 @@
-"""Where the public keys of a card's signatures are taken from: a file, or their `jku` on the card's own origin."""
+"""The public keys of a card's signatures: from a file, or from their `jku` on the card's own origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HINT = "It holds a JWK Set, one JWK, or a key or certificate in PEM."
 
 
 def read_file(path: Path) -> KeySet:
-    """Read keys from a file: a JWK Set, one JWK or PEM; raises `FaultError` with the reason where it holds none."""
+    """Read keys from a file: a JWK Set, one JWK or PEM; raises `FaultError` if it has none."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -30,10 +30,10 @@ def read_file(path: Path) -> KeySet:
 
 
 def refusal(jku: str, card_url: str) -> str:
-    """Say why keys are not fetched from a `jku`, `""` where they may be.
+    """Return why keys are not fetched from a `jku`, `""` if they are.
 
-    They may be over https from the origin that the card came from: elsewhere anybody could offer keys that fit. On this
-    machine http will do.
+    Only https and the origin of the card are allowed, because anybody could offer matching keys elsewhere; on this
+    machine also http.
     """
     if not card_url:
         return f"The keys at {jku} are not fetched: the card came from a file, which has no origin."
@@ -46,7 +46,7 @@ def refusal(jku: str, card_url: str) -> str:
 
 
 def read_answer(url: str, status: int, raw: bytes) -> KeySet:
-    """Read the answer to a request for keys; its notes say what is wrong with it."""
+    """Read the response to a request for keys; the notes describe its problems."""
     if status != 200:
         return KeySet(notes=(f"The keys at {url} are not there: {status}.",))
     keys = _read_json(raw)

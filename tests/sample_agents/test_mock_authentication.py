@@ -308,8 +308,8 @@ async def test_a_push_that_asks_for_nothing_else_carries_a_jwt(session: aiohttp.
     for number, one in enumerate(tokens):
         assert not isinstance(one, str)
         assert jwt.check_signature(one, keys).good
-        assert jwt.check_issuer(one, ISSUER).good
-        assert jwt.check_audience(one, webhook.url).good
+        assert jwt.check_claim(one, "iss", ISSUER).good
+        assert jwt.check_claim(one, "aud", webhook.url).good
         assert jwt.check_dates(one, float(one.claims["iat"])).good
         assert jwt.check_replay(one, used).good
         assert jwt.check_body_hash(one, webhook.raw[number]).good

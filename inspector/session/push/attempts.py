@@ -1,4 +1,4 @@
-"""Retries: which delivery is another attempt at an earlier one, and how an agent goes about them."""
+"""Retries: recognise repeated attempts at a delivery, and describe how an agent retries."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from inspector.capture.records import Record
 from inspector.wire.receiver.delivery import Delivery
 
 _Key: TypeAlias = tuple[int, str, int]
-"""What a delivery is recognised by: registration, method, and the hash of the body (64 bits, salted)."""
+"""The key of a delivery: registration, method, and the hash of the body (64 bits, salted)."""
 _ASKED = re.compile(r"retry after ([0-9]+) s")
 _SLACK = 0.1
-"""So many seconds earlier is no slip: clocks round."""
+"""A retry may be so many seconds early: clocks round."""
 _MOST_REMEMBERED = 20_000
-"""Of how many deliveries it is known when they come again."""
+"""How many deliveries are remembered."""
 
 
 class Attempt(NamedTuple):
-    """What a delivery is: the how-manieth attempt, at which record, and how long after the one before (seconds).
+    """The position of a delivery among its attempts: number, record of the first, seconds since the last.
 
-    `first` is 0 for the first attempt. `again` is the record that brought the same bytes and was accepted, 0 for none.
-    `key` is what the delivery is known by.
+    `first` is 0 for the first attempt. `again` is the record of an accepted delivery with the same bytes, 0 for none.
     """
 
     key: _Key
@@ -32,11 +31,6 @@ class Attempt(NamedTuple):
     first: int = 0
     gap: float = 0.0
     again: int = 0
-
-    @property
-    def fresh(self) -> bool:
-        """Tell whether these bytes came for the first time."""
-        return self.number == 1 and not self.again
 
 
 @dataclass(slots=True)
@@ -48,15 +42,16 @@ class _Known:
 
 
 class Attempts:
-    """Knows deliveries again by their bytes, within one registration."""
+    """Recognises repeated deliveries by their bytes, within one registration."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[_Key, _Known] = OrderedDict()
 
     def place(self, delivery: Delivery) -> Attempt:
-        """Say what a delivery is, before it is recorded."""
-        key = _key(delivery)
-        known = self._known.get(key) if delivery.registration else None  # strangers do not try again
+        """Return the attempt that a delivery is, before it is recorded."""
+        number = delivery.registration.number if delivery.registration else 0
+        key = number, delivery.method, hash(delivery.body)
+        known = self._known.get(key) if delivery.registration else None  # senders without a registration do not retry
         if known is None:
             return Attempt(key)
         if known.taken:
@@ -67,22 +62,16 @@ class Attempts:
         """Remember a delivery under the number of its record."""
         first = attempt.first or attempt.again or seq
         taken = delivery.taken or bool(attempt.again)
-        key = attempt.key
-        self._known[key] = _Known(first, attempt.number, delivery.at, taken)
-        self._known.move_to_end(key)
+        self._known[attempt.key] = _Known(first, attempt.number, delivery.at, taken)
+        self._known.move_to_end(attempt.key)
         if len(self._known) > _MOST_REMEMBERED:
             self._known.popitem(last=False)
 
 
-def _key(delivery: Delivery) -> _Key:
-    number = delivery.registration.number if delivery.registration else 0
-    return number, delivery.method, hash(delivery.body)
-
-
 class Try(NamedTuple):
-    """One attempt at a delivery: its record, when it came, what it was answered and how long the answer was held.
+    """One attempt at a delivery: its record, its time, the response and its delay.
 
-    `dialled` says that the answer was what the user dialled in, `taken` that the delivery was accepted.
+    `dialled` says that the response was an override, `taken` that the delivery was accepted.
     """
 
     seq: int
@@ -95,7 +84,7 @@ class Try(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The attempts at one delivery that was not accepted at first, with the task and what was reported."""
+    """The attempts at one delivery that was not accepted at first, with its task and its label."""
 
     task: str
     label: str
@@ -103,7 +92,7 @@ class Chain:
 
     @property
     def settled(self) -> bool:
-        """Tell whether the last attempt was accepted."""
+        """Return whether the last attempt was accepted."""
         return self.tries[-1].taken
 
     @property
@@ -113,13 +102,13 @@ class Chain:
 
     @property
     def early(self) -> str:
-        """Say that it was tried again before the time that an answer asked for, `""` where that was kept."""
+        """Describe a retry earlier than the Retry-After of a response, `""` for none."""
         asked = [_ASKED.search(one.answer) for one in self.tries]
         early = (int(one[1]) for one, gap in zip(asked, self.gaps, strict=False) if one and gap < int(one[1]) - _SLACK)
         return next((f", though asked to wait {seconds} s" for seconds in early), "")
 
     def words(self, now: float) -> str:
-        """Say what the agent did: how often it tried again, after how long, and how it ended."""
+        """Describe the retries: how many, after how long, and the result."""
         waits = ", ".join(f"{gap:.1f} s" for gap in self.gaps) + self.early
         times = len(self.tries) - 1
         if not times:
@@ -131,7 +120,7 @@ class Chain:
 
 
 def chains(deliveries: Iterable[Record]) -> list[Chain]:
-    """Gather the attempts at every delivery that was not accepted at first, in the order of the first ones."""
+    """Group the attempts at every delivery that was not accepted at first, in the order of the first ones."""
     found: dict[int, list[Record]] = {}
     for record in deliveries:
         first = record.meta.get("first") or record.seq
@@ -152,9 +141,9 @@ def _try(record: Record) -> Try:
 
 
 def held_up(chain: Chain, heard: Iterable[Record]) -> bool | None:
-    """Say whether the task stood still while an answer was held back; None where none was, or nothing else tells.
+    """Return whether the task made no progress while a response was delayed; None without a delay or other records.
 
-    `heard` are the records of the task that came by other ways than push.
+    `heard` are the records of the task from other sources than push.
     """
     waits = [(one.at, one.at + one.delay) for one in chain.tries if one.delay]
     times = [record.at for record in heard]

@@ -154,7 +154,7 @@ def _verdict(told: Mapping[Way, str], accounts: Mapping[Way, AssembledTask]) -> 
 
 
 def _difference(whole: Mapping[Way, str]) -> tuple[tuple[DiffLine, ...], tuple[Way, ...]]:
-    """Return how the text of the agent's response differs from the stream's, or that of the pushes if only they do."""
+    """Return how the response, or if it is equal the pushes, differs from the stream."""
     first, *others = [way for way in (Way.STREAM, Way.PUSH, Way.GET) if way in whole]
     other = next((way for way in reversed(others) if whole[way] != whole[first]), first)
     return tuple(line_difference(whole[first], whole[other])), (first, other)

@@ -1,4 +1,4 @@
-"""The push doctor: a webhook was registered and nothing came; why that may be, the likeliest first."""
+"""Diagnose missing deliveries: a webhook was registered and nothing came; the likeliest causes first."""
 
 from __future__ import annotations
 
@@ -22,22 +22,19 @@ from inspector.protocol.selection import Choice
 from inspector.session.call import Call
 from inspector.session.connection import Connection
 from inspector.session.journal import Journal
-from inspector.session.push.reachability import Reachable, reachable
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.text.units import timestamp_seconds
-from inspector.wire.reach import Nearness, connect, nearness, place_of, shake_hands
+from inspector.wire.reach import Nearness, Reachable, connect, nearness, place_of, reachable, shake_hands
 from inspector.wire.receiver.delivery import NO_TLS
 
 _SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
-"""Words with which agents say that they do not post to such an address."""
+"""Words in the errors of agents that refuse an address."""
 _PATIENCE = 10.0
-"""How long an agent may take to answer a question of the doctor's, in seconds."""
-
-
+"""How many seconds an agent may take to respond."""
 _MOST_RECORDED = 500
-"""How many deliveries of a task are looked at in each capture."""
+"""How many deliveries of a task are read from each capture."""
 _GONE = "the agent cannot be reached"
 _NONE = "not registered"
 _REFUSES = "the agent refuses the address"
@@ -55,11 +52,11 @@ _RANK = (
     *(_GONE, _NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER),
     *(_UNTRUSTED, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END),
 )
-"""What may keep pushes away, the commonest first."""
+"""The causes, the most common first."""
 
 
 class _Session(Protocol):
-    """What the diagnosis needs of a session: what was recorded, and calls that ask the agent."""
+    """The parts of a session that the diagnosis needs: the records, and calls to the agent."""
 
     journal: Journal
     tasks: TaskFold
@@ -74,7 +71,7 @@ class _Session(Protocol):
 
 
 class Likely(IntEnum):
-    """How sure a cause is."""
+    """How likely a cause is."""
 
     CERTAIN = 0
     LIKELY = 1
@@ -84,7 +81,7 @@ class Likely(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that keeps pushes away: what it is, how likely, what speaks for it or against it, one thing to try."""
+    """A possible cause: its name, its likelihood, the evidence for or against it, and a remedy."""
 
     name: str
     likely: Likely
@@ -94,14 +91,13 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that is known of the pushes of a task; no call is needed to judge it.
+    """The known facts about the pushes of a task.
 
-    `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls of those
-    that the agent told of; `deliveries` is what came to ours, or what other captures have of the task where none is
-    ours; `strays` is what came to no registration, `tls_failures` why TLS came to nothing, each time. `listed` says how
-    many of ours the agent has, None where it did not tell, `asked` why not or how it was asked. `ended` is when the
-    task was over, None where it is not. `gone` says why the agent cannot be asked any more, `silent` that nothing takes
-    a connection at the url, `""` where that is not so.
+    `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls that the
+    agent reported; `deliveries` are those to our registrations or, without any, those of the task in other captures;
+    `strays` counts deliveries to unknown paths, `tls_failures` has the reasons of failed handshakes. `listed` is how
+    many of our registrations the agent has, None if unknown, `asked` the operation that was used, or why it is unknown.
+    `ended` is when the task ended. `gone` says why the agent is unreachable, `silent` that nothing listens at the url.
     """
 
     agent: str
@@ -130,14 +126,9 @@ class Evidence:
         """Return whether the agent can reach the receiver."""
         return reachable(self.advertised, self.agent, came=bool(self.deliveries))
 
-    @property
-    def since(self) -> float:
-        """Return when the first webhook was registered."""
-        return min(hook.registration.made_at for hook in self.hooks)
-
 
 def causes(known: Evidence) -> list[Cause]:
-    """Return what may keep pushes away, the likeliest first, and behind it what is ruled out."""
+    """Return the possible causes, the likeliest first, and then those that are ruled out."""
     found = [_not_declared(known), _ended_before(known), _only_at_the_end(known)]
     if known.gone:
         found.append(Cause(_GONE, Likely.CERTAIN, known.gone, "Start it again, and look why it ended."))
@@ -163,14 +154,12 @@ def _refused(known: Evidence) -> Cause:
     if any(word in failed.lower() for word in _SHY):
         return Cause(_REFUSES, Likely.CERTAIN, f"it answered: {failed}", remedy)
     if failed:
-        seen = f"it answered: {failed}"
-        return Cause(_REJECTED, Likely.CERTAIN, seen, "Mend what the error names.")
+        return Cause(_REJECTED, Likely.CERTAIN, f"it answered: {failed}", "Mend what the error names.")
     ours = place_of(known.advertised)
     loopback = ours is not None and nearness(ours.host) is Nearness.MACHINE
     if not loopback or known.deliveries or known.tls_failures:
         came = "deliveries came" if known.deliveries else "somebody connected" if known.tls_failures else ""
-        seen = came or f"{known.advertised} is no loopback address"
-        return Cause(_REFUSES, Likely.RULED_OUT, seen)
+        return Cause(_REFUSES, Likely.RULED_OUT, came or f"{known.advertised} is no loopback address")
     seen = f"{known.advertised} is a loopback address, which agents may refuse silently, as 1.0 §13.2 advises"
     return Cause(_REFUSES, Likely.LIKELY if known.reach.good and known.listed else Likely.POSSIBLE, seen, remedy)
 
@@ -188,8 +177,7 @@ def _not_stored(known: Evidence) -> Cause:
     mine = [hook for hook in known.hooks if not hook.failed]
     deleted = sum(hook.deleted for hook in mine)
     if mine and deleted == len(mine):
-        remedy = "Register another: s in Webhooks."
-        return Cause(_DELETED, Likely.CERTAIN, f"{deleted} deleted since", remedy)
+        return Cause(_DELETED, Likely.CERTAIN, f"{deleted} deleted since", "Register another: s in Webhooks.")
     if known.listed is None:
         return Cause(_LOST, Likely.POSSIBLE, f"it does not tell: {known.asked}", "Look in the agent's store or log.")
     if known.listed:
@@ -204,7 +192,7 @@ def _ended_before(known: Evidence) -> Cause:
     if not known.hooks:
         seen = f"the task is {short(known.state)}, and nobody tells when the webhook was registered"
         return Cause(_OVER, Likely.POSSIBLE, seen, "Register with the message, not after it.")
-    early = known.since - known.ended
+    early = min(hook.registration.made_at for hook in known.hooks) - known.ended
     if early > 0:
         remedy = "Register with the message (p), not after it: nothing will happen to this task any more."
         return Cause(_OVER, Likely.CERTAIN, f"it was over {early:.1f} s before", remedy)
@@ -258,17 +246,13 @@ def _only_at_the_end(known: Evidence) -> Cause:
     if known.ended is not None or not known.state:
         return Cause(_AT_THE_END, Likely.RULED_OUT, f"the task is {short(known.state) or 'not heard of yet'}")
     seen = f"the task is {short(known.state)}; SDKs before 1.0 push once, when it has ended"
-    return Cause(
-        _AT_THE_END, Likely.POSSIBLE, seen, "Wait for the task to end, or cancel it, and see whether that is pushed."
-    )
+    remedy = "Wait for the task to end, or cancel it, and see whether that is pushed."
+    return Cause(_AT_THE_END, Likely.POSSIBLE, seen, remedy)
 
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What the doctor found: `good` deliveries were accepted, `causes` say why there are no more.
-
-    `unseen` says in sentences what nobody here could look at, so that nothing is ruled out by it.
-    """
+    """The number of accepted deliveries, the causes, and in `unseen` sentences about what could not be checked."""
 
     task_id: str
     good: int = 0
@@ -277,9 +261,9 @@ class Diagnosis:
 
 
 class _Recorded(NamedTuple):
-    """What other captures have of a task: its deliveries, and how many captures could be looked through.
+    """The records of other captures about a task: deliveries, failed TLS handshakes at the receivers of its webhooks.
 
-    `tls_failures` is why TLS came to nothing at the receivers that its webhooks name.
+    `captures` is how many captures were read.
     """
 
     deliveries: tuple[Record, ...] = ()
@@ -288,20 +272,17 @@ class _Recorded(NamedTuple):
     unreadable: int = 0
 
 
-_NOT_LOOKED = _Recorded()
-
-
 async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()) -> Diagnosis:
-    """Ask the agent for the registrations and the state of a task, and judge why pushes do not come.
+    """Ask the agent for the registrations and the state of a task, and diagnose missing deliveries.
 
-    What came to a webhook of another run is looked up in these captures.
+    Deliveries to the webhooks of other runs are read from `captures`.
     """
     configs, asked = await _ask_stored(session, task_id)
     fault = None
     if session.connection is not None and session.connection.choice is not None:
         fault = await _finish(session.get(task_id))
     gone = fault.seen if fault is not None and fault.code == FaultCode.UNREACHABLE else ""
-    recorded = _NOT_LOOKED
+    recorded = _Recorded()
     if not session.push.hooks.of_task(task_id):
         recorded = await asyncio.to_thread(_look_up, captures, task_id, [config.url for config in configs or ()])
     known = _gather(session, task_id, configs, asked, recorded)
@@ -310,17 +291,17 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
 
 
 async def _silence(url: str) -> str:
-    """Say that nothing takes a connection at a url of this machine, `""` where something does, or it is elsewhere."""
+    """Return a message if nothing listens at a url of this machine, else `""`."""
     place = place_of(url)
     if place is None or nearness(place.host) is not Nearness.MACHINE:
         return ""
-    # Where TLS is spoken it is agreed on: a receiver takes who leaves before that for one that does not trust it.
+    # With TLS, complete the handshake: a receiver would report a client that leaves before as one without trust.
     open_there = place.tls and (await shake_hands(place, verify=False)).good
     return "" if open_there or (await connect(place)).good else "nothing listens there"
 
 
 def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Recorded:
-    """Read what captures have of the pushes of a task, and of the receivers at these urls, in the order of time."""
+    """Read the deliveries of a task, and the failed handshakes of the receivers at these urls, in order of time."""
     found: list[Record] = []
     others: list[Record] = []
     ports = {place.port for url in urls if (place := place_of(url)) is not None}
@@ -331,7 +312,7 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
                 found += capture.select(kinds=(Kind.DELIVERY,), task=task_id, limit=_MOST_RECORDED)
                 others += capture.select(kinds=(Kind.DELIVERY,), limit=_MOST_RECORDED) if ports else ()
         except CaptureError:
-            unreadable += 1  # it is counted, and the count is told
+            unreadable += 1
     ours = (record for record in found if {"taken", "challenge", "refused", "dialled", "status"} <= record.meta.keys())
     shaken = (one for one in others if one.meta.get("method") == NO_TLS and _port(one.meta.get("target", "")) in ports)
     tls_failures = tuple(one.label for one in sorted(shaken, key=lambda one: one.at))
@@ -344,7 +325,7 @@ def _port(address: str) -> int | None:
 
 
 def _unseen(known: Evidence, recorded: _Recorded) -> list[str]:
-    """Say what could not be looked at: the webhooks of other runs and other programs are theirs."""
+    """Describe what could not be checked: the webhooks of other runs and other programs."""
     if known.hooks:
         return []
     whose = "No webhook of this task is one of this run" if known.configs else "This run has no webhook of the task"
@@ -388,16 +369,16 @@ def _gather(
 
 
 def _ended(told: AssembledTask) -> float | None:
-    """Return when a task was over: by the agent's clock, but not later than we heard of it."""
+    """Return when a task ended: by the agent's clock, but not later than the event arrived."""
     heard = next((move.at for move in told.moves if is_terminal(move.state)), None)
     stamp = timestamp_seconds(told.status.timestamp) if is_terminal(told.state) else None
     return heard if heard is None or stamp is None else min(heard, stamp)
 
 
 async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushConfig] | None, str]:
-    """Ask the agent which webhooks it has for a task, by the first operation that it answers.
+    """Ask the agent for the webhooks of a task, with the first operation that succeeds.
 
-    Returns None where it answers none, with the reason, else the webhooks and what was asked.
+    Returns the webhooks and the operation, or None and the reason.
     """
     try:
         choice = session.choice
@@ -422,10 +403,9 @@ async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushCon
 
 
 async def _finish(call: Call) -> Fault | None:
-    """Drive a question to its end, or to that of our patience."""
+    """Finish a call, or give up after `_PATIENCE`."""
     try:
         async with asyncio.timeout(_PATIENCE):
             return await call.finish()
     except TimeoutError:
-        seen = f"The agent did not answer within {_PATIENCE:g} s."
-        return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen)
+        return Fault(Whose.AGENT, FaultCode.TIMEOUT, f"The agent did not answer within {_PATIENCE:g} s.")

@@ -1,4 +1,4 @@
-"""Judge what a delivery reports: is it readable, is it for a task of the registration, does it fit what came before."""
+"""Judge the event of a delivery: is it readable, is its task registered, does it fit earlier pushes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Unreadable
 from inspector.session.payload import event_pointer
 from inspector.session.push.attempts import Attempt
-from inspector.session.push.fingerprint import Fingerprint
-from inspector.session.push.reading import Reading, Template, read
+from inspector.session.push.reading import Fingerprint, Reading, Template, read
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
@@ -53,10 +52,7 @@ class PushedEvent(NamedTuple):
 
     def line(self, name: str) -> Check | None:
         """Return a line of the receiver's verdict."""
-        for check in self.delivery.checks:
-            if check.name == name:
-                return check
-        return None
+        return next((check for check in self.delivery.checks if check.name == name), None)
 
 
 class Judgement(NamedTuple):
@@ -178,9 +174,8 @@ class PushJudge:
         if delivery.refused:
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
             stranger = delivery.registration is None and delivery.method != "POST"
-            return Judgement(
-                read(delivery.value, version), (), () if stranger else (broken("PUSH-001", delivery.refused),)
-            )
+            findings = () if stranger else (broken("PUSH-001", delivery.refused),)
+            return Judgement(read(delivery.value, version), findings=findings)
         if delivery.challenge:
             return Judgement(read(delivery.value, version))
         fingerprint = Fingerprint(b"") if isinstance(delivery.value, Unreadable) else Fingerprint.of(delivery.body)
@@ -192,11 +187,8 @@ class PushJudge:
             body = _BodyShape(reading.shape)
             if fingerprint.constant:
                 self._verified.keep(key, body)
-        report = EVENT.run(
-            self._event(delivery, reading, registration, attempt),
-            delivery.head_known,
-            body.known,
-        )
+        event = self._event(delivery, reading, registration, attempt)
+        report = EVENT.run(event, delivery.head_known, body.known)
         if body.template is None and fingerprint.constant and not report.findings:
             body.template = Template.of(reading, fingerprint)
         if registration is not None and not registration.task_id:

@@ -12,7 +12,7 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from statistics import median
@@ -229,12 +229,9 @@ class Reconciliation:
 
     def repeated(self, way: Way, other: Way) -> dict[str, tuple[int, int]]:
         """Return what one source reported more often than the other, which reported it too: how often each."""
-        times = {one: Counter(update.words for update in self.updates if one in update.seen) for one in (way, other)}
-        return {
-            words: (count, times[other][words])
-            for words, count in times[way].items()
-            if count > times[other][words] > 0
-        }
+        here = Counter(update.words for update in self.updates if way in update.seen)
+        there = Counter(update.words for update in self.updates if other in update.seen)
+        return {words: (count, there[words]) for words, count in here.items() if count > there[words] > 0}
 
     @property
     def both(self) -> list[Update]:
@@ -254,16 +251,16 @@ class Reconciliation:
     @property
     def words(self) -> list[str]:
         """Return the results as sentences, the most important first."""
-        said = [f"{one.what} {one.name} differs between {_and(one.seen)}" for one in self.updates if one.differs]
+        different = [update for update in self.updates if update.differs]
+        said = [f"{one.what} {one.name} differs between {' and '.join(sorted(one.seen))}" for one in different]
         ended = {state for state in self.ended.values() if state}
         if len(ended) > 1:
             ways = (f"{way} says {short(state)}" for way, state in self.ended.items() if state)
             said.append(f"the ways disagree how the task ended: {', '.join(ways)}")
         for way, other in ((Way.STREAM, Way.PUSH), (Way.PUSH, Way.STREAM)):
             again = self.repeated(way, other)
-            said += [
-                f"{words} was told {more} times by {way}, {less} by {other}" for words, (more, less) in again.items()
-            ]
+            for words, (more, less) in again.items():
+                said.append(f"{words} was told {more} times by {way}, {less} by {other}")
             missing = [one for one in self.alone(way, other) if one.words not in again]
             if missing and self.events.get(other):
                 said.append(f"{len(missing)} of {len(self.updates)} updates came by {way} and not by {other}")
@@ -306,14 +303,14 @@ class TaskMatcher:
             case Task():
                 self._status(sighting, event.status, snapshot=True)
                 for artifact in event.artifacts or ():
-                    self._artifact(sighting, artifact.artifact_id)
+                    self._see(sighting, "artifact", artifact.artifact_id)
             case TaskStatusUpdateEvent():
                 self._status(sighting, event.status, snapshot=False)
                 self.orders.setdefault(way, []).append((event.status.state, text_of(event.status.message)))
             case TaskArtifactUpdateEvent():
-                self._artifact(sighting, event.artifact.artifact_id)
+                self._see(sighting, "artifact", event.artifact.artifact_id)
             case Message():
-                self._see(sighting, ("message", text_of(event), "", 0), "message", text_of(event))
+                self._see(sighting, "message", text_of(event))
 
     def result(self) -> Reconciliation:
         """Return the updates so far."""
@@ -335,14 +332,10 @@ class TaskMatcher:
             return
         self._last[sighting.way] = key
         self._counts[sighting.way, *key] += 1
-        number = self._counts[sighting.way, *key]
-        self._see(sighting, ("status", *key, number), "status", said, status.state)
+        self._see(sighting, "status", said, status.state, self._counts[sighting.way, *key])
 
-    def _artifact(self, sighting: Sighting, artifact_id: str) -> None:
-        self._see(sighting, ("artifact", artifact_id, "", 0), "artifact", artifact_id)
-
-    def _see(self, sighting: Sighting, key: tuple[str, str, str, int], what: str, name: str, state: str = "") -> None:
-        update = self._updates.setdefault(key, Update(what, name, state))
+    def _see(self, sighting: Sighting, what: str, name: str, state: str = "", number: int = 0) -> None:
+        update = self._updates.setdefault((what, name, state, number), Update(what, name, state))
         seen = update.seen.get(sighting.way)
         if seen is None:
             update.seen[sighting.way] = Seen(sighting.at, sighting.seq, sighting.at)
@@ -388,7 +381,3 @@ def content_of(artifact: AssembledArtifact) -> str:
 
 def _beside(delay: float) -> str:
     return f"{abs(delay) * 1000:,.0f} ms {'before' if delay < 0 else 'after'}"
-
-
-def _and(ways: Iterable[Way]) -> str:
-    return " and ".join(sorted(ways))

@@ -1,13 +1,55 @@
-"""Read the body of a push in the protocol version that shaped it; a repeated status update is read from a template."""
+"""Read the body of a push in the protocol version that shaped it; a repeated status update is read from a template.
+
+A template is found by the fingerprint of the body: its bytes without valid timestamps, texts and message ids, which
+differ between otherwise equal pushes. `_VARYING` is the definition of `Scope.BODY_SHAPE`: declare a check with
+`Scope.DELIVERY` if its result depends on the text of a part, on the value of a message id, or on more of a valid
+timestamp than its form.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from typing import NamedTuple, Self
 
 from inspector.protocol.dialects.registry import readers
 from inspector.protocol.model import Event, Json, TaskStatusUpdateEvent, Unreadable
 from inspector.session.payload import describe, event_pointer
-from inspector.session.push.fingerprint import Fingerprint
+
+_DATE = rb"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+_TIME = rb"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?"
+_VARYING = re.compile(
+    rb'("(?:timestamp"\s*:\s*"' + _DATE + b"T" + _TIME + rb'Z"'
+    rb'|messageId"\s*:\s*"[0-9A-Za-z-]{1,64}"'
+    # The text has to be non-blank for every reader; the lookahead avoids reading it twice.
+    rb'|text"\s*:\s*"(?=[^"\\]*[!#-\[\]-~])(?:[^"\\]|\\.)*+"))',
+    re.DOTALL,
+)
+_NAME_PREFIX = 3
+"""How many bytes of a varying member stay: a quote and two letters, which distinguish the three names."""
+_LONGEST = 64 * 1024
+_LONGEST_CONSTANT = 2 * 1024
+"""Longer bodies and longer constants have no fingerprint."""
+
+
+class Fingerprint(NamedTuple):
+    """The constant bytes of a JSON value, and the varying members: valid timestamps, message ids and texts, in order.
+
+    `constant` is `b""` if the value is too long to be recognised.
+    """
+
+    constant: bytes
+    varying: tuple[bytes, ...] = ()
+
+    @classmethod
+    def of(cls, body: bytes) -> Self:
+        """Split a body."""
+        if len(body) > _LONGEST:
+            return cls(b"")
+        pieces = _VARYING.split(body)
+        varying = pieces[1::2]
+        pieces[1::2] = [piece[:_NAME_PREFIX] for piece in varying]
+        constant = b"".join(pieces)
+        return cls(constant if len(constant) <= _LONGEST_CONSTANT else b"", tuple(varying))
 
 
 class Reading(NamedTuple):
@@ -37,7 +79,7 @@ def read(value: Json | Unreadable, registered: str = "") -> Reading:
 
 
 class Template(NamedTuple):
-    """A status update; bodies with the same fingerprint differ from it in the varying members of its status only.
+    """A status update; bodies with the same fingerprint differ only in the varying members of its status.
 
     `path` leads to the status in the JSON of a body.
     """

@@ -1,4 +1,4 @@
-"""Handing deliveries on to urls that the user gave: each as it comes, or one again."""
+"""Forward deliveries to urls that the user gave: all of them, or single ones again."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from inspector.wire.receiver.forward import Forwarded, Forwarder, Parcel
 
 _KEPT = 200
 _KEPT_BYTES = 32 * 1024 * 1024
-"""Of how many deliveries the bytes are kept as they came, secrets included, so that they can be sent again."""
+"""How many deliveries are kept unmasked to be sent again, and how many bytes of them."""
 _MOST_WAITING = 1000
 
 
 class Relay:
-    """Forwards every delivery that was taken to `url`, one after the other, and sends single ones again.
+    """Forwards every accepted delivery to `url`, unless it is `""`, and sends single ones again.
 
-    What came of it is recorded as a note on the task of the delivery. Bytes are kept in memory alone: a record has its
-    secrets masked.
+    The result is recorded as a note on the task of the delivery. The unmasked bytes are kept in memory only.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -36,12 +35,8 @@ class Relay:
         self._sending = False
         self.dropped = 0
 
-    def forward_to(self, url: str) -> None:
-        """Forward what comes from now on to a url that the user gave, `""` to stop."""
-        self.url = url
-
     def offer(self, seq: int, delivery: Delivery) -> None:
-        """Keep a delivery for later, and forward it where that is wanted."""
+        """Keep a delivery, and forward it if a url is set."""
         self._kept[seq] = parcel = Parcel(delivery.method, delivery.headers, delivery.body)
         self._size += len(delivery.body)
         while len(self._kept) > _KEPT or self._size > _KEPT_BYTES:
@@ -57,22 +52,21 @@ class Relay:
             self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def resend(self, seq: int, url: str) -> Forwarded:
-        """Send a delivery again, to another url; raises `FaultError` for one that is not kept any more."""
+        """Send a delivery again, to another url; raises `FaultError` if it is no longer kept."""
         parcel = self._kept.get(seq)
         if parcel is None:
             seen = f"The bytes of #{seq} are not kept any more, or it is no delivery."
-            raise FaultError(
-                Fault(Whose.YOURS, FaultCode.USAGE, seen, f"The last {_KEPT} deliveries can be sent again.")
-            )
+            hint = f"The last {_KEPT} deliveries can be sent again."
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
         return await self._send(seq, parcel, url, "sent again")
 
     @property
     def waiting(self) -> int:
-        """Return how many deliveries are yet to be forwarded."""
+        """Return how many deliveries still have to be forwarded."""
         return self._waiting.qsize() + self._sending
 
     async def drain(self) -> None:
-        """Wait until everything that was offered so far is forwarded."""
+        """Wait until all deliveries so far are forwarded."""
         await self._waiting.join()
 
     async def close(self) -> None:

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.model import Event, Task, TaskStatus, TaskStatusUpdateEvent, Unreadable
+from inspector.protocol.model import Event, Task, TaskStatusUpdateEvent, Unreadable
 from inspector.session.journal import Journal
 from inspector.session.push.attempts import Attempt, Attempts
 from inspector.session.push.judge import Judgement, PushJudge
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _Row: TypeAlias = tuple[str, bool | None, str]
 _DEMAND = Demand()
 _A_DAY = 86400.0
-"""A longer latency, and one below zero, shows that the clocks differ: none is recorded."""
+"""A longer latency, and a negative one, shows that the clocks differ; none is recorded."""
 
 
 class PushService:
     """Makes registrations and records deliveries on the timeline of their task.
 
-    `demand` is what registrations that go with messages ask for, `overrides` has the responses that the user set,
-    `relay` forwards deliveries to other urls.
+    `demand` is the demand of registrations that are sent with messages, `overrides` has the responses that the user
+    set, `relay` forwards deliveries to other urls.
     """
 
     def __init__(
@@ -75,13 +75,13 @@ class PushService:
 
     @property
     def place(self) -> str:
-        """Describe where the receiver listens, or will."""
+        """Describe from where the receiver can be reached."""
         host = self._where["host"]
         return "this machine alone" if ip_address(host).is_loopback else f"{host}, which others can reach"
 
     @property
     def listening(self) -> bool:
-        """Return whether the receiver takes deliveries."""
+        """Return whether the receiver is running."""
         return "receiver" in self.__dict__ and self.receiver.running
 
     def yield_to_input(self) -> None:
@@ -91,7 +91,7 @@ class PushService:
 
     @cached_property
     def matcher(self) -> RecordMatcher:
-        """Return the matches of pushes and streamed events; they are kept from the first use on."""
+        """Return the matcher of pushes and streamed events, which follows the journal from its first use on."""
         matcher = RecordMatcher(self._streamed)
         self._journal.subscribe(matcher.offer, replay=True)
         return matcher
@@ -138,10 +138,10 @@ class PushService:
         return WebhookRegistration(registration, task_id, generation)
 
     def plan(self, message_id: str, task_id: str, generation: str = "") -> WebhookRegistration | None:
-        """Make the webhook that will go with a message; None for a task that has one already.
+        """Make the webhook for a message; None if its task has one already.
 
-        It stays the same until a parameter changes, so that it can be shown before the message is sent. `keep` adds it
-        to the registrations.
+        The same webhook is returned until a parameter changes, so that it can be shown before the message is sent.
+        `keep` adds it to the registrations.
         """
         if any(hook.live for hook in self.hooks.of_task(task_id)):
             return None  # a second registration would bring every update twice
@@ -238,19 +238,18 @@ class PushService:
         """
         if not isinstance(event, Task | TaskStatusUpdateEvent) or not event.status.state:
             return None
-        since, at = _latency(event.status, delivery.at), delivery.at
+        latency = _seconds_between(timestamp_seconds(event.status.timestamp), delivery.at)
         tracked = self._tasks.get(task_of(event))
-        if since is not None or tracked is None or not delivery.taken or event.status.state == tracked.pushed.state:
-            return since
+        if latency is not None or tracked is None or not delivery.taken or event.status.state == tracked.pushed.state:
+            return latency
         moves = reversed(tracked.answered.moves)
-        heard = next((move.at for move in moves if move.state == event.status.state), None)
-        return round(at - heard, 6) if heard is not None and 0 <= at - heard < _A_DAY else None
+        streamed = next((move.at for move in moves if move.state == event.status.state), None)
+        return _seconds_between(streamed, delivery.at)
 
 
-def _latency(status: TaskStatus, at: float) -> float | None:
-    """Return the seconds since the timestamp of a status, None if it has none or the clocks differ."""
-    stamp = timestamp_seconds(status.timestamp)
-    return round(at - stamp, 6) if stamp is not None and 0 <= at - stamp < _A_DAY else None
+def _seconds_between(earlier: float | None, later: float) -> float | None:
+    """Return the difference of two times, None if it shows that the clocks differ."""
+    return round(later - earlier, 6) if earlier is not None and 0 <= later - earlier < _A_DAY else None
 
 
 def _count(registration: WebhookRegistration | None, delivery: Delivery) -> None:

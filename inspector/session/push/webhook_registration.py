@@ -19,11 +19,11 @@ from inspector.wire.receiver.registration import Proof, Registration
 
 @dataclass(slots=True)
 class WebhookRegistration:
-    """One registration with the task that it is for, `""` until the agent has named it, and its counts.
+    """A registration with its task, `""` until the agent has named it, and the counts of its deliveries.
 
-    `generation` is the one in which the agent was told of it, `config_id` what the agent calls it. `stored` says
-    whether the agent has it, None until that was asked; `failed` why it never got it, `""` where it may have.
-    `accepted` counts accepted deliveries, `failing` those that got the response of an override.
+    `generation` is the protocol version of the registration, `config_id` its id at the agent. `stored` says whether the
+    agent has it, None if unknown; `failed` why the registration failed, `""` if it did not. `failing` counts the
+    deliveries that got the response of an override.
     """
 
     registration: Registration
@@ -39,10 +39,7 @@ class WebhookRegistration:
 
     @property
     def config(self) -> PushConfig:
-        """Return the configuration that goes to the agent.
-
-        The token goes along whatever else is asked for, because generations and SDKs each send only one of them back.
-        """
+        """Return the configuration for the agent; it always has the token, because some SDKs send only that back."""
         registration, demand = self.registration, self.registration.demand
         config = PushConfig(url=registration.url, token=registration.token)
         if demand.proof is Proof.TOKEN:
@@ -79,7 +76,7 @@ class WebhookRegistrations(list[WebhookRegistration]):
 
     def of(self, registration: Registration | None) -> WebhookRegistration | None:
         """Return the registration at an address of the receiver."""
-        for hook in reversed(self):  # the last ones are the busy ones
+        for hook in reversed(self):  # the newest get most deliveries
             if hook.registration is registration:
                 return hook
         return None
@@ -92,13 +89,13 @@ class WebhookRegistrations(list[WebhookRegistration]):
             case PushConfig():
                 self._set(request, answer, fault)
             case PushConfigRequest() if fault is None:
-                self._told(request, answer)
+                self._learn_stored(request, answer)
         if hook is not None:
             hook.task_id = task or hook.task_id
             hook.failed = fault.seen if fault is not None and not task else ""
 
     def _set(self, request: PushConfig, answer: Answer | None, fault: Fault | None) -> None:
-        hook = next((one for one in self if one.registration.url == request.url), None)
+        hook = next((hook for hook in self if hook.registration.url == request.url), None)
         if hook is None:
             return
         hook.task_id = request.task_id or hook.task_id
@@ -106,12 +103,12 @@ class WebhookRegistrations(list[WebhookRegistration]):
         if isinstance(answer, PushConfig):
             hook.stored, hook.config_id = True, answer.id or hook.config_id
 
-    def _told(self, request: PushConfigRequest, answer: Answer | None) -> None:
+    def _learn_stored(self, request: PushConfigRequest, answer: Answer | None) -> None:
         mine = [hook for hook in self.of_task(request.task_id) if not hook.failed]
         match answer:
             case Deleted():
                 for hook in mine:
-                    # Generations before 1.0 call the only configuration of a task by the id of the task.
+                    # Before 1.0 the id of the only configuration of a task is the id of the task.
                     hook.deleted |= request.id in (hook.config_id, hook.task_id)
             case PushConfigList():
                 known = {config.url: config.id for config in answer.configs}

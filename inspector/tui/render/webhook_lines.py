@@ -8,7 +8,6 @@ from textual.content import Content
 from inspector.session.push.attempts import Chain
 from inspector.session.push.diagnose import Diagnosis
 from inspector.session.push.matching import Reconciliation, Seen, Update
-from inspector.session.push.reachability import Reachable
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.content import plain
@@ -16,6 +15,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, state_cell
 from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.tui.render.times import relative
+from inspector.wire.reach import Reachable
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))

@@ -11,9 +11,9 @@ from inspector.session.session import Session
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
+from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Demand, Proof, Registration
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
-from inspector.wire.receiver.tunnels import tunnels
 
 ACCEPT = "well"
 """The choice that removes all response overrides."""

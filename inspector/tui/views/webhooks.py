@@ -18,7 +18,6 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.operations import Operation
 from inspector.session.push.attempts import chains, held_up
 from inspector.session.push.matching import reconcile
-from inspector.session.push.reachability import reachable
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
@@ -36,6 +35,7 @@ from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.records import RecordsView
 from inspector.tui.widgets.feed import Column, Feed
+from inspector.wire.reach import reachable
 
 COLUMNS = (
     Column("time", 8),
@@ -281,13 +281,13 @@ class WebhooksView(RecordsView):
         """Forward every delivery to a url that the user gives, or stop doing so."""
         relay = self.session.push.relay
         if relay.url:
-            relay.forward_to("")
+            relay.url = ""
             self.session.note("deliveries are not forwarded any more")
             return
         ask(self, webhook_forms.url("FORWARD EVERY DELIVERY"), self._forward)
 
     def _forward(self, values: Mapping[str, str]) -> None:
-        self.session.push.relay.forward_to(values["url"])
+        self.session.push.relay.url = values["url"]
         self.session.note(f"deliveries are forwarded to {values['url']}")
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:

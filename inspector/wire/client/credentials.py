@@ -1,4 +1,4 @@
-"""Credentials that belong to an origin and go nowhere else unasked."""
+"""Credentials, which are sent to their own origins only."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of a url (`https://host:443`), `""` for what has none."""
+    """Return scheme, host and port of a url (`https://host:443`), `""` if it has none."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)
-    except ValueError:  # brackets without an address, or a port that is no number; the client will say so
+    except ValueError:  # an invalid address or port, which the client reports
         return ""
     return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}" if parts.hostname else ""
 
 
 def split_userinfo(url: str) -> tuple[str, str]:
-    """Return a url without what stands before its host, and that as it stands there, `""` where there is nothing."""
+    """Return a url without its userinfo, and the userinfo, `""` for none."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -33,15 +33,15 @@ def split_userinfo(url: str) -> tuple[str, str]:
 
 
 def basic(userinfo: str) -> str:
-    """Return the Authorization that a url's userinfo stands for (RFC 7617)."""
+    """Return the Authorization header of a url's userinfo (RFC 7617)."""
     return f"Basic {b64encode(unquote_to_bytes(userinfo)).decode('ascii')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers and query parameters that prove who we are, and the origins that they may be sent to.
+    """Headers and query parameters that authenticate us, and the origins that they may be sent to.
 
-    `plain` are headers that prove nothing and go with every request.
+    `plain` are other headers, which are sent with every request.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -53,11 +53,11 @@ class Credentials:
         return bool(self.headers or self.query)
 
     def are_for(self, url: str) -> bool:
-        """Say whether they may be sent to this url."""
+        """Return whether they may be sent to this url."""
         return bool(origin(url)) and origin(url) in self.origins
 
     def with_key(self, key: str, location: str, name: str) -> Credentials:
-        """Return these credentials and an API key, in the `header`, `query` or `cookie` of that name."""
+        """Return these credentials with an API key in the `header`, `query` or `cookie` of that name."""
         match location if key else "":
             case "":
                 return self
@@ -69,9 +69,9 @@ class Credentials:
                 return replace(self, headers={**self.headers, name: key})
 
     def sign(self, request: HttpRequest, *, theirs: bool = False) -> HttpRequest:
-        """Return the request with the credentials on it where it goes home.
+        """Return the request with the credentials, if they may be sent to its url.
 
-        A header of ours replaces its own; with `theirs`, the header that the request has already stays.
+        Our headers replace those of the request, except with `theirs`.
         """
         home = self.are_for(request.url)
         ours = {**self.plain, **(self.headers if home else {})}
@@ -84,7 +84,7 @@ class Credentials:
         return replace(request, url=url, headers={**kept, **ours})
 
     def sign_call(self, call: GrpcRequest, *, theirs: bool = False) -> GrpcRequest:
-        """Return the call with the credentials in its metadata where it goes home; it has no query for those of one."""
+        """Return the call with the credentials, those of the query included, in its metadata if they may be sent."""
         ours = {**self.plain, **({**self.headers, **self.query} if self.are_for(call.url) else {})}
         ours = {name.lower(): value for name, value in ours.items()}
         return replace(call, metadata={**ours, **call.metadata} if theirs else {**call.metadata, **ours})

@@ -1,4 +1,4 @@
-"""The gRPC client behind the tap: one call is a series of observations, within limits, and never an exception."""
+"""The gRPC client: a call is a series of observations, within limits. Failures are observed, never raised."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.bindings.grpc import STATUSES
 from inspector.protocol.sse import Frame
-from inspector.wire.client.faults import explain
-from inspector.wire.client.grpc_faults import BINARY, LostError, is_made_up, lost, silent, unfit
-from inspector.wire.client.http import Limits
+from inspector.wire.client.faults import (
+    BINARY,
+    LostError,
+    connect_timeout,
+    explain,
+    invalid_metadata,
+    is_made_up,
+    lost,
+)
+from inspector.wire.client.http import Limits, Tally
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, Trailers
 
 _CLOSE_SECONDS = 0.2
@@ -29,25 +34,17 @@ _CLOSE_SECONDS = 0.2
 
 @cache
 def _library() -> Any:
-    """Load grpc, which writes to stderr past Python, and so over the screen, unless it is told not to before."""
+    """Load grpc, and keep it from writing to stderr past Python, over the screen."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc.aio  # noqa: PLC0415 - most sessions need no gRPC
 
     return grpc
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What a call has brought so far."""
-
-    events: int = 0
-    size: int = 0
-
-
 class GrpcClient:
-    """Makes calls and observes what comes back; nothing is tried again, and nothing compressed is taken.
+    """Makes calls and observes the responses, without retries and without compression.
 
-    With `verify=False` the certificate that a server shows is its own authority; its name still has to fit.
+    With `verify=False` a certificate is its own authority; its name still has to match.
     """
 
     def __init__(
@@ -58,15 +55,7 @@ class GrpcClient:
         self._clock = clock
         self._channels: dict[tuple[str, bool], Any] = {}
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close every connection, and end the calls that are under way."""
         channels = [*self._channels.values()]
         self._channels.clear()
@@ -79,14 +68,14 @@ class GrpcClient:
         return Sent(self._clock(), "POST", url, tuple(request.metadata.items()), request.body)
 
     async def exchange(self, request: GrpcRequest) -> AsyncGenerator[Observation, None]:
-        """Make a call and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the call.
+        """Make a call and yield observations from `Sent` to `Ended`; closing the iterator ends the call.
 
-        Each message of a stream is a frame, that of another call the body. A status that the server sent is observed;
-        one that the library made up, because none came, is the fault of the end.
+        Each message of a stream is a frame, that of another call the body. A status that the library made up, because
+        the server sent none, becomes the fault of `Ended`.
         """
         started = time.perf_counter()
-        tally = _Tally()
-        how, fault = Ending.COMPLETE, unfit(request.metadata)
+        tally = Tally()
+        how, fault = Ending.COMPLETE, invalid_metadata(request.metadata)
         yield self.preview(request)
         if fault is not None:
             how = Ending.BROKEN
@@ -102,12 +91,12 @@ class GrpcClient:
                 how, fault = Ending.BROKEN, explain(error, request.url)
         yield Ended(self._clock(), how, time.perf_counter() - started, tally.events, tally.size, b"", fault)
 
-    async def _call(self, request: GrpcRequest, tally: _Tally) -> AsyncGenerator[Observation, None]:
+    async def _call(self, request: GrpcRequest, tally: Tally) -> AsyncGenerator[Observation, None]:
         library = _library()
         channel = await self._channel(request)
         connected = await self._connect(channel)
         if connected is None:
-            raise silent(request)
+            raise connect_timeout(request)
         method = channel.unary_stream if request.streaming else channel.unary_unary
         call = method(request.path)(request.body, metadata=_metadata(request.metadata))
         try:
@@ -146,7 +135,7 @@ class GrpcClient:
         return self._channels[key]
 
     async def _authorities(self, target: str) -> bytes | None:
-        """Return the certificates to trust, None for those that come with the library."""
+        """Return the certificates to trust, None for those of the library."""
         if not self._verify:
             host, _, port = target.rpartition(":")
             place = (host.strip("[]"), int(port))
@@ -156,7 +145,7 @@ class GrpcClient:
         return await asyncio.to_thread(Path(path).read_bytes) if path else None
 
     async def _connect(self, channel: Any) -> bool | None:
-        """Wait for the connection: True where it stands, False where it failed, None where the time was up."""
+        """Wait for the connection: True if it is open, False if it failed, None after a timeout."""
         states = _library().ChannelConnectivity
         state = channel.get_state(try_to_connect=True)
         with suppress(TimeoutError):
@@ -167,14 +156,14 @@ class GrpcClient:
         return {states.READY: True, states.TRANSIENT_FAILURE: False}.get(state)
 
     async def _forget(self, request: GrpcRequest) -> None:
-        """Drop a connection that failed, or the library would make the next call wait before it tries again."""
+        """Drop a failed connection, or the library would delay the next call."""
         channel = self._channels.pop((request.target, request.tls), None)
         if channel is not None:
             await channel.close()
 
 
-async def _check(call: Any, request: GrpcRequest, tally: _Tally, *, connected: bool) -> None:
-    """Raise `LostError` where a call is over without a status from the server."""
+async def _check(call: Any, request: GrpcRequest, tally: Tally, *, connected: bool) -> None:
+    """Raise `LostError` if a call ended without a status from the server."""
     if call.done():
         words = await call.details() or ""
         if is_made_up((await call.code()).name, words, connected=connected):
@@ -182,7 +171,6 @@ async def _check(call: Any, request: GrpcRequest, tally: _Tally, *, connected: b
 
 
 async def _messages(call: Any, end: Any, *, streaming: bool) -> AsyncGenerator[bytes, None]:
-    """Yield the messages of an answer."""
     if not streaming:
         yield await call
         return

@@ -1,4 +1,4 @@
-"""The HTTP client behind the tap: one exchange is a series of observations, within limits, and never an exception."""
+"""The HTTP client: an exchange is a series of observations, within limits. Failures are observed, never raised."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 import os
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import h11
 import httpcore
@@ -21,28 +21,33 @@ import httpx
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
-from inspector.wire.client.coding import CODINGS, CodingError, Inflater, TooMuchError
 from inspector.wire.client.credentials import basic, split_userinfo
-from inspector.wire.client.faults import explain
-from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent
+from inspector.wire.client.faults import TOO_LARGE, after_events, explain
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, head_text
 from inspector.wire.client.upload import Upload, UploadError, body_of
 
 _EVENT_STREAM = "text/event-stream"
 _HEADERS = "inspector.headers"
 _FRAMING = (b"content-length", b"transfer-encoding")
 _AT_ONCE = 50
-"""How many frames of one read are handed on together; looked at after each, the next constant holds."""
+"""How many frames of one read are passed on together; after each batch `_HOG_SECONDS` is checked."""
 _HOG_SECONDS = 0.002
-"""How long a busy stream may keep the event loop before others get their turns; keys must stay below 100 ms."""
-_TURNS = 4
-"""How many turns they get then: a key goes through several tasks until it is drawn."""
+"""How long a busy stream may keep the event loop before others run; keys must stay below 100 ms."""
+_ITERATIONS = 4
+"""How many iterations of the event loop they get: a key passes several tasks until it is drawn."""
 _KEPT_OF_OVERRUN = 64 * 1024
 """How much of an event beyond the limit is kept, in bytes."""
+_CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+"""The supported codings."""
+
+_PIECE = 256 * 1024
+_FREE = 64 * 1024
+"""The ratio applies to at least so many bytes: the first bytes of a body may grow more than the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much we take from an agent: bytes of a body, bytes of one SSE block, growth by decompression, seconds."""
+    """Limits of a response: bytes of a body, bytes of one SSE block, growth by decompression, seconds."""
 
     body: int = 64 * 1024 * 1024
     block: int = DEFAULT_LIMIT
@@ -51,8 +56,17 @@ class Limits:
     read_seconds: float | None = None
 
 
+@dataclass(slots=True)
+class Tally:
+    """What an exchange received so far: events and bytes; `rest` belongs to no event."""
+
+    events: int = 0
+    size: int = 0
+    rest: bytes = b""
+
+
 class Client:
-    """Sends requests and observes what comes back; redirects are never followed and cookies never kept."""
+    """Sends requests and observes the responses; redirects are never followed and cookies never kept."""
 
     def __init__(
         self, limits: Limits | None = None, *, verify: bool = True, clock: Callable[[], float] = time.time
@@ -66,19 +80,11 @@ class Client:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            auth=httpx.Auth(),  # none: httpx would take userinfo out of the url and send it behind the tap's back
+            auth=httpx.Auth(),  # none: httpx would take userinfo out of the url and send it unobserved
             event_hooks={"response": [_keep_head]},
         )
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close every connection."""
         await self._http.aclose()
 
@@ -99,12 +105,12 @@ class Client:
         return Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.shown)
 
     async def exchange(self, request: HttpRequest, upload: Upload | None = None) -> AsyncGenerator[Observation, None]:
-        """Send a request and yield what is seen, from `Sent` to `Ended`; closing the iterator ends the exchange.
+        """Send a request and yield observations from `Sent` to `Ended`; closing the iterator ends the exchange.
 
-        `upload` tells meanwhile how much of a body with files in it is on its way.
+        `upload` meanwhile counts how much of a body with files was sent.
         """
         started = time.perf_counter()
-        tally = _Tally()
+        tally = Tally()
         try:
             async with aclosing(body_of(request, upload or Upload())) as body:
                 built = self._build(request, body)
@@ -119,25 +125,16 @@ class Client:
             how, fault = Ending.COMPLETE, None
         except TooMuchError as error:
             how = Ending.LIMIT
-            fault = Fault(
-                Whose.AGENT,
-                FaultCode.UNREACHABLE,
-                f"Stopped reading: {error}.",
-                "Is an answer of this size meant? The limit is there so that no agent can fill this machine.",
-            )
+            fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, f"Stopped reading: {error}.", TOO_LARGE)
         except CodingError as error:
-            how = Ending.BROKEN
-            fault = Fault(
-                Whose.AGENT,
-                FaultCode.UNREACHABLE,
-                f"The body of the answer cannot be read: {error}.",
-                "We ask for identity; a body in another coding has to name it in Content-Encoding.",
-            )
+            how, what = Ending.BROKEN, f"The body of the answer cannot be read: {error}."
+            hint = "We ask for identity; a body in another coding has to name it in Content-Encoding."
+            fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, what, hint)
         except UploadError as error:
             how = Ending.BROKEN
             fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent got only a part of the message.")
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            how, fault = Ending.BROKEN, _broken_off(explain(error, request.url), tally)
+            how, fault = Ending.BROKEN, after_events(tally.events, explain(error, request.url))
         seconds = time.perf_counter() - started
         yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
 
@@ -162,7 +159,7 @@ class Client:
         except h11.LocalProtocolError as error:  # a Content-Length that does not fit: httpcore lets it through
             raise httpx.LocalProtocolError(str(error)) from error
 
-    async def _response(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[Observation, None]:
+    async def _response(self, response: httpx.Response, tally: Tally) -> AsyncGenerator[Observation, None]:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         streamed = content_type == _EVENT_STREAM
         yield Head(
@@ -191,7 +188,7 @@ class Client:
             raise
         yield Body(self._clock(), bytes(body))
 
-    async def _frames(self, chunks: AsyncIterator[bytes], tally: _Tally) -> AsyncGenerator[Observation, None]:
+    async def _frames(self, chunks: AsyncIterator[bytes], tally: Tally) -> AsyncGenerator[Observation, None]:
         decoder = Decoder(self.limits.block)
         rested = time.perf_counter()
         try:
@@ -202,7 +199,7 @@ class Client:
                         tally.events += sum(frame.data is not None for frame in some)
                         yield Frames(at, some)
                     if time.perf_counter() - rested > _HOG_SECONDS:
-                        for _ in range(_TURNS):
+                        for _ in range(_ITERATIONS):
                             await asyncio.sleep(0)
                         rested = time.perf_counter()
                 if decoder.overrun:
@@ -210,13 +207,13 @@ class Client:
         finally:
             tally.rest = decoder.rest[:_KEPT_OF_OVERRUN] if decoder.overrun else decoder.rest
 
-    async def _decoded(self, response: httpx.Response, tally: _Tally) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it was before content coding, or as it came where we do not know the coding.
+    async def _decoded(self, response: httpx.Response, tally: Tally) -> AsyncGenerator[bytes, None]:
+        """Yield the body without its content coding, or as received if the coding is unknown.
 
         Growth beyond the limits raises `TooMuchError`, a coding that is unknown or wrong `CodingError`.
         """
         coding = response.headers.get("content-encoding", "").strip().lower()
-        inflater = Inflater(coding, self.limits.ratio) if coding in CODINGS else None
+        inflater = Inflater(coding, self.limits.ratio) if coding in _CODINGS else None
         async for chunk in response.aiter_raw():
             tally.size += len(chunk)
             if inflater is None:
@@ -230,29 +227,62 @@ class Client:
             raise CodingError(f"it is encoded as {coding!r}")
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What an exchange has brought so far."""
+class TooMuchError(Exception):
+    """Raised when a limit is reached; the message names it."""
 
-    events: int = 0
-    size: int = 0
-    rest: bytes = b""
+
+class CodingError(Exception):
+    """Raised when a body does not have its declared content coding; the message says why."""
+
+
+class Inflater:
+    """Decodes gzip and deflate piece by piece; growth of more than `ratio` times raises `TooMuchError`."""
+
+    def __init__(self, coding: str, ratio: int) -> None:
+        self._coding = coding
+        self._ratio = ratio
+        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: a gzip or a zlib header
+        self._taken = 0
+        self._grown = 0
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the next bytes decoded; raises `CodingError`."""
+        self._taken += len(chunk)
+        while chunk:
+            if self._stream.eof:
+                raise CodingError(f"the {self._coding} body goes on behind its end")
+            try:
+                piece = self._stream.decompress(chunk, _PIECE)
+            except zlib.error as error:
+                raise CodingError(f"the body says that it is {self._coding} and is not: {error}") from error
+            self._grown += len(piece)
+            if self._grown > self._ratio * max(self._taken, _FREE):
+                raise TooMuchError(f"the {self._coding} body grew more than {self._ratio} times")
+            yield piece
+            chunk = self._stream.unconsumed_tail or self._stream.unused_data
+
+    def finish(self) -> bytes:
+        """Return the rest at the end of the body; raises `CodingError` if the coding is incomplete."""
+        left = self._stream.flush()
+        if self._taken and not self._stream.eof:
+            raise CodingError(f"the {self._coding} body breaks off")
+        return left
 
 
 @cache
 def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """Read the authorities that are trusted, which the environment may name, once: they take longer than all else."""
+    """Read the trusted authorities, which the environment may name, once: this takes longer than all else."""
     return httpx.create_ssl_context()
 
 
 async def _keep_head(response: httpx.Response) -> None:
-    """Put the headers aside and hide the Location: httpx reads it unasked, and raises for one that is no url."""
+    """Keep the headers and hide the Location: httpx reads it unasked, and raises an error if it is not a url."""
     response.extensions[_HEADERS] = response.headers.copy()
     response.headers.pop("location", None)
 
 
 def _encoded(request: HttpRequest) -> list[tuple[bytes, bytes]]:
-    """Return the headers as bytes, with what a url says before its host as the Authorization that it stands for."""
+    """Return the headers as bytes; userinfo in the url becomes an Authorization header."""
     headers = [
         (name.encode("utf-8", "surrogateescape"), value.encode("utf-8", "surrogateescape"))
         for name, value in request.headers.items()
@@ -264,19 +294,4 @@ def _encoded(request: HttpRequest) -> list[tuple[bytes, bytes]]:
 
 
 def _pairs(headers: httpx.Headers) -> Headers:
-    return tuple((_text(name), _text(value)) for name, value in headers.raw)
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def _broken_off(fault: Fault, tally: _Tally) -> Fault:
-    """Say how far a stream came before it broke."""
-    if not tally.events:
-        return fault
-    events = f"{tally.events:,} event{'s' if tally.events > 1 else ''}"
-    return replace(fault, seen=f"The stream broke off after {events}. {fault.seen}")
+    return tuple((head_text(name), head_text(value)) for name, value in headers.raw)

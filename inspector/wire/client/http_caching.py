@@ -1,4 +1,4 @@
-"""What a response says about keeping it (RFC 9111), and how to ask whether it still holds (RFC 9110 section 13)."""
+"""The caching headers of a response (RFC 9111), and conditional requests (RFC 9110 section 13)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.wire.client.observations import Headers
 
 @dataclass(frozen=True, slots=True)
 class Caching:
-    """The caching members of a head, `""` where they are not there; ages are in seconds, None if not said."""
+    """The caching headers of a response, `""` if missing; ages are in seconds, None if missing."""
 
     etag: str = ""
     last_modified: str = ""
@@ -19,16 +19,16 @@ class Caching:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Return the headers that ask for the body only if it is another one now."""
+        """Return the headers that request the body only if it has changed."""
         conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in conditions.items() if value}
 
     def fresh_until(self, at: float) -> float | None:
-        """Return until when a response that came at a time may be used unasked, None where it does not say."""
+        """Return until when a response received at `at` may be reused, None if unknown."""
         return None if self.max_age is None else at + max(0, self.max_age - (self.age or 0))
 
     def words(self) -> str:
-        """Say it in one line."""
+        """Describe the headers in one line."""
         said = [f"ETag {self.etag}"] if self.etag else []
         said += [f"last modified {self.last_modified}"] if self.last_modified else []
         said += [self.control] if self.control else []
@@ -37,7 +37,7 @@ class Caching:
 
 
 def caching_of(headers: Headers) -> Caching:
-    """Read the caching members of a head."""
+    """Read the caching headers of a response."""
     control = _header(headers, "cache-control")
     return Caching(
         _header(headers, "etag"),

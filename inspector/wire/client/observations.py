@@ -1,4 +1,4 @@
-"""What the tap sees of one exchange, in the order in which it crosses the wire."""
+"""Observations of one exchange, in the order in which they cross the network."""
 
 from __future__ import annotations
 
@@ -14,17 +14,25 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 """Header lines as they were sent, in order, repeated ones kept."""
 
 
+def head_text(raw: bytes) -> str:
+    """Decode bytes of a message head as UTF-8, or as Latin-1 if they are not UTF-8."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
 class Ending(StrEnum):
-    """How an exchange came to its end."""
+    """How an exchange ended."""
 
     COMPLETE = "complete"
-    """The response ended as HTTP says it should."""
+    """The response is complete according to HTTP."""
     BROKEN = "broken"
     """The connection failed or ended before the response did."""
     STOPPED = "stopped"
-    """We stopped listening: the user canceled, or the session ended."""
+    """We stopped reading: the user canceled, or the session ended."""
     LIMIT = "limit"
-    """We stopped listening because a limit was reached."""
+    """We stopped reading because a limit was reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +80,9 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Trailers:
-    """The status with which the server ended a gRPC call: code, its word, the message, the metadata that came along.
+    """The status with which the server ended a gRPC call: code, name of the code, message, trailing metadata.
 
-    The values of binary metadata (`-bin`) are written in base64.
+    The values of binary metadata (`-bin`) are in base64.
     """
 
     at: float

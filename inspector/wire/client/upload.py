@@ -1,4 +1,4 @@
-"""The body of a request with files in it, read from disk while it is sent."""
+"""The body of a request with files, read from disk while it is sent."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _CHUNK = 3 * 2**18
 
 
 class UploadError(Exception):
-    """A file could not be read to the end that it had when the request was made; `str` of it says which and why."""
+    """A file could not be read completely; `str` of it says which and why."""
 
 
 @dataclass(slots=True)
 class Upload:
-    """How far the body of a request has been handed to the network, in bytes."""
+    """How many bytes of the body of a request were sent."""
 
     total: int = 0
     done: int = 0
 
 
 async def body_of(request: HttpRequest, upload: Upload) -> AsyncGenerator[bytes, None]:
-    """Yield the body piece by piece, counting in `upload`; raises `UploadError` where a file is not as it was."""
+    """Yield the body piece by piece, counting in `upload`; raises `UploadError` if a file has changed."""
     for piece in request.pieces():
         if isinstance(piece, bytes):
             upload.done += len(piece)
@@ -44,7 +44,7 @@ async def body_of(request: HttpRequest, upload: Upload) -> AsyncGenerator[bytes,
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file that was one when it was looked at; what took its place since may be a pipe that never opens."""
+    """Open a regular file; if a pipe has replaced it, do not wait for a writer."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

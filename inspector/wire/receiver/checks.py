@@ -18,8 +18,8 @@ Subject = TypeVar("Subject")
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
-_PRECEDENCE = (421, 403, 404, 405, 415, 401)
-"""If several checks refuse a delivery, the first of these statuses is the answer."""
+_RANK = {status: rank for rank, status in enumerate((421, 403, 404, 405, 415, 401))}
+"""If several checks refuse a delivery, the status with the lowest rank is the response."""
 _ACCEPTED = 204
 
 
@@ -184,19 +184,18 @@ class Stage(Generic[Subject]):
 def _report(lines: list[Check], findings: tuple[Finding, ...], refusals: list[tuple[int, str]]) -> Report:
     if not refusals:
         return Report(tuple(lines), findings)
-    return Report(tuple(lines), findings, *min(refusals, key=lambda refusal: _rank(refusal[0])))
-
-
-def _rank(status: int) -> int:
-    return _PRECEDENCE.index(status) if status in _PRECEDENCE else len(_PRECEDENCE)
+    return Report(tuple(lines), findings, *min(refusals, key=lambda refusal: _RANK.get(refusal[0], len(_RANK))))
 
 
 class VerifiedCache(Generic[Key, Value]):
-    """The last `most` heads, or body shapes, that were verified, each with its reusable results."""
+    """The last `most` heads, body shapes or JWTs that were verified, each with its reusable results."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: dict[Key, Value] = {}
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._known
 
     def get(self, key: Key) -> Value | None:
         """Return what is known under a key."""

@@ -1,4 +1,4 @@
-"""The receiver's end of one connection: a clock on the head, a limit on everything, an eye on what is no HTTP."""
+"""One connection of the receiver: it enforces limits on time and size, and reports requests that are not HTTP."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ HEADERS: dict[int, dict[str, str]] = {
     415: {"Accept-Encoding": "identity"},
     503: {"Retry-After": "1"},
 }
-"""What HTTP asks an answer to carry beside its status."""
+"""The headers that HTTP requires with a status."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 _OURS: Mapping[str, str] = MappingProxyType({"Server": "a2a-inspect", "X-Content-Type-Options": "nosniff"})
-"""What every answer says; aiohttp names its version and Python's unless it is told a name."""
+"""The headers of every response; without `Server`, aiohttp would name its version and Python's."""
 _RESET = struct.pack("ii", 1, 0)
-"""Linger on, for no time: closing a socket with this resets the connection."""
+"""SO_LINGER with no time: closing the socket resets the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverLimits:
-    """How much the receiver takes from a sender, in bytes, seconds and numbers.
+    """The limits of the receiver, in bytes, seconds and numbers.
 
-    `body` is the longest body; `kept` how much of a refused one is kept; `held` how much all bodies on their way in
-    may hold together; `head` the longest head and `headers` the most headers in it; `seconds` the time for a head and
-    again for a body; `idle` the time between two requests of a connection; `linger` how long the rest of a refused
-    body is thrown away, so that the sender gets to read the answer; `connections` the most at one time.
+    `body` is the longest body; `kept` how much of a refused one is kept; `held` the limit of all bodies that are being
+    received; `head` the longest head and `headers` the most headers in it; `seconds` the time for a head and again for
+    a body; `idle` the time between two requests of a connection; `linger` how long the rest of a refused body is
+    discarded, so that the sender can read the response; `connections` the most at one time.
     """
 
     body: int = 10 * 1024 * 1024
@@ -60,14 +60,14 @@ class ReceiverLimits:
 
 
 async def next_bytes(request: web.BaseRequest) -> bytes:
-    """Return the next bytes of a body; ConnectionError where the sender is gone."""
+    """Return the next bytes of a body; ConnectionError if the sender has disconnected."""
     if not request.protocol.connected and not request.content.is_eof():
-        raise ConnectionResetError  # aiohttp raises a RuntimeError here while the loss is not yet known to the body
+        raise ConnectionResetError  # aiohttp would raise a RuntimeError
     return await request.content.readany()
 
 
 class Room:
-    """What the connections of one receiver share: the limits, who hears of deliveries, and who is there."""
+    """The shared state of the connections of one receiver: limits, callback, open connections and their tasks."""
 
     def __init__(self, limits: ReceiverLimits, report: Callable[[Delivery], None]) -> None:
         self.limits = limits
@@ -79,24 +79,24 @@ class Room:
 
     @property
     def full(self) -> bool:
-        """Tell whether no more connections are allowed."""
+        """Return whether no more connections are allowed."""
         return max(len(self.connections), len(self.shaking)) >= self.limits.connections
 
     async def close(self) -> None:
-        """Break off every connection and wait until nothing of them is left."""
+        """Close every connection and wait for their tasks."""
         self.open = False
         for connection in tuple(self.connections):
             connection.drop()
         for transport in tuple(self.shaking):
             transport.abort()
-        # The event loop closes the sockets in its next turn, which ends the tasks that read from them.
+        # The event loop closes the sockets in its next iteration, which ends the tasks that read from them.
         await asyncio.sleep(0)
         if self.tasks:
             await asyncio.wait(self.tasks)
 
 
 class Connection(web.RequestHandler):
-    """One connection of aiohttp's, with a clock on the head and an eye on what aiohttp cannot read."""
+    """A connection of aiohttp's with a time limit for the head, which reports requests that aiohttp cannot read."""
 
     def __init__(
         self, room: Room, manager: web.Server, loop: asyncio.AbstractEventLoop, tls: ssl.SSLContext | None = None
@@ -122,8 +122,8 @@ class Connection(web.RequestHandler):
         self._alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Let the sender in, behind TLS where that is spoken."""
-        # A sender that is gone already has no name any more.
+        """Begin to serve the sender, after the TLS handshake if TLS is used."""
+        # A sender that has disconnected has no address.
         self._peer = authority(*(transport.get_extra_info("peername") or ("", 0))[:2])
         if self._tls is None or self._room.full:
             self._begin(transport)
@@ -133,7 +133,7 @@ class Connection(web.RequestHandler):
             shaking.add_done_callback(self._room.tasks.discard)
 
     async def _shake_hands(self, transport: asyncio.BaseTransport, tls: ssl.SSLContext) -> None:
-        """Begin TLS, and report a failed handshake: asyncio's own server would not."""
+        """Perform the TLS handshake, and report a failure: asyncio's own server would not."""
         arrival, plain = IncomingRequest(self._peer), cast(asyncio.Transport, transport)
         self._room.shaking.add(plain)
         try:
@@ -152,7 +152,7 @@ class Connection(web.RequestHandler):
             self._room.shaking.discard(plain)
 
     def _begin(self, transport: asyncio.BaseTransport) -> None:
-        """Let the sender in, or tell it that there is no room."""
+        """Begin to serve the sender, or refuse it if there are too many connections."""
         self._let_in = True
         if self._room.open and not self._room.full:
             self._room.connections.add(self)
@@ -162,9 +162,9 @@ class Connection(web.RequestHandler):
         self._refuse(IncomingRequest(self._peer), 503, "too many connections are open")
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Let go, and report a request that broke off within its head."""
+        """Clean up, and report a request whose head is incomplete."""
         if not self._let_in:
-            return  # within the handshake, which is told by that
+            return  # within the handshake, which reports it
         self._room.connections.discard(self)
         self.gone.set()
         super().connection_lost(exc)
@@ -173,12 +173,12 @@ class Connection(web.RequestHandler):
             self._refuse(self._coming, 0, f"{who} after {len(self._coming.seen):,} bytes of the head")
 
     def data_received(self, data: bytes) -> None:
-        """Watch the head come in, let aiohttp read it, and wake who waits for a body that cannot go on."""
+        """Check the limits of the head, pass the bytes to aiohttp, and report malformed chunks to the reader."""
         if data and self._content is None and not self._messages:
             self._watch(data)
         super().data_received(data)
-        # aiohttp's C parser does not tell the reader of a body that a chunk is malformed: it queues an error as if it
-        # were the next message. No message can be next while a body has not ended, so that is how it is told apart.
+        # aiohttp's C parser does not report a malformed chunk to the reader of the body, but queues it as the next
+        # message. While a body has not ended, a queued message can only be this error.
         if self._content is not None and self._messages and not self._content.is_eof():
             self._content.set_exception(web.RequestPayloadError())
 
@@ -198,7 +198,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,  # noqa: ARG002
     ) -> web.StreamResponse:
-        """Report and answer what is no HTTP; aiohttp's own way would print the sender's bytes into the log."""
+        """Report and refuse a request that is not HTTP; aiohttp would log the sender's bytes."""
         why = "the inspector failed on this delivery"
         if isinstance(exc, HttpProcessingError):
             status, why = _explain(exc)
@@ -210,19 +210,19 @@ class Connection(web.RequestHandler):
         return response
 
     def take_head(self, content: StreamReader) -> None:
-        """Note that a head is complete and that its body follows, until `release` or the end of the connection."""
+        """Note that a head is complete: its body follows until `release`."""
         self._silence()
         self.taken, self._coming = self._coming or IncomingRequest(self._peer), None
         self._content = content
 
     def release(self) -> None:
-        """Note that the body has been read, so that what comes now is another head."""
+        """Note that the body has been read, so that another head follows."""
         self._content = None
 
     async def part(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Answer before the body has come whole, and give the sender time to read that; the rest is thrown away."""
+        """Respond before the body is complete, and discard the rest while the sender reads the response."""
         response.force_close()
-        # Whatever goes wrong from here on happens to bytes that are refused already.
+        # From here on, errors concern a body that is already refused.
         with suppress(TimeoutError, ConnectionError, web.RequestPayloadError):
             await response.prepare(request)
             await response.write_eof()
@@ -231,13 +231,13 @@ class Connection(web.RequestHandler):
                     await next_bytes(request)
 
     async def hold(self, seconds: float | None) -> None:
-        """Wait so long, None for ever, but not longer than the sender does."""
+        """Wait for so many seconds (None: without limit), or until the sender disconnects."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.gone.wait()
 
     def break_off(self, sent: bytes = b"") -> None:
-        """Reset the connection, or, where something is still `sent`, close it behind that."""
+        """Reset the connection, or send some bytes and close it."""
         transport = self.transport
         if transport is None:
             return
@@ -257,11 +257,11 @@ class Connection(web.RequestHandler):
             transport.abort()
 
     def _watch(self, data: bytes) -> None:
-        """Keep the beginning of a head and see that it is neither slow nor endless."""
+        """Keep the beginning of a head and enforce its limits of time and length."""
         limits = self._room.limits
         if self._coming is None:
             if not data.strip(b"\r\n"):
-                return  # RFC 9112 section 2.2: an empty line before a request is nothing
+                return  # RFC 9112 section 2.2: empty lines before a request are ignored
             self._coming = IncomingRequest(self._peer)
         seen = self._coming.seen
         seen += data[: limits.head - len(seen)]
@@ -270,11 +270,9 @@ class Connection(web.RequestHandler):
         if len(seen) >= limits.head:
             self._refuse(self._coming, 431, f"the head is longer than {limits.head:,} bytes")
         elif self._alarm is None:
-            self.keep_alive(True)  # stops aiohttp's clock for an idle connection: it is not idle any more
-            self._alarm = asyncio.get_running_loop().call_later(limits.seconds, self._be_slow, self._coming)
-
-    def _be_slow(self, arrival: IncomingRequest) -> None:
-        self._refuse(arrival, 408, f"the head had not come whole after {self._room.limits.seconds:g} s")
+            self.keep_alive(True)  # stops aiohttp's timer for idle connections
+            why = f"the head had not come whole after {limits.seconds:g} s"
+            self._alarm = asyncio.get_running_loop().call_later(limits.seconds, self._refuse, self._coming, 408, why)
 
     def _silence(self) -> None:
         if self._alarm is not None:
@@ -282,7 +280,7 @@ class Connection(web.RequestHandler):
             self._alarm = None
 
     def _refuse(self, arrival: IncomingRequest, status: int, why: str) -> None:
-        """Report what never became a request of aiohttp's, answer it if anybody is there, and close."""
+        """Report a request that aiohttp did not read, respond if the sender is connected, and close."""
         self._silence()
         self._coming = None
         if self.transport is not None:
@@ -294,18 +292,18 @@ class Connection(web.RequestHandler):
 
 
 def answer(status: int, why: str, headers: Mapping[str, str] = _NONE) -> web.Response:
-    """Make an answer; `why` is its text, "" for none."""
+    """Return a response; `why` is its text, "" for none."""
     more = HEADERS.get(status, _NONE)
-    # Nobody reads an answer to a connection that is gone (status 0).
+    # A response to a closed connection (status 0) is not sent.
     return web.Response(
         status=status or 400, text=why or None, headers={**_OURS, **more, **headers} if more or headers else _OURS
     )
 
 
 class _Accepted(web.StreamResponse):
-    """A 204 on a connection that stays open, spelled out once a second and given to all deliveries of it.
+    """A 204 on a connection that stays open, encoded once a second for all its deliveries.
 
-    An answer of aiohttp's own costs a fifth of what a delivery costs.
+    A response of aiohttp's would cost a fifth of the time of a delivery.
     """
 
     def __init__(self, second: int) -> None:
@@ -317,35 +315,35 @@ class _Accepted(web.StreamResponse):
 
     @property
     def keep_alive(self) -> bool:
-        """Say that the connection stays open."""
+        """Return whether the connection stays open."""
         return True
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Send it; ConnectionError where nobody is there any more."""
+        """Send the response; ConnectionError if the sender has disconnected."""
         if request.transport is None or request.transport.is_closing():
             raise ConnectionResetError
         request.transport.write(self._spelled)
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Leave it at that: a 204 has no body."""
+        """Do nothing: a 204 has no body."""
 
 
 _accepted = _Accepted(0)
 
 
 def accept(request: web.BaseRequest) -> web.StreamResponse:
-    """Answer an accepted delivery without an override."""
+    """Return the response to an accepted delivery without an override."""
     global _accepted  # noqa: PLW0603
     if not request.keep_alive or request.version != HttpVersion11:
-        return answer(204, "")  # it has to say what becomes of the connection
+        return answer(204, "")  # it has to say whether the connection stays open
     if (second := int(time.time())) != _accepted.second:
         _accepted = _Accepted(second)
     return _accepted
 
 
 def _explain(error: HttpProcessingError) -> tuple[int, str]:
-    """Return a status and words for what aiohttp could not parse; never with the sender's bytes in it."""
+    """Return a status and words for a request that aiohttp could not parse, without bytes of the sender."""
     message = error.message
     if isinstance(error, LineTooLong) or "Too many headers" in message:
         return 431, "the head has a line that is too long, or too many headers"

@@ -1,4 +1,4 @@
-"""A webhook delivery as a value: the request, and how its body was read. Nothing here does I/O."""
+"""A webhook delivery: the request, and how its body was read; without I/O."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import Enum
 
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
+from inspector.wire.client.observations import head_text
 from inspector.wire.receiver.checks import Check, Known
 from inspector.wire.receiver.registration import Registration
 from inspector.wire.receiver.response_override import ACCEPT, WebhookResponse
@@ -21,13 +22,12 @@ class Delivery:
     """One request at the receiver, refused or not.
 
     `at` is when its first byte arrived, in seconds since 1970, and `seconds` how long reading it took; `target` is the
-    path and query as they came; `headers` keeps order and duplicates; `body` is the body, or the beginning of it if the
-    delivery was refused, and `value` the JSON in it; `refused` is the sentence that says why, "" if it was accepted.
-    `status` is that of the response, 0 for none. `dialled` describes the response override, "" for none, and `delay` is
-    by how many seconds it held the response back; `taken` says that the sender may assume that it was accepted.
-    `challenge` says that this is not a delivery but an agent asking whether the webhook is ours (A2A 0.1). A request
-    that is not HTTP has no checks. `head_known` is what is known of every delivery with this head.
-    Headers, target and body hold secrets, so the repr leaves them out.
+    unchanged path and query; `headers` keeps order and duplicates; `body` is the body, or the beginning of a refused
+    one, and `value` its JSON; `refused` says why it was refused, "" if it was not. `status` is that of the response, 0
+    for none. `dialled` describes the response override, "" for none, `delay` is its delay in seconds; `taken` says that
+    the sender may assume acceptance. `challenge` marks the ownership challenge of A2A 0.1. A request that is not HTTP
+    has no checks. `head_known` is what is known of deliveries with this head.
+    The repr leaves out headers, target and body, which contain secrets.
     """
 
     at: float
@@ -148,19 +148,11 @@ class BodyRead:
         self.value = parse(data)
 
 
-def text(raw: bytes) -> str:
-    """Return bytes of a head as text, never with lone surrogates."""
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
 def read_head(seen: bytes) -> tuple[RequestHead, bytes]:
     """Read a head that is not valid HTTP as far as possible, and return the bytes that follow it too."""
     lines, _, rest = seen.partition(b"\r\n\r\n")
     first, *others = lines.split(b"\r\n")
     method, _, target = first.partition(b" ")
     pairs = (line.partition(b":") for line in others)
-    headers = tuple((text(name.strip()), text(value.strip())) for name, _, value in pairs)
-    return RequestHead(text(method), text(target.rpartition(b" HTTP/")[0] or target), headers), rest
+    headers = tuple((head_text(name.strip()), head_text(value.strip())) for name, _, value in pairs)
+    return RequestHead(head_text(method), head_text(target.rpartition(b" HTTP/")[0] or target), headers), rest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
@@ -15,9 +14,9 @@ from inspector.wire.receiver.checks import Result
 LEEWAY = 60.0
 """By how many seconds two clocks may differ."""
 _FRESH = 300.0
-"""How old a JWT without an end may be, in seconds: what the 0.1 library allows."""
+"""How old a JWT without `exp` may be, in seconds, as in the 0.1 library."""
 _LATEST = 1e12
-"""Dates beyond this are no dates: they are thirty thousand years away."""
+"""Numbers beyond this are not dates: they are thirty thousand years away."""
 _BODY_HASH = "request_body_sha256"
 """The claim of A2A 0.1 that binds a JWT to its body."""
 
@@ -57,13 +56,13 @@ def check_body_hash(jwt: Jwt, body: bytes) -> Result:
     claimed = jwt.claims.get(_BODY_HASH)
     if claimed is None:
         return Result(None, f"no {_BODY_HASH} in the JWT, so it would do for any body")
-    if isinstance(claimed, str) and _equal(claimed.lower(), hashlib.sha256(body).hexdigest()):
+    if isinstance(claimed, str) and claimed.lower() == hashlib.sha256(body).hexdigest():
         return Result(True, "the JWT was made for this body")
     return Result(False, f"{_BODY_HASH} is not the hash of this body")
 
 
 def check_signature(jwt: Jwt, keys: KeySet) -> Result:
-    """Verify the signature with every key that the header may mean; one match is enough."""
+    """Verify the signature with every key that the header may refer to; one match is enough."""
     name, kid = jwt.header.get("alg"), jwt.header.get("kid")
     if not isinstance(name, str) or name not in ALGORITHMS:
         return Result(False, f"alg {brief(name)} is not accepted: it has no public key")
@@ -80,24 +79,13 @@ def check_signature(jwt: Jwt, keys: KeySet) -> Result:
     return Result(False, "; ".join(tried) or f"no key of the set is called {brief(kid)}")
 
 
-def check_issuer(jwt: Jwt, expected: str) -> Result:
-    """Compare `iss` with the issuer that was asked for, `""` for any."""
-    issuer = jwt.claims.get("iss")
+def check_claim(jwt: Jwt, name: str, expected: str) -> Result:
+    """Compare `iss` or `aud`, which may be a list, with the required value, `""` for any."""
+    claim = jwt.claims.get(name)
     if not expected:
-        return Result(None, f"iss {brief(issuer)}, none was asked for" if issuer else "none was asked for")
-    return Result(
-        issuer == expected, f"iss {brief(issuer)}" + ("" if issuer == expected else f", {brief(expected)} is due")
-    )
-
-
-def check_audience(jwt: Jwt, expected: str) -> Result:
-    """Compare `aud` with the audience that was asked for, `""` for any."""
-    audience = jwt.claims.get("aud")
-    named = audience if isinstance(audience, list) else [audience]
-    if not expected:
-        return Result(None, f"aud {brief(audience)}, none was asked for" if audience else "none was asked for")
-    good = expected in named
-    return Result(good, f"aud {brief(audience)}" + ("" if good else f", {brief(expected)} is due"))
+        return Result(None, f"{name} {brief(claim)}, none was asked for" if claim else "none was asked for")
+    good = expected in (claim if name == "aud" and isinstance(claim, list) else [claim])
+    return Result(good, f"{name} {brief(claim)}" + ("" if good else f", {brief(expected)} is due"))
 
 
 def check_dates(jwt: Jwt, now: float) -> Result:
@@ -117,11 +105,8 @@ def check_dates(jwt: Jwt, now: float) -> Result:
     if made is None:
         return Result(False, "neither exp nor iat: a copy of it would be good for ever")
     age = now - made
-    return Result(age <= _FRESH, f"made {max(age, 0):,.0f} s ago (iat){_too_old(age)}")
-
-
-def _too_old(age: float) -> str:
-    return f", at most {_FRESH:,.0f} s without an exp" if age > _FRESH else ""
+    limit = f", at most {_FRESH:,.0f} s without an exp" if age > _FRESH else ""
+    return Result(age <= _FRESH, f"made {max(age, 0):,.0f} s ago (iat){limit}")
 
 
 def check_replay(jwt: Jwt, used: Container[str]) -> Result:
@@ -134,7 +119,3 @@ def check_replay(jwt: Jwt, used: Container[str]) -> Result:
 
 def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LATEST
-
-
-def _equal(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode())

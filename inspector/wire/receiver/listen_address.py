@@ -1,10 +1,12 @@
-"""Where the receiver is: the address that it binds, what agents are told, and what it takes for its own name."""
+"""The address of the receiver: what it binds, the url for agents, accepted values of `Host`, commands for tunnels."""
 
 from __future__ import annotations
 
 import errno
+import shutil
 import socket
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,10 +17,10 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """Where a receiver listens, which url agents get, and which values of `Host` are therefore its own.
+    """The address of a receiver, its url for agents, and the accepted values of `Host`.
 
-    `base_url` has no slash at its end and `prefix` is its path, "" without one; `hosts` are the good values of `Host`,
-    and `open_port` is the port with which any IP address is good too, for a receiver that is bound to all of them.
+    `base_url` has no slash at its end and `prefix` is its path, "" without one; `hosts` are the accepted values of
+    `Host`. A receiver that is bound to all addresses also accepts any IP address with the port `open_port`.
     """
 
     host: str
@@ -45,12 +47,12 @@ class ListenAddress:
 
 
 def authority(host: str, port: int) -> str:
-    """Return an address and a port as a url and `Host` spell them."""
+    """Return an address and a port as in a url and in `Host`."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raises `FaultError` that says what is wrong with the address."""
+    """Return a listening socket; raises `FaultError` if the address is not usable."""
     if port not in range(65536):
         raise _unusable(f"{port} is not a port.", "A port is a number from 0 to 65535; 0 takes a free one.")
     try:
@@ -61,14 +63,14 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
-    """Return the TLS of a server with this certificate; the key may stand in the same file.
+    """Return the TLS context of a server; the key may be in the file of the certificate.
 
-    Raises `FaultError` where the two are none.
+    Raises `FaultError` if they are not a certificate with its key.
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     hint = "Both are PEM files; the certificate comes first, with those that signed it, and the key has no password."
     try:
-        context.load_cert_chain(certificate, key, password=_no_password)
+        context.load_cert_chain(certificate, key, password="")  # or OpenSSL asks for one at the terminal
     except ssl.SSLError as error:
         what = f"{certificate} and {key}" if key else str(certificate)
         raise _unusable(f"{what} hold no certificate with its key ({error.reason or error}).", hint) from error
@@ -78,11 +80,11 @@ def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
 
 
 _DISTRUST = frozenset({"UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN", "CERTIFICATE_EXPIRED", "ACCESS_DENIED"})
-"""What a sender says of a certificate that it does not take, behind the name of its TLS."""
+"""The TLS alerts of a sender that does not accept our certificate."""
 
 
 def why_no_tls(error: Exception) -> str:
-    """Say why no sender came to speak TLS with us."""
+    """Return why a TLS handshake failed."""
     reason = (error.reason or "") if isinstance(error, ssl.SSLError) else ""
     said = reason.lower().replace("_", " ")
     if reason.partition("ALERT_")[2] in _DISTRUST:
@@ -92,11 +94,6 @@ def why_no_tls(error: Exception) -> str:
     if said:
         return f"TLS could not be agreed on ({said})"
     return "the sender left before TLS was agreed on: it does not trust our certificate, or only looked who is there"
-
-
-def _no_password() -> str:
-    # Without this OpenSSL asks for one at the terminal.
-    return ""
 
 
 def _unusable(seen: str, hint: str) -> FaultError:
@@ -120,7 +117,7 @@ def _explain(error: Exception, host: str, port: int) -> tuple[str, str]:
 
 
 def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
-    """Return a public url without a slash at its end, its path, and what `Host` may be behind it."""
+    """Return a public url without a slash at its end, its path, and the values of `Host` that belong to it."""
     hint = "Give the address under which agents reach this machine, such as https://abc.example.org."
     try:
         parts = urlsplit(url)
@@ -134,3 +131,16 @@ def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
     names = {f"{host}:{port or usual}"} | ({host} if port in (None, usual) else set())
     prefix = parts.path.rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{prefix}", prefix, frozenset(names)
+
+
+_TUNNELS = {
+    "cloudflared": "cloudflared tunnel --url {url}",
+    "ngrok": "ngrok http {url}",
+    "ssh": "ssh -R 80:{host} nokey@localhost.run",
+}
+
+
+def tunnels(url: str, find: Callable[[str], str | None] = shutil.which) -> list[str]:
+    """Return a command for each tunnel program on the PATH, which prints a public url for the receiver."""
+    host = url.partition("://")[2]
+    return [command.format(url=url, host=host) for name, command in _TUNNELS.items() if find(name)]

@@ -1,4 +1,4 @@
-"""A registration: one address that an agent may post to, and how what comes there has to prove where it is from."""
+"""A registration: a url that an agent may post to, and how its deliveries have to be authenticated."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from enum import StrEnum
 from inspector.findings.signatures.keyset import KeySet
 
 HMAC_SCHEME = "HMAC-SHA256"
-"""What an agent is told that signs its bodies with a shared secret; no generation has a word of its own for it."""
+"""The scheme of an agent that signs bodies with a shared secret; no version of the protocol names one."""
 
 
 _NO_KEYS = KeySet()
 
 
 class Proof(StrEnum):
-    """What sort of proof a delivery is asked for."""
+    """The kind of proof that a delivery needs."""
 
     TOKEN = "token"  # noqa: S105 - the name of one
     """The token of the registration in its own header."""
     AUTHORIZATION = "authorization"
-    """Scheme and credentials as the agent was told them: Bearer, Basic, any other."""
+    """The registered scheme and credentials: Bearer, Basic or any other."""
     KEY = "api-key"
     """A key in `X-API-Key`, or in Authorization."""
     HMAC = "hmac"
@@ -32,11 +32,11 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """How a delivery has to prove where it is from; the repr shows no secret.
+    """How a delivery has to be authenticated; the repr shows no secret.
 
-    `scheme` is the word for Authorization. `credentials` are what it carries, the key, or the secret of an HMAC; where
-    they are empty the token of the registration stands for them. `keys` verify a JWT; `issuer` and `audience` are what
-    it has to say, `""` where that does not matter.
+    `scheme` is that of Authorization. `credentials` are those of Authorization, the key, or the secret of an HMAC; if
+    empty, they are the token of the registration. `keys` verify a JWT; `issuer` and `audience` are its required claims,
+    `""` for any.
     """
 
     proof: Proof = Proof.AUTHORIZATION
@@ -48,30 +48,20 @@ class Demand:
 
     @classmethod
     def of(cls, scheme: str, credentials: str) -> Demand:
-        """Ask for what a scheme and its credentials stand for; Basic may have `user:password` as it is typed."""
+        """Return the demand of a scheme: API key, HMAC, Basic (as `user:password`, too) or any for Authorization."""
         match scheme.lower():
             case "apikey" | "api-key":
-                return cls.of_key(credentials)
+                return cls(Proof.KEY, "ApiKey", credentials)
             case "hmac" | "hmac-sha256":
-                return cls.of_hmac(credentials)
+                return cls(Proof.HMAC, HMAC_SCHEME, credentials)
             case "basic" if ":" in credentials:
                 return cls(scheme="Basic", credentials=b64encode(credentials.encode()).decode())
             case _:
                 return cls(scheme=scheme, credentials=credentials)
 
-    @classmethod
-    def of_key(cls, key: str) -> Demand:
-        """Ask for an API key."""
-        return cls(Proof.KEY, "ApiKey", key)
-
-    @classmethod
-    def of_hmac(cls, secret: str) -> Demand:
-        """Ask for the HMAC of the body under a secret."""
-        return cls(Proof.HMAC, HMAC_SCHEME, secret)
-
     @property
     def words(self) -> str:
-        """Say what is asked for, without any secret."""
+        """Describe the demand without any secret."""
         match self.proof:
             case Proof.TOKEN:
                 return "token"
@@ -87,7 +77,7 @@ _BEARER = Demand()
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One address with a secret path and a token of its own; its repr shows neither."""
+    """One url with a secret path and a token; the repr shows neither."""
 
     number: int
     path: str = field(repr=False)
@@ -98,7 +88,7 @@ class Registration:
 
     @property
     def credentials(self) -> str:
-        """Return what Authorization has to carry, the key or the secret; `""` for what has none."""
+        """Return the credentials of Authorization, the key or the secret; `""` for proofs without one."""
         if self.demand.proof in (Proof.TOKEN, Proof.JWT):
             return ""
         return self.demand.credentials or self.token

@@ -15,21 +15,20 @@ from aiohttp.http import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from inspector.protocol.errors import FaultError
-from inspector.wire.receiver.checks import Check, Report, VerifiedCache
+from inspector.wire.client.observations import head_text
+from inspector.wire.receiver.checks import Report, VerifiedCache
 from inspector.wire.receiver.connection import Connection, ReceiverLimits, Room, accept, answer, next_bytes
-from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead, text
+from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead
 from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
 from inspector.wire.receiver.loop_budget import LoopBudget
 from inspector.wire.receiver.registration import Demand, Registration
 from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOverrides, WebhookResponse
 from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
-__all__ = ["Check", "Delivery", "Receiver", "ReceiverLimits", "Registration"]
-
 _BACKLOG = 512
 """How many connections the system may queue for us."""
 _BEARER = Demand()
-_MOST_REMEMBERED = 10_000
+_MOST_JWTS = 10_000
 _MOST_HEADS = 256
 _Head: TypeAlias = tuple[str, str, tuple[tuple[bytes, bytes], ...]]
 """A head as aiohttp has it: method, target, headers."""
@@ -37,12 +36,12 @@ _CUT_SHORT = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Leng
 
 
 class Receiver:
-    """Listens for push notifications and hands every one of them, refused or not, to `on_delivery`.
+    """Listens for push notifications and passes every one, refused or not, to `on_delivery`.
 
-    `on_delivery` is called in the event loop, once for each delivery and before it is answered; where it raises, the
-    sender gets a 500 and the event loop's exception handler the error. `host` is an IP address; `public_url` is what
-    agents are told instead of it, for a tunnel or a container; `tls` makes it speak https. Registrations end with
-    `stop`. `overrides` has the responses that the user set for accepted deliveries.
+    `on_delivery` is called in the event loop, once for each delivery and before the response; if it raises, the
+    sender gets a 500 and the event loop's exception handler the error. `host` is an IP address, `public_url` the url
+    for agents if they need another one (a tunnel, a container); with `tls` it serves https. `stop` ends all
+    registrations. `overrides` has the responses that the user set for accepted deliveries.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Receiver:
         self._verified: VerifiedCache[_Head, PushRequest] = VerifiedCache(_MOST_HEADS)
         self._budget = LoopBudget()
         self._made = 0
-        self._used = _Memory()
+        self._used: VerifiedCache[str, None] = VerifiedCache(_MOST_JWTS)
         self.overrides = ResponseOverrides() if overrides is None else overrides
         self._held = 0
         self._taking = 0
@@ -75,22 +74,22 @@ class Receiver:
 
     @property
     def running(self) -> bool:
-        """Tell whether the receiver takes deliveries."""
+        """Return whether the receiver accepts connections."""
         return self._room.open
 
     @property
     def address(self) -> tuple[str, int]:
-        """Return the IP address and the port that the receiver listens at; RuntimeError before the first start."""
+        """Return the IP address and the port of the receiver; RuntimeError before the first start."""
         return self._at.host, self._at.port
 
     @property
     def base_url(self) -> str:
-        """Return what the url of every registration starts with; RuntimeError before the first start."""
+        """Return the beginning of the url of every registration; RuntimeError before the first start."""
         return self._at.base_url
 
     @property
     def advertised(self) -> str:
-        """Return the public url that agents are told, `""` where that is the address itself."""
+        """Return the public url for agents, `""` if that is the address itself."""
         return self._public_url or ""
 
     @property
@@ -100,7 +99,7 @@ class Receiver:
         return self._address
 
     async def start(self) -> None:
-        """Listen, unless it does already; raises `FaultError` where the address or the public url is no good."""
+        """Listen, unless running; raises `FaultError` if the address or the public url is not usable."""
         if self.running:
             return
         listener = listening_socket(*self._wanted)
@@ -118,7 +117,7 @@ class Receiver:
         )
 
     async def stop(self) -> None:
-        """Stop listening, break off what is on its way in (it is reported) and leave no socket and no task."""
+        """Stop listening, and close all connections; requests that were being received are reported."""
         if self._server is None:
             return
         self._server.close()
@@ -128,10 +127,7 @@ class Receiver:
         await self._room.close()
 
     def register(self, demand: Demand = _BEARER, token: str = "") -> Registration:
-        """Open a new address with a path that nobody can guess, and such a token unless one is given.
-
-        RuntimeError unless running.
-        """
+        """Make a registration with a secret path, and with a secret token unless one is given."""
         if not self.running:
             raise RuntimeError("the receiver is not running")
         self._made += 1
@@ -142,14 +138,14 @@ class Receiver:
         return made
 
     def forget(self, registration: Registration) -> None:
-        """Close an address: what is posted there from now on has no registration."""
+        """Remove a registration: later requests to its path have none."""
         self._registrations.pop(registration.path, None)
         self._verified.clear()
 
     async def answered(self) -> None:
-        """Wait until every delivery that came has its answer.
+        """Wait until every delivery has its response.
 
-        aiohttp writes an answer in the step of the loop in which `_take` returns it, so before anybody is woken here.
+        aiohttp writes a response in the step of the event loop in which `_take` returns it, before this continues.
         """
         while self._taking:
             self._idle.clear()
@@ -171,7 +167,7 @@ class Receiver:
         return web.BaseRequest(message, content, protocol, writer, task, asyncio.get_running_loop())
 
     async def _take(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Judge one request, report it and answer it."""
+        """Judge a request, report it and respond."""
         self._taking += 1
         try:
             return await self._judge(request)
@@ -208,7 +204,7 @@ class Receiver:
             head_known=request.known,
         )
         if request.jwt is not None and delivery.taken:
-            self._used.add(request.jwt.identity)
+            self._used.keep(request.jwt.identity, None)
         with self._budget:
             self._room.report(delivery)
         if given is ACCEPT and delivery.taken:
@@ -236,8 +232,8 @@ class Receiver:
     def _request(self, http: web.BaseRequest) -> PushRequest:
         head = RequestHead(
             http.method,
-            text(http.raw_path.encode("utf-8", "surrogateescape")),
-            tuple((text(name), text(value)) for name, value in http.raw_headers),
+            head_text(http.raw_path.encode("utf-8", "surrogateescape")),
+            tuple((head_text(name), head_text(value)) for name, value in http.raw_headers),
         )
         path = head.target.partition("?")[0].removeprefix(self._at.prefix)
         return PushRequest(head, self._registrations.get(path), self._at, used=self._used)
@@ -287,7 +283,7 @@ class Receiver:
 
 
 async def _apply(response: WebhookResponse, connection: Connection) -> None:
-    """Do to a connection what an override asks for beside the status."""
+    """Apply the parts of an override that are not the status: delay, reset, cut response."""
     if response.delay:
         await connection.hold(response.delay)
     match response.manner:
@@ -299,19 +295,3 @@ async def _apply(response: WebhookResponse, connection: Connection) -> None:
             connection.break_off(_CUT_SHORT)
         case Manner.WHOLE:
             pass
-
-
-class _Memory:
-    """The identities of JWTs that were accepted, the last of them."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, None] = {}
-
-    def __contains__(self, identity: object) -> bool:
-        return identity in self._known
-
-    def add(self, identity: str) -> None:
-        """Remember one more, and forget the first of too many."""
-        self._known[identity] = None
-        if len(self._known) > _MOST_REMEMBERED:
-            del self._known[next(iter(self._known))]

@@ -1,4 +1,4 @@
-"""The checks of the receiver: what is right and wrong about the head and the body of a delivery; no I/O."""
+"""The checks of the receiver: they judge the head and the body of a delivery, without I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.wire.receiver.listen_address import ListenAddress
 from inspector.wire.receiver.registration import HMAC_SCHEME, Proof, Registration
 
 _TOKEN_HEADERS = ("X-A2A-Notification-Token", "X-OPVS-Notification-Token")
-"""Where the token header of a generation is (protocol 1.7): until 1.0.0, and in OPVS."""
+"""The headers that carry the token: that of the versions until 1.0.0, and that of OPVS."""
 _KEY_HEADERS = ("X-API-Key", "Api-Key")
 _SIGNATURE_HEADERS = (
     "X-A2A-Signature-256",
@@ -30,7 +30,7 @@ _SIGNATURE_HEADERS = (
     "X-Signature",
     "X-Webhook-Signature",
 )
-"""Where senders put the HMAC of a body; no generation names a header for it."""
+"""Headers in which senders put the HMAC of a body; no version of the protocol names one."""
 
 _JSON_TYPES = frozenset({"application/json", "application/a2a+json"})
 _PLAIN_ENCODINGS = frozenset({"", "identity", "chunked"})
@@ -47,10 +47,10 @@ _ONE_DELIVERY = (Proof.JWT, Proof.HMAC)
 class PushRequest:
     """A request as far as its head describes it, with the results of the checks that depend on the head only.
 
-    `used` has the identities of the JWTs that were accepted before. `echo` is what an ownership challenge wants to see
-    again, `""` for a delivery. `demand` is what the request has to prove, None for a challenge and for an unknown path;
-    `jwt` the JWT that was asked for, `bearer` the result of reading it. `declared` is the length of the body that the
-    head announces. `repeatable` says that the same head may come again.
+    `used` has the identities of the JWTs that were accepted before. `echo` is the token of an ownership challenge, `""`
+    for a delivery. `demand` is the required proof, None for a challenge and for an unknown path; `jwt` is the required
+    JWT, `bearer` the result of reading it. `declared` is the Content-Length. `repeatable` says that other deliveries
+    may have the same head.
     """
 
     def __init__(
@@ -155,12 +155,12 @@ def _signature(request: PushRequest) -> Result | None:
 
 @REQUEST.check("issuer", Scope.HEAD, status=401)
 def _issuer(request: PushRequest) -> Result | None:
-    return jwt.check_issuer(request.jwt, request.demand.issuer) if request.jwt and request.demand else None
+    return jwt.check_claim(request.jwt, "iss", request.demand.issuer) if request.jwt and request.demand else None
 
 
 @REQUEST.check("audience", Scope.HEAD, status=401)
 def _audience(request: PushRequest) -> Result | None:
-    return jwt.check_audience(request.jwt, request.demand.audience) if request.jwt and request.demand else None
+    return jwt.check_claim(request.jwt, "aud", request.demand.audience) if request.jwt and request.demand else None
 
 
 @REQUEST.check("dates", Scope.DELIVERY, status=401, when=_is_proven)
@@ -222,7 +222,7 @@ def _content_type(request: PushRequest) -> Result | None:
 
 @BODY.check("size", Scope.DELIVERY)
 def _size(body: PushBody) -> Result | None:
-    """Check that the body came whole; a body that is cut because its head was refused is not to blame for it."""
+    """Check that the body is complete, unless it was cut because its head was refused."""
     read = body.read
     if body.request.echo and not read.data:
         return None
@@ -243,7 +243,7 @@ def _json(body: PushBody) -> Result | None:
 
 @BODY.check("signature", Scope.DELIVERY, status=401, when=lambda body: _is_proven(body.request))
 def _body_signature(body: PushBody) -> Result | None:
-    """Verify the HMAC of a body that came whole behind a good head."""
+    """Verify the HMAC of a complete body with an accepted head."""
     request = body.request
     if body.refused or body.read.outcome is not BodyOutcome.WHOLE or request.registration is None:
         return None
@@ -278,7 +278,7 @@ def _compare_token(head: RequestHead, registration: Registration) -> Result:
 
 
 def _compare_authorization(head: RequestHead, registration: Registration) -> Result:
-    """Compare what Authorization, or the header of an API key, carries with what the agent was told."""
+    """Compare Authorization, or the header of an API key, with the registered credentials."""
     demand, due = registration.demand, registration.credentials
     values = head.values("authorization")
     if demand.proof is Proof.TOKEN:
@@ -305,8 +305,7 @@ def _compare_credentials(scheme: str, credentials: str, due: str, registration: 
     if scheme.lower() == "bearer" and isinstance(jwt.read(credentials), jwt.Jwt):
         said = f"it is a JWT, where {asked} with given credentials was asked for: ask for a JWT, with a JWKS file"
         return Result(False, said)
-    said = f"Authorization does not carry the credentials of registration {registration.number}"
-    return Result(False, said)
+    return Result(False, f"Authorization does not carry the credentials of registration {registration.number}")
 
 
 def _read_bearer(head: RequestHead) -> tuple[Result, Jwt | None]:
@@ -327,7 +326,7 @@ def _read_bearer(head: RequestHead) -> tuple[Result, Jwt | None]:
 
 
 def _signatures(head: RequestHead) -> list[tuple[str, str]]:
-    """Return the signatures of a body that came, each with its header."""
+    """Return the signatures of the body, each with the name of its header."""
     found = [(name, value) for name in _SIGNATURE_HEADERS for value in head.values(name.lower())]
     for value in head.values("authorization"):
         scheme, _, credentials = value.partition(" ")
@@ -337,44 +336,38 @@ def _signatures(head: RequestHead) -> list[tuple[str, str]]:
 
 
 def _verify_hmac(head: RequestHead, registration: Registration, body: bytes) -> Result:
-    """Verify every signature that came, in hexadecimal or in base64, with or without the name of the hash before it."""
+    """Verify every signature, in hexadecimal or in base64, with or without a prefix for the hash."""
     digest = hmac.new(registration.credentials.encode(), body, hashlib.sha256).digest()
-    good = (digest.hex(), b64encode(digest).decode())
-    right: list[str] = []
-    wrong: list[str] = []
-    bare = next((name for name, value in _signatures(head) if same(value.strip(), registration.credentials)), "")
+    valid = (digest.hex(), digest.hex().upper(), b64encode(digest).decode())
+    signatures = [(name, value.strip()) for name, value in _signatures(head)]
+    bare = next((name for name, value in signatures if same(value, registration.credentials)), "")
     if bare:
         return Result(False, f"{bare} carries the secret itself, where a signature made with it is due")
-    for name, value in _signatures(head):
-        given = value.strip().removeprefix("sha256=").removeprefix("v1=")
-        fits = any(same(given, one) for one in (*good, good[0].upper()))
-        (right if fits else wrong).append(name)
+    given = [(name, value.removeprefix("sha256=").removeprefix("v1=")) for name, value in signatures]
+    wrong = [name for name, value in given if not any(same(value, one) for one in valid)]
     if wrong:
         return Result(False, f"{', '.join(wrong)} is not the HMAC-SHA256 of this body under the secret")
-    return Result(True, f"HMAC-SHA256 of this body in {', '.join(right)}")
+    return Result(True, f"HMAC-SHA256 of this body in {', '.join(name for name, _ in given)}")
 
 
 def same(one: str, other: str) -> bool:
     """Compare two secrets in constant time."""
-    # Bytes, because compare_digest refuses text that is not ASCII, and the sender may send just that.
+    # compare_digest does not accept text that is not ASCII.
     return hmac.compare_digest(one.encode("utf-8"), other.encode("utf-8"))
 
 
 def _challenge(head: RequestHead) -> str:
-    """Return what an ownership challenge of A2A 0.1 wants to see again, `""` where this is none."""
+    """Return the token that an ownership challenge of A2A 0.1 expects in the response, `""` for other requests."""
     if head.method != "GET":
         return ""
-    query = head.target.partition("?")[2]
-    value = next(
-        (value for name, _, value in (one.partition("=") for one in query.split("&")) if name == _CHALLENGE), ""
-    )
-    value = unquote_plus(value)
+    pairs = (pair.partition("=") for pair in head.target.partition("?")[2].split("&"))
+    value = unquote_plus(next((value for name, _, value in pairs if name == _CHALLENGE), ""))
     plain = value.isascii() and value.isprintable() and len(value) <= _LONGEST_CHALLENGE
     return value if plain else ""
 
 
 def _is_address(host: str, port: int | None) -> bool:
-    """Tell whether a host is a literal IP address with the port: rebinding needs a name, an address cannot lie."""
+    """Return whether a host is a literal IP address with the port: DNS rebinding needs a name."""
     name, _, digits = host.rpartition(":")
     if port is None or digits != str(port):
         return False

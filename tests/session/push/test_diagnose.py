@@ -13,8 +13,8 @@ from scripted import Agent, OpenSession, answering, drive, eventually, say, scri
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
 from inspector.session.push.diagnose import Evidence, Likely, causes, examine
-from inspector.session.push.reachability import reachable
 from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.wire.reach import reachable
 from inspector.wire.receiver.registration import Registration
 from inspector.wire.receiver.response_override import read_override
 

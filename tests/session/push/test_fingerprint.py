@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.findings.payload.judge import OBJECT_RULES, of_push
 from inspector.protocol.jsonvalue import dump, parse
-from inspector.session.push.fingerprint import Fingerprint
+from inspector.session.push.reading import Fingerprint
 
 SHAPES = ("1.0", "0.3", "0.2", "0.1", "opvs")
 TIME, OTHER_TIME = "2026-01-01T12:00:00Z", "2026-01-01T12:00:01Z"

@@ -225,8 +225,8 @@ async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: t
         (Demand(Proof.TOKEN), None),
         (Demand(), {"scheme": "Bearer", "credentials": "T"}),
         (Demand(scheme="Basic", credentials="C-C-C"), {"scheme": "Basic", "credentials": "C-C-C"}),
-        (Demand.of_key("C-C-C"), {"scheme": "ApiKey", "credentials": "C-C-C"}),
-        (Demand.of_hmac("C-C-C"), {"scheme": "HMAC-SHA256", "credentials": "C-C-C"}),
+        (Demand.of("api-key", "C-C-C"), {"scheme": "ApiKey", "credentials": "C-C-C"}),
+        (Demand.of("hmac", "C-C-C"), {"scheme": "HMAC-SHA256", "credentials": "C-C-C"}),
         (Demand(Proof.JWT), {"scheme": "Bearer"}),
     ],
     ids=lambda value: value.proof if isinstance(value, Demand) else "",
@@ -339,7 +339,7 @@ async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
 ):
     session, one = hook
     handler.routes["/mine"] = taking
-    session.push.relay.forward_to(f"{handler.url}/mine")
+    session.push.relay.url = f"{handler.url}/mine"
     dial(session, "500:1")
     for said in ("refused by us", "1", "2", "3"):
         await post(one, status("WORKING", said))
@@ -347,7 +347,7 @@ async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
     await eventually(lambda: not session.push.relay.waiting)
     said = [one.json["statusUpdate"]["status"]["message"]["parts"][0]["text"] for one in handler.heard]
     assert said == ["1", "2", "3"]
-    session.push.relay.forward_to("")
+    session.push.relay.url = ""
     await post(one, status("WORKING", "4"))
     assert len(handler.heard) == 3
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import grpc
@@ -62,7 +62,7 @@ def asking(target: str, *, streaming: bool = False, tls: bool = False, **metadat
 
 
 async def observe(call: GrpcRequest, client: GrpcClient | None = None) -> list[Observation]:
-    async with client or GrpcClient() as using, asyncio.timeout(20):
+    async with aclosing(client or GrpcClient()) as using, asyncio.timeout(20):
         return [seen async for seen in using.exchange(call)]
 
 
@@ -232,7 +232,7 @@ async def test_closing_the_iterator_ends_the_call_on_the_wire():
         finally:
             ending.set()
 
-    async with served(stream=forever) as target, GrpcClient() as client, asyncio.timeout(20):
+    async with served(stream=forever) as target, aclosing(GrpcClient()) as client, asyncio.timeout(20):
         calling = client.exchange(asking(target, streaming=True))
         async for seen in calling:
             if isinstance(seen, Frames):
@@ -250,14 +250,14 @@ async def test_closing_the_client_leaves_no_task_behind():
             if isinstance(seen, Frames):
                 break
         await calling.aclose()
-        await client.close()
+        await client.aclose()
     async with asyncio.timeout(20):
         while left := asyncio.all_tasks() - before:
             await asyncio.wait(left)
 
 
 async def test_calls_run_side_by_side_on_one_client():
-    async with served(unary=echo, stream=three) as target, GrpcClient() as client:
+    async with served(unary=echo, stream=three) as target, aclosing(GrpcClient()) as client:
 
         async def outcome(streaming: bool) -> int:
             seen = [one async for one in client.exchange(asking(target, streaming=streaming))]
@@ -284,7 +284,7 @@ async def test_a_server_that_comes_back_is_reached_at_once():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
-        async with GrpcClient() as client:
+        async with aclosing(GrpcClient()) as client:
             assert fault([one async for one in client.exchange(asking(f"127.0.0.1:{port}"))])
             held.close()
             server = grpc.aio.server()

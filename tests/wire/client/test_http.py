@@ -26,7 +26,7 @@ EVENTS = "Content-Type: text/event-stream"
 
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
-    async with Client() as client:
+    async with aclosing(Client()) as client:
         yield client
 
 
@@ -275,7 +275,7 @@ async def test_silence_ends_when_the_time_is_up():
         await peer.request()
         await peer.until_gone()
 
-    async with serve(silent) as server, Client(Limits(read_seconds=0.05)) as client:
+    async with serve(silent) as server, aclosing(Client(Limits(read_seconds=0.05))) as client:
         fault = fault_of(await observe(client, server.url))
     assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.TIMEOUT)
     assert "silent" in fault.seen
@@ -380,7 +380,7 @@ def endless(head: bytes, data: bytes, server_saw: list[str]) -> Any:
 async def test_a_body_is_read_up_to_its_limit():
     saw: list[str] = []
     script = endless(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", b"x" * 10_000, saw)
-    async with serve(script) as server, Client(Limits(body=100_000)) as client:
+    async with serve(script) as server, aclosing(Client(Limits(body=100_000))) as client:
         seen = await observe(client, server.url)
         await eventually(lambda: saw)
     assert 100_000 < len(body_of(seen)) < 400_000
@@ -390,7 +390,7 @@ async def test_a_body_is_read_up_to_its_limit():
 async def test_an_event_is_read_up_to_its_limit_and_its_beginning_is_kept():
     saw: list[str] = []
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\ndata: "
-    async with serve(endless(head, b"x" * 10_000, saw)) as server, Client(Limits(block=200_000)) as client:
+    async with serve(endless(head, b"x" * 10_000, saw)) as server, aclosing(Client(Limits(block=200_000))) as client:
         seen = await observe(client, server.url)
         await eventually(lambda: saw)
     assert data_of(seen) == [b"1"]
@@ -459,7 +459,7 @@ async def test_closing_the_client_breaks_what_is_under_way():
         client = Client()
         reading = asyncio.create_task(observe(client, server.url))
         await eventually(lambda: server.heard)
-        await client.close()
+        await client.aclose()
         await eventually(lambda: server.open == 0)
         assert fault_of(await reading).whose is not Whose.OURS
 
@@ -536,7 +536,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(client: Client, 
 
 
 async def test_such_a_certificate_is_taken_where_that_is_asked_for(tls_server: RawServer):
-    async with Client(verify=False) as client:
+    async with aclosing(Client(verify=False)) as client:
         assert body_of(await observe(client, tls_server.url)) == b"{}"
 
 
@@ -545,7 +545,7 @@ async def test_a_certificate_for_another_name_is_refused(authority: trustme.CA, 
     authority.issue_cert("other.example").configure_cert(context)
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-    async with serve(answering(response()), context) as server, Client() as client:
+    async with serve(answering(response()), context) as server, aclosing(Client()) as client:
         fault = fault_of(await observe(client, server.url))
     assert "127.0.0.1" in fault.seen
     assert server.heard == []

@@ -64,7 +64,7 @@ async def observed(sent_back: bytes) -> list[Observation]:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     request = HttpRequest("GET", f"http://127.0.0.1:{port}/", {})
-    async with server, asyncio.timeout(10), Client() as client, aclosing(client.exchange(request)) as seen:
+    async with server, asyncio.timeout(10), aclosing(Client()) as client, aclosing(client.exchange(request)) as seen:
         return [one async for one in seen]
 
 

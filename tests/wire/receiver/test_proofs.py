@@ -68,8 +68,8 @@ def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header:
         (Demand(), ("Authorization", f"Bearer {TOKEN}")),
         (Demand(credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
         (Demand(scheme="Basic", credentials=SECRET), ("Authorization", f"Basic {SECRET}")),
-        (Demand.of_key(SECRET), ("X-API-Key", SECRET)),
-        (Demand.of_key(SECRET), ("Authorization", f"ApiKey {SECRET}")),
+        (Demand.of("api-key", SECRET), ("X-API-Key", SECRET)),
+        (Demand.of("api-key", SECRET), ("Authorization", f"ApiKey {SECRET}")),
     ],
 )
 def test_the_proof_that_was_asked_for_is_enough(demand: Demand, header: tuple[str, str]):
@@ -82,9 +82,9 @@ def test_the_proof_that_was_asked_for_is_enough(demand: Demand, header: tuple[st
     [
         (Demand(credentials=SECRET), ("Authorization", f"Bearer {TOKEN}")),
         (Demand(scheme="Basic", credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
-        (Demand.of_key(SECRET), ("X-API-Key", "another")),
-        (Demand.of_key(SECRET), ("X-API-Key", "")),
-        (Demand.of_key(SECRET), ("X-Other-Key", SECRET)),
+        (Demand.of("api-key", SECRET), ("X-API-Key", "another")),
+        (Demand.of("api-key", SECRET), ("X-API-Key", "")),
+        (Demand.of("api-key", SECRET), ("X-Other-Key", SECRET)),
         (Demand(Proof.TOKEN), ("Authorization", f"Bearer {TOKEN}")),
         (Demand(), ("X-API-Key", TOKEN)),
     ],
@@ -97,7 +97,7 @@ def test_credentials_that_came_twice_have_to_be_the_same():
     pair = ("Authorization", f"Bearer {TOKEN}")
     assert verdict(Demand(), pair, pair)[1][0] == 204
     assert verdict(Demand(), pair, ("Authorization", "Bearer x"))[1][0] == 401
-    assert verdict(Demand.of_key(SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
+    assert verdict(Demand.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
 
 
 def test_the_token_alone_is_enough_and_it_is_said_what_did_not_come():
@@ -126,31 +126,31 @@ def signatures() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
 def test_the_hmac_of_the_body_is_good_wherever_senders_put_it(header: tuple[str, str]):
-    checks, (status, _) = verdict(Demand.of_hmac(SECRET), header)
+    checks, (status, _) = verdict(Demand.of("hmac", SECRET), header)
     assert (status, checks["signature"].good) == (204, True)
     assert header[0] in checks["signature"].said
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
 def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
-    checks, (status, _) = verdict(Demand.of_hmac(SECRET), header, body=BODY + b" ")
+    checks, (status, _) = verdict(Demand.of("hmac", SECRET), header, body=BODY + b" ")
     assert (status, checks["signature"].good) == (401, False)
 
 
 def test_a_secret_that_is_sent_itself_is_told_as_such():
-    checks, (status, _) = verdict(Demand.of_hmac(SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
+    checks, (status, _) = verdict(Demand.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
     assert checks["signature"].said.startswith("Authorization carries the secret itself")
 
 
 def test_a_right_hmac_does_not_excuse_a_wrong_one():
     right = signatures()[0]
-    assert verdict(Demand.of_hmac(SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
+    assert verdict(Demand.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
 
 
 @pytest.mark.parametrize("headers", [[], [("X-A2A-Notification-Token", TOKEN)]])
 def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[str, str]]):
-    checks, (status, why) = verdict(Demand.of_hmac(SECRET), *headers)
+    checks, (status, why) = verdict(Demand.of("hmac", SECRET), *headers)
     assert (status, checks["signature"].good) == (401, False)
     assert "X-Hub-Signature-256" in why
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.wire.receiver.tunnels import tunnels
+from inspector.wire.receiver.listen_address import tunnels
 
 URL = "http://127.0.0.1:4711"
 
