@@ -67,6 +67,20 @@ class GrpcService:
     methods: Mapping[Operation, GrpcMethod]
 
 
+def grpc_methods(
+    responses: Mapping[Operation, str], requests: Mapping[Operation, str], names: Mapping[Operation, str] | None = None
+) -> Mapping[Operation, GrpcMethod]:
+    """Return the methods of a service from the types of its responses.
+
+    Unless `names` or `requests` has another name, a method is named after its operation and its request after itself.
+    """
+    named = {operation: (names or {}).get(operation, operation.value) for operation in responses}
+    return {
+        operation: GrpcMethod(name, requests.get(operation, f"{name}Request"), responses[operation])
+        for operation, name in named.items()
+    }
+
+
 _LATER = range(-32099, V1_0.last_error)
 """The codes that come after those of 1.0."""
 ERRORS: Mapping[int, str] = {code: kind.name for code, kind in BY_CODE.items() if code not in _LATER}
