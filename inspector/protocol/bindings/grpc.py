@@ -102,11 +102,6 @@ def _target(url: str) -> tuple[str, bool]:
 # ── the call ──
 
 
-def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Say whether the dialect's service has a method for the operation."""
-    return dialect.service is not None and operation in dialect.service.methods
-
-
 def _method(dialect: Dialect, operation: Operation) -> tuple[GrpcService, GrpcMethod]:
     if dialect.service is None:
         raise ValueError(f"{dialect.generation} does not travel over gRPC as this JSON")
@@ -253,7 +248,7 @@ def mask(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: 
 
 BINDING = Binding(
     name="GRPC",
-    offers=offers,
+    offers=lambda dialect, operation: dialect.service is not None and operation in dialect.service.methods,
     encode=encode,
     read=read,
     decode_answer=decode_answer,

@@ -42,11 +42,6 @@ _BY_STATUS: dict[int, tuple[tuple[str, str], ...]] = {
 # ── the request ──
 
 
-def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Say whether the dialect has a route for the operation."""
-    return operation in dialect.routes
-
-
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
     """Write a call as an HTTP request; a tenant becomes the first segment behind the interface's url."""
     route = dialect.routes[operation]
@@ -294,5 +289,10 @@ def encode_error(error: ErrorKind, message: str, status: int, word: str) -> Json
 
 
 BINDING = Binding(
-    name="HTTP+JSON", offers=offers, encode=encode, read=read, decode_answer=decode_answer, decode_item=decode_item
+    name="HTTP+JSON",
+    offers=lambda dialect, operation: operation in dialect.routes,
+    encode=encode,
+    read=read,
+    decode_answer=decode_answer,
+    decode_item=decode_item,
 )
