@@ -108,14 +108,14 @@ class Binding:
 
     - `name`: the name on cards.
     - `offers`: whether the dialect has the operation over this transport.
-    - `encode`: makes the request from the URL of the interface, the parameters, and an id that is unique in the session;
-      raises `FaultError` if the transport cannot carry the parameters.
+    - `encode`: makes the request from the URL of the interface, the parameters, and an id that is unique in the
+      session; raises `FaultError` if the transport cannot carry the parameters.
     - `read`: converts the bytes of a payload to JSON, which `decode_answer` reads with the status of the response.
     - `events`: streams are Server-Sent Events, not bare payloads.
     - `whole`: a request is made in memory, so that no file can be read while it is sent.
     - `in_full`: completes the URL of an interface, given the URL of the card.
-    - `show`, `mask`: return a payload as JSON text if it can be read, or with its secrets masked; the boolean argument is
-      True for the payload of a request.
+    - `show`, `mask`: return a payload as JSON text if it can be read, or with its secrets masked; the boolean argument
+      is True for the payload of a request.
     """
 
     name: str
@@ -126,8 +126,8 @@ class Binding:
     decode_item: Callable[[Dialect, Json], Item]
     events: bool = True
     whole: bool = False
-    in_full: Callable[[str, str], str] = lambda url, beside: url
-    show: Callable[[Dialect, Operation, bytes, bool], bytes] = lambda dialect, operation, raw, asked: raw
-    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = lambda dialect, operation, raw, asked, hide: hide(
-        raw
+    in_full: Callable[[str, str], str] = lambda url, _card_url: url
+    show: Callable[[Dialect, Operation, bytes, bool], bytes] = lambda _dialect, _operation, raw, _asked: raw
+    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = lambda _dialect, _operation, raw, _asked, hide: (
+        hide(raw)
     )

@@ -136,7 +136,7 @@ BINDING = Binding(
     name="JSONRPC",
     offers=offers,
     encode=encode,
-    read=lambda dialect, operation, raw: parse(raw),
+    read=lambda _dialect, _operation, raw: parse(raw),
     decode_answer=decode_answer,
     decode_item=decode_item,
 )

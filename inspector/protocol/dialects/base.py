@@ -37,8 +37,8 @@ Result: TypeAlias = Event | TaskList | PushConfig | PushConfigList | Deleted | A
 class Route:
     """The verb and the path of an operation; `{member}` in the path is a member of the parameters.
 
-    `{+member}` keeps its slashes, and so does `{member=tasks/*}`, which has that form, with `*` for one segment. The other
-    members go into the body of a POST, or into the query. With `whole_body`, the body has the members of the path, too.
+    `{+member}` keeps its slashes, and so does `{member=tasks/*}`, which has that form, with `*` for one segment. The
+    other members go into the body of a POST, or into the query. With `whole_body`, the body has those of the path, too.
     """
 
     verb: str
@@ -48,7 +48,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class GrpcMethod:
-    """The method of an operation, and its message types: names in the package of the service, or full names with dots."""
+    """The method of an operation, and its message types: names in the package, or full names with dots."""
 
     name: str
     request: str
