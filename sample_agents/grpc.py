@@ -9,7 +9,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from inspector.protocol.bindings.grpc import DETAILS, encode_error, read_request, write_answer
+from inspector.protocol.bindings.grpc import DETAILS, encode_error, read, write_answer
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -175,7 +175,7 @@ def _metadata(context: Any) -> dict[str, str]:
 
 
 def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:
-    value: Json | Unreadable = read_request(dialect, operation, raw)
+    value: Json | Unreadable = read(dialect, operation, raw, asked=True)
     return value if isinstance(value, Unreadable) else dialect.decode_request(operation, value)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
-from inspector.protocol.bindings.rest_serving import Found, encode_error, find, read_query
+from inspector.protocol.bindings.rest import Found, encode_error, find, read_query
 from inspector.protocol.jsonvalue import dump, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING

@@ -21,7 +21,7 @@ from inspector.findings.card.document import read_document
 from inspector.findings.card.facts import Facts, Served, is_old_member
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rule_set import Checked
-from inspector.protocol.dialects.card_version import generation_of_card
+from inspector.protocol.dialects.detect import generation_of_card
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.model import Json, Unreadable

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -12,19 +13,22 @@ if TYPE_CHECKING:  # a program that only says what went wrong starts without pyd
 
 @dataclass(frozen=True, slots=True)
 class ErrorKind:
-    """One error that A2A or JSON-RPC names, in the spellings of 1.0.1 (section 5.4).
+    """An error that A2A or JSON-RPC defines, with its codes in A2A 1.0.1 (section 5.4).
 
-    `code` is JSON-RPC's, `reason` that of the ErrorInfo, `http` and `grpc` are statuses; `before` has the two where
-    1.0.0 maps the error otherwise.
+    `code` is the code of JSON-RPC, `http` and `grpc` are statuses; `before` has those of 1.0.0 if they differ.
     """
 
     name: str
     code: int
-    reason: str
     http: int
     grpc: str
     meaning: str
     before: tuple[int, str] | None = None
+
+    @property
+    def reason(self) -> str:
+        """Return the reason in the ErrorInfo: `TASK_NOT_FOUND` for `TaskNotFoundError`."""
+        return _REASONS.get(self.name) or re.sub(r"\B[A-Z]", r"_\g<0>", self.name.removesuffix("Error")).upper()
 
     @property
     def http_statuses(self) -> frozenset[int]:
@@ -48,76 +52,52 @@ class ErrorKind:
 DOMAIN = "a2a-protocol.org"
 """The domain of the reasons that an ErrorInfo of A2A's gives."""
 
+_REASONS = {"JSONParseError": "PARSE_ERROR", "InternalError": "INTERNAL_ERROR"}
 _ARGUMENT, _PRECONDITION, _UNIMPLEMENTED = "INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED"
 
 _JSONRPC = (
-    ErrorKind("JSONParseError", -32700, "PARSE_ERROR", 400, _ARGUMENT, "the request was not JSON"),
-    ErrorKind("InvalidRequestError", -32600, "INVALID_REQUEST", 400, _ARGUMENT, "the agent could not read the request"),
-    ErrorKind("MethodNotFoundError", -32601, "METHOD_NOT_FOUND", 404, "NOT_FOUND", "the agent knows no such method"),
-    ErrorKind(
-        "InvalidParamsError", -32602, "INVALID_PARAMS", 400, _ARGUMENT, "the agent did not accept the parameters"
-    ),
-    ErrorKind("InternalError", -32603, "INTERNAL_ERROR", 500, "INTERNAL", "the agent failed inside"),
+    ErrorKind("JSONParseError", -32700, 400, _ARGUMENT, "the request was not JSON"),
+    ErrorKind("InvalidRequestError", -32600, 400, _ARGUMENT, "the agent could not read the request"),
+    ErrorKind("MethodNotFoundError", -32601, 404, "NOT_FOUND", "the agent knows no such method"),
+    ErrorKind("InvalidParamsError", -32602, 400, _ARGUMENT, "the agent did not accept the parameters"),
+    ErrorKind("InternalError", -32603, 500, "INTERNAL", "the agent failed inside"),
 )
 _A2A = (
-    ErrorKind("TaskNotFoundError", -32001, "TASK_NOT_FOUND", 404, "NOT_FOUND", "the agent knows no such task"),
+    ErrorKind("TaskNotFoundError", -32001, 404, "NOT_FOUND", "the agent knows no such task"),
     ErrorKind(
         "TaskNotCancelableError",
         -32002,
-        "TASK_NOT_CANCELABLE",
         400,
         _PRECONDITION,
         "the task cannot be canceled any more",
-        before=(409, _PRECONDITION),
+        (409, _PRECONDITION),
     ),
     ErrorKind(
         "PushNotificationNotSupportedError",
         -32003,
-        "PUSH_NOTIFICATION_NOT_SUPPORTED",
         400,
         _PRECONDITION,
         "the agent sends no push notifications",
-        before=(400, _UNIMPLEMENTED),
+        (400, _UNIMPLEMENTED),
     ),
     ErrorKind(
-        "UnsupportedOperationError",
-        -32004,
-        "UNSUPPORTED_OPERATION",
-        400,
-        _PRECONDITION,
-        "the agent does not do this",
-        before=(400, _UNIMPLEMENTED),
+        "UnsupportedOperationError", -32004, 400, _PRECONDITION, "the agent does not do this", (400, _UNIMPLEMENTED)
     ),
     ErrorKind(
-        "ContentTypeNotSupportedError",
-        -32005,
-        "CONTENT_TYPE_NOT_SUPPORTED",
-        400,
-        _ARGUMENT,
-        "the agent takes no such content",
-        before=(415, _ARGUMENT),
+        "ContentTypeNotSupportedError", -32005, 400, _ARGUMENT, "the agent takes no such content", (415, _ARGUMENT)
     ),
     ErrorKind(
         "InvalidAgentResponseError",
         -32006,
-        "INVALID_AGENT_RESPONSE",
         500,
         "INTERNAL",
         "the agent answered against the protocol",
-        before=(502, "INTERNAL"),
+        (502, "INTERNAL"),
     ),
-    ErrorKind(
-        "ExtendedAgentCardNotConfiguredError",
-        -32007,
-        "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
-        400,
-        _PRECONDITION,
-        "the agent has no extended card",
-    ),
+    ErrorKind("ExtendedAgentCardNotConfiguredError", -32007, 400, _PRECONDITION, "the agent has no extended card"),
     ErrorKind(
         "ExtensionSupportRequiredError",
         -32008,
-        "EXTENSION_SUPPORT_REQUIRED",
         400,
         _PRECONDITION,
         "the agent demands an extension that the request did not activate",
@@ -125,16 +105,14 @@ _A2A = (
     ErrorKind(
         "VersionNotSupportedError",
         -32009,
-        "VERSION_NOT_SUPPORTED",
         400,
         _PRECONDITION,
         "the agent does not speak this generation",
-        before=(400, _UNIMPLEMENTED),
+        (400, _UNIMPLEMENTED),
     ),
     ErrorKind(
         "TaskGenerationMismatchError",
         -32010,
-        "TASK_GENERATION_MISMATCH",
         409,
         "ABORTED",
         "the task has changed since the revision that the message requires",
@@ -220,7 +198,7 @@ class Fault:
     code: str
     seen: str
     hint: str = ""
-    error: ProtocolError | None = field(default=None)
+    error: ProtocolError | None = None
 
     def sentence(self) -> str:
         """Return what was seen and what to do, as prose for one line."""

@@ -1,7 +1,7 @@
-"""Reads what an agent says without the optional members that are of the wrong type: the rest of it still tells.
+"""Read objects from agents without the optional members that have a wrong type.
 
-What is left out here stands in the raw JSON, where the findings name it. Requests are read strictly: a server has to
-refuse them, and none of this is in its way.
+These members are in the raw JSON, from which findings report them. Requests are read strictly, because a server has to
+refuse them.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from inspector.protocol.jsonvalue import read
 from inspector.protocol.model import Json, Unreadable, Wire
 
 _MOST_LEFT_OUT = 100
-"""How many items a list may lose before it counts as a thing of the wrong type itself."""
+"""How many items a list may lose before the list itself has a wrong type."""
 
 
 class _Nothing:
-    """Stands for a value that cannot be read, as null is one that can."""
+    """The result for a value that cannot be read, which differs from null."""
 
 
 _NOTHING: Final = _Nothing()
 _Read = Callable[[Json], Json]
-"""Returns what of a value can be read, `_NOTHING` where the whole of it cannot."""
+"""Returns the readable part of a value, `_NOTHING` if there is none."""
 
 WireT = TypeVar("WireT", bound=Wire)
 
 
 class _Member(NamedTuple):
-    """How a member is read: `needed` says that without it the object says nothing, `absent` that null is absence."""
+    """How a member is read: the object is unreadable without a `needed` member, and null means absence if `absent`."""
 
     read: _Read
     needed: bool
@@ -38,10 +38,10 @@ class _Member(NamedTuple):
 
 
 def read_forgiving(model: type[WireT], value: Json, change: Callable[[Json], Json] | None = None) -> WireT | Unreadable:
-    """Read a JSON value as `read` does, and where that fails, without the optional members of the wrong type.
+    """Read a JSON value like `read`, and if that fails, without the optional members of a wrong type.
 
-    A list that is optional loses its bad items alone, unless they are many. What is required, and what `essential`
-    names, stays a reason to refuse the object, or the optional member that it stands in.
+    An optional list loses only its bad items, unless there are many. A wrong member that is required or `essential`
+    makes the object unreadable, or the optional member that contains it.
     """
     strictly = read(model, value, change)
     if not isinstance(strictly, Unreadable):
@@ -99,7 +99,7 @@ def _reader(annotation: Any, needed: bool) -> _Read:
 
 
 def _items(item: _Read, value: Json, most_left_out: int) -> Json:
-    """Read a list without its bad items, of which there may be so many."""
+    """Read a list without its bad items, up to `most_left_out` of them."""
     if not isinstance(value, list):
         return _NOTHING
     kept: list[Json] = []

@@ -1,4 +1,4 @@
-"""JSON schemas that agents hand over for what they want to be told, as the fields of a form."""
+"""JSON schemas of the input that an agent wants, as the fields of a form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from inspector.protocol.model import Json, Message
 
@@ -76,12 +77,7 @@ def is_schema(value: Json) -> bool:
 
 def fields_of(schema: Mapping[str, Json]) -> list[SchemaField]:
     """Return the fields of a form, nested objects taken apart."""
-    return list(_limited(_fields(schema, ())))
-
-
-def _limited(fields: Iterator[SchemaField]) -> Iterator[SchemaField]:
-    for _, field in zip(range(_MOST_FIELDS), fields, strict=False):
-        yield field
+    return list(islice(_fields(schema, ()), _MOST_FIELDS))
 
 
 def _fields(schema: Mapping[str, Json], above: tuple[str, ...]) -> Iterator[SchemaField]:

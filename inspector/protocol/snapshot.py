@@ -1,7 +1,7 @@
-"""An account of a task as it is at one moment, kept at little cost while the account itself goes on.
+"""Snapshots of a task, which stay cheap while the task continues to change.
 
-What a task gathers only grows or is replaced as a whole, so a moment is how far each list and each text had come.
-Nothing of a text is copied before somebody looks at that moment.
+Lists and texts of a task only grow or are replaced as a whole, so a snapshot keeps their lengths. A text is copied only
+when its snapshot is read.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ T = TypeVar("T", AssembledTask, AssembledArtifact)
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """An object that shares its lists with the one that goes on, and how long each of them was."""
+    """A copy that shares its lists with the original, and the length of each list at that time."""
 
     shell: Any
     lengths: Mapping[str, int]
     letters: int = 0
 
     def thaw(self) -> Any:
-        """Return the object with lists of its own, as long as they were."""
+        """Return the object with its own lists, of the length at that time."""
         whole = copy.copy(self.shell)
         for name, length in self.lengths.items():
             setattr(whole, name, getattr(self.shell, name)[:length])
@@ -36,13 +36,13 @@ class _Extent:
 
 @dataclass(frozen=True, slots=True)
 class FrozenTask:
-    """One account of a task at one moment."""
+    """The snapshot of a task."""
 
     _task: _Extent
     _artifacts: tuple[_Extent, ...]
 
     def thaw(self) -> AssembledTask:
-        """Return the account as it was then, free to go another way; costs as much as its texts are long."""
+        """Return the task at that time, as an independent copy; the cost is that of its texts."""
         task: AssembledTask = self._task.thaw()
         task.artifacts = {}
         for extent in self._artifacts:
@@ -58,7 +58,7 @@ class FrozenTask:
 
 
 def freeze(task: AssembledTask) -> FrozenTask:
-    """Keep an account as it is now."""
+    """Take a snapshot of a task."""
     artifacts = tuple(_extent(one, len(one.text)) for one in task.artifacts.values())
     kept = _extent(task)
     kept.shell.artifacts = {}

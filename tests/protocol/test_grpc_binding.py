@@ -320,7 +320,7 @@ def test_a_reason_that_nobody_knows_is_the_name_of_the_error():
 @given(raw=st.binary(max_size=200), number=st.integers(0, len(TRAVELLING) - 1), operation=st.sampled_from(Operation))
 def test_any_bytes_are_read_as_json_or_said_to_be_unreadable(raw: bytes, number: int, operation: Operation):
     dialect = TRAVELLING[number]
-    if not grpc.offers(dialect, operation):
+    if not grpc.BINDING.offers(dialect, operation):
         return
     value = grpc.read(dialect, operation, raw)
     if not isinstance(value, Unreadable):
@@ -408,8 +408,8 @@ def test_a_large_file_is_not_taken_for_countless_fields():
 def test_a_request_is_read_as_it_was_written():
     request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(data={"n": 1.0})]))
     raw = grpc.encode("a:1", v1(), Operation.SEND, request, "1").body
-    assert v1().decode_request(Operation.SEND, grpc.read_request(v1(), Operation.SEND, raw)) == request
-    assert isinstance(grpc.read_request(v1(), Operation.SEND, b"\xff\xff"), Unreadable)
+    assert v1().decode_request(Operation.SEND, grpc.read(v1(), Operation.SEND, raw, asked=True)) == request
+    assert isinstance(grpc.read(v1(), Operation.SEND, b"\xff\xff", asked=True), Unreadable)
 
 
 def test_an_answer_is_written_without_what_its_message_has_no_place_for():

@@ -14,7 +14,7 @@ from recordings import Exchange, dialect_of, exchanges, name_of, recordings
 from strategies import json_values
 
 from inspector.protocol.bindings import registry, rest
-from inspector.protocol.bindings.rest_serving import Found, find
+from inspector.protocol.bindings.rest import Found, find
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect, Route

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.bindings.rest_serving import Found, encode_error, find, read_query
+from inspector.protocol.bindings.rest import Found, encode_error, find, read_query
 from inspector.protocol.dialects import v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from inspector.findings.examples import TEXT_PART, answer, message, response
 from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.transport.payload import FAILED, Payload, no_stream, wrong_media_type
-from inspector.protocol.bindings import rest
+from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json, Unreadable
 
 _PROBLEM = "application/problem+json"
-_SUCCESS_TYPES = frozenset({rest.JSON, rest.A2A_JSON})
+_SUCCESS_TYPES = frozenset({jsonrpc.JSON, rest.A2A_JSON})
 _ERROR_TYPES = _SUCCESS_TYPES | {_PROBLEM}
 _UNAUTHORIZED = 401
 _WITHOUT_DETAILS = frozenset({429})

@@ -1,4 +1,4 @@
-"""What a binding is: how an operation in some dialect travels over one transport."""
+"""A binding: how the operations of a dialect are sent over a transport."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.protocol.operations import Operation
 
 @dataclass(frozen=True, slots=True)
 class Inset:
-    """The content of a file, in base64, that stands in a body before the byte `at`; `size` is that of the file."""
+    """A file whose content, in base64, is part of a body, before the byte `at`; `size` is that of the file."""
 
     at: int
     path: PurePath
@@ -29,7 +29,7 @@ class Inset:
 
     @property
     def mark(self) -> str:
-        """Return what stands for it wherever the request is shown or recorded, as the inside of a JSON string."""
+        """Return the placeholder in requests that are shown or recorded, escaped for a JSON string."""
         # The name of a file need not be UTF-8, and may have quotes in it.
         name = self.path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return f"{{{{file:{dump(name).decode()[1:-1]}}}}}"
@@ -37,7 +37,7 @@ class Inset:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request as it goes out: exactly these bytes, and these headers besides the transport's own.
+    """An HTTP request: exactly this body, and these headers besides those of the transport.
 
     `insets` are files, in order, whose content is put into the body while it is sent.
     """
@@ -50,7 +50,7 @@ class HttpRequest:
 
     @property
     def shown(self) -> bytes:
-        """Return the body with a mark where the content of each file will stand."""
+        """Return the body with a placeholder for the content of each file."""
         return b"".join(piece if isinstance(piece, bytes) else piece.mark.encode() for piece in self.pieces())
 
     @property
@@ -59,7 +59,7 @@ class HttpRequest:
         return len(self.body) + sum(inset.length for inset in self.insets)
 
     def pieces(self) -> Iterator[bytes | Inset]:
-        """Yield the body from front to back: what is known of it, and the files between."""
+        """Yield the pieces of the body in order: bytes, and the files between them."""
         done = 0
         for inset in self.insets:
             yield self.body[done : inset.at]
@@ -70,7 +70,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class GrpcRequest:
-    """A gRPC call as it goes out: exactly this message, and this metadata besides the transport's own.
+    """A gRPC call: exactly this message, and this metadata besides that of the transport.
 
     `target` is `host:port`, `path` is `/package.Service/Method`, the names in `metadata` are in lower case;
     `streaming` says that the answer is a stream of messages, `tls` that the connection is encrypted.
@@ -85,49 +85,37 @@ class GrpcRequest:
 
     @property
     def url(self) -> str:
-        """Return what is asked as the url of the HTTP/2 request that it is; its origin is that of credentials."""
+        """Return the URL of the HTTP/2 request; credentials are stored by its origin."""
         return f"{'https' if self.tls else 'http'}://{self.target}{self.path}"
 
 
 WireRequest: TypeAlias = HttpRequest | GrpcRequest
-"""What goes out, over either sort of client."""
+"""A request for either client."""
 
 Answer: TypeAlias = Result | ProtocolError | Unreadable
-"""What a unary operation came back with."""
+"""The response to a unary operation."""
 
 Item: TypeAlias = Event | ProtocolError | Unreadable
-"""What one frame of a stream carried."""
-
+"""The content of one frame of a stream."""
 
 Hide: TypeAlias = Callable[[bytes], bytes]
-"""What masks the secrets in a JSON text."""
-
-
-def _in_full(url: str, beside: str) -> str:
-    return url
-
-
-def _as_it_is(dialect: Dialect, operation: Operation, raw: bytes, asked: bool) -> bytes:
-    return raw
-
-
-def _in_place(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: Hide) -> bytes:
-    return hide(raw)
+"""Masks the secrets in a JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A transport: `encode` makes the request; `read`, `decode_answer`, `decode_item` read what came, and never raise.
+    """A transport: `encode` makes a request; `read`, `decode_answer` and `decode_item` read responses and never raise.
 
-    `name` is the card's spelling; `offers` says whether the operation exists in this dialect over this transport.
-    `encode` takes the interface's url, the dialect, the operation, its parameters and an id that is unique in the
-    session, and raises `FaultError` where the transport cannot carry the parameters. `read` takes the bytes of one
-    payload to JSON; `decode_answer` gets that and the status of the response.
-
-    `events` says that a stream is one of Server-Sent Events, and not of bare payloads, `whole` that a request is made
-    in memory as a whole, so that no file can be read while it is sent. `in_full` writes the url of an interface in
-    full, with that of the card beside it. `show` writes a payload as JSON text, or leaves it as it is where it cannot
-    be read, and `mask` returns it with its secrets masked; both are told whether it is that of the request.
+    - `name`: the name on cards.
+    - `offers`: whether the dialect has the operation over this transport.
+    - `encode`: makes the request from the URL of the interface, the parameters, and an id that is unique in the
+      session; raises `FaultError` if the transport cannot carry the parameters.
+    - `read`: converts the bytes of a payload to JSON, which `decode_answer` reads with the status of the response.
+    - `events`: streams are Server-Sent Events, not bare payloads.
+    - `whole`: a request is made in memory, so that no file can be read while it is sent.
+    - `in_full`: completes the URL of an interface, given the URL of the card.
+    - `show`, `mask`: return a payload as JSON text if it can be read, or with its secrets masked; the boolean argument
+      is True for the payload of a request.
     """
 
     name: str
@@ -138,6 +126,8 @@ class Binding:
     decode_item: Callable[[Dialect, Json], Item]
     events: bool = True
     whole: bool = False
-    in_full: Callable[[str, str], str] = _in_full
-    show: Callable[[Dialect, Operation, bytes, bool], bytes] = _as_it_is
-    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = _in_place
+    in_full: Callable[[str, str], str] = lambda url, _card_url: url
+    show: Callable[[Dialect, Operation, bytes, bool], bytes] = lambda _dialect, _operation, raw, _asked: raw
+    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = lambda _dialect, _operation, raw, _asked, hide: (
+        hide(raw)
+    )

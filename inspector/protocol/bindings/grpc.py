@@ -1,4 +1,4 @@
-"""gRPC: an operation is a method of a service, its JSON travels as protobuf messages (1.0 section 10)."""
+"""gRPC: an operation is a method of a service, and its JSON is sent as protobuf messages (1.0 section 10)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import binascii
 import ipaddress
 import re
 from base64 import b64decode, b64encode
-from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.protocol.bindings import protobuf
@@ -18,10 +17,10 @@ from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 DETAILS = "grpc-status-details-bin"
-"""The metadata that says more of an error than its status."""
+"""The metadata with the details of an error."""
 
 OK = 0
-"""The code of the status that says that all went well."""
+"""The status code of success."""
 
 STATUSES = (
     "OK",
@@ -42,10 +41,9 @@ STATUSES = (
     "DATA_LOSS",
     "UNAUTHENTICATED",
 )
-"""The words of the status codes of gRPC, from 0 on."""
+"""The names of the status codes of gRPC, from 0 on."""
 
 _SCHEMES = {"grpc": "http", "grpcs": "https"}
-_TLS_PORT = 443
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 
 
@@ -53,11 +51,11 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 
 
 def in_full(url: str, beside: str = "") -> str:
-    """Write the url of an interface with the scheme that says whether TLS is spoken there.
+    """Return the URL of an interface with the scheme `https` for TLS, `http` without.
 
-    Cards say `host:port` and no more, which says nothing of TLS; so a bare one is encrypted at port 443, plain on this
-    machine, and elsewhere as the url of the card is (`beside`): who serves a card over https does not mean the calls,
-    and the credentials on them, to go in the open. `grpc://` and `http://` are plain, `grpcs://` and `https://` not.
+    `grpcs://` and `https://` use TLS, `grpc://` and `http://` do not. Many cards have `host:port` only. Then TLS is
+    used for port 443, and on other machines also if the URL of the card (`beside`) is `https`, because the calls carry
+    credentials.
     """
     if "://" in url:
         scheme, _, rest = url.partition("://")
@@ -67,7 +65,7 @@ def in_full(url: str, beside: str = "") -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return f"http://{url}"
-    tls = port == _TLS_PORT or (beside.lower().startswith("https:") and not _is_here(host))
+    tls = port == 443 or (beside.lower().startswith("https:") and not _is_here(host))
     return f"{'https' if tls else 'http'}://{url}"
 
 
@@ -79,9 +77,9 @@ def _is_here(host: str) -> bool:
 
 
 def _target(url: str) -> tuple[str, bool]:
-    """Return `host:port` of a url, and whether TLS is spoken there; a path and what stands before the host are left.
+    """Return `host:port` of a URL, and whether to use TLS.
 
-    Both are always written out, so that no card can name one of the other places that a gRPC library knows (`unix:`).
+    Host and port are always written, so that a card cannot name other targets of the gRPC library (`unix:`).
     """
     try:
         parts = urlsplit(in_full(url))
@@ -98,15 +96,10 @@ def _target(url: str) -> tuple[str, bool]:
             )
         )
     tls = parts.scheme == "https"
-    return f"[{host}]" * (":" in host) + host * (":" not in host) + f":{port or (443 if tls else 80)}", tls
+    return f"{f'[{host}]' if ':' in host else host}:{port or (443 if tls else 80)}", tls
 
 
 # ── the call ──
-
-
-def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Say whether the dialect's service has a method for the operation."""
-    return dialect.service is not None and operation in dialect.service.methods
 
 
 def _method(dialect: Dialect, operation: Operation) -> tuple[GrpcService, GrpcMethod]:
@@ -116,7 +109,7 @@ def _method(dialect: Dialect, operation: Operation) -> tuple[GrpcService, GrpcMe
 
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> GrpcRequest:
-    """Write a call as a gRPC request; raises `FaultError` where its messages have no place for a parameter."""
+    """Write a call as a gRPC request; raises `FaultError` if its message does not have a parameter."""
     service, method = _method(dialect, operation)
     target, tls = _target(url)
     try:
@@ -136,26 +129,22 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
 
 
 def write_request(dialect: Dialect, operation: Operation, value: Json) -> bytes:
-    """Write the message of a request; raises `ValueError` for what it has no place for."""
+    """Write the message of a request; raises `ValueError` for unknown members."""
     service, method = _method(dialect, operation)
     return protobuf.write(service.descriptors, method.request, {} if value is None else value)
 
 
-# ── the answer ──
+# ── the response ──
 
 
-def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
-    """Read a message of an answer as JSON."""
-    return _read(dialect, operation, raw, asked=False)
-
-
-def _read(dialect: Dialect, operation: Operation, raw: bytes, *, asked: bool) -> Json | Unreadable:
+def read(dialect: Dialect, operation: Operation, raw: bytes, asked: bool = False) -> Json | Unreadable:
+    """Read a message of a response as JSON, or, if `asked`, that of a request."""
     service, method = _method(dialect, operation)
     return protobuf.read(service.descriptors, method.request if asked else method.response, raw)
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read the answer to a unary call; errors do not come as messages."""
+    """Read the response of a unary call; errors are not messages."""
     return dialect.decode_result(operation, value)
 
 
@@ -165,11 +154,10 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 
 def decode_error(code: int, message: str, details: bytes) -> ProtocolError:
-    """Read the status that ended a call as an error of A2A's, or under the word of the status where it is none.
+    """Read the status that ended a call as an error of A2A, or under the name of the status if it is not one.
 
-    `details` is the value of `grpc-status-details-bin`, as it is or as base64, `b""` where there was none; its details
-    become the error's data. Which error it is, the reason of an ErrorInfo says; before 1.0, the name with which the
-    message begins. The message stays as it came.
+    `details` is the value of `grpc-status-details-bin`, binary or in base64, `b""` if there was none; they become the
+    data of the error. The reason of an ErrorInfo names the error, or the start of the message before 1.0.
     """
     word = STATUSES[code] if 0 <= code < len(STATUSES) else str(code)
     data = _details(details)
@@ -181,35 +169,28 @@ def decode_error(code: int, message: str, details: bytes) -> ProtocolError:
 
 
 def _details(raw: bytes) -> list[dict[str, Json]]:
-    """Read the details of a status, in either encoding; one of an unknown type keeps its bytes, as base64."""
+    """Read the details of a status, in either encoding; a detail of an unknown type keeps its bytes, as base64."""
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - most sessions need no protobuf
+
     status = protobuf.message_class("status", "Status")
-    for candidate in _spellings(raw):
-        value = _parsed(status, candidate)
-        if value is not None:
-            return [_detail(one.type_url, one.value) for one in value.details]
+    for candidate in _decoded(raw):
+        try:
+            return [_detail(one.type_url, one.value) for one in status.FromString(candidate).details]
+        except DecodeError:
+            continue
     return []
 
 
-def _spellings(raw: bytes) -> list[bytes]:
-    """Return what a binary value may stand for, the likeliest first: a true binary one is marked by a leading zero."""
+def _decoded(raw: bytes) -> list[bytes]:
+    """Return what a binary value may contain, the likeliest first; a leading zero marks a value without base64."""
     if raw.startswith(b"\0"):
         return [raw[1:]]
     if _BASE64.fullmatch(raw):
-        padded = raw + b"=" * (-len(raw) % 4)
         try:
-            return [b64decode(padded), raw]
+            return [b64decode(raw + b"=" * (-len(raw) % 4)), raw]
         except binascii.Error:
             pass
     return [raw]
-
-
-def _parsed(kind: Any, raw: bytes) -> Any:
-    from google.protobuf.message import DecodeError  # noqa: PLC0415 - most sessions need no protobuf
-
-    try:
-        return kind.FromString(raw)
-    except DecodeError:
-        return None
 
 
 def _detail(type_url: str, raw: bytes) -> dict[str, Json]:
@@ -220,22 +201,17 @@ def _detail(type_url: str, raw: bytes) -> dict[str, Json]:
     return {"@type": type_url, "value": b64encode(raw).decode("ascii")}
 
 
-# ── a server's side ──
-
-
-def read_request(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
-    """Read the message of a request as JSON."""
-    return _read(dialect, operation, raw, asked=True)
+# ── the server side ──
 
 
 def write_answer(dialect: Dialect, operation: Operation, value: Json) -> bytes:
-    """Write a message of an answer, without what its type has no place for; raises `ValueError` on a wrong type."""
+    """Write a message of a response without unknown members; raises `ValueError` for a wrong type."""
     service, method = _method(dialect, operation)
     return protobuf.write(service.descriptors, method.response, {} if value is None else value, whole=False)
 
 
 def encode_error(error: ErrorKind, message: str, word: str) -> tuple[int, bytes]:
-    """Return the code of a status by its word, and the `grpc-status-details-bin` that says which error it is."""
+    """Return the code of a status, and the `grpc-status-details-bin` that names the error."""
     code = STATUSES.index(word)
     status = {"code": code, "message": message, "details": [error.info()]}
     return code, protobuf.write("status", "Status", status)
@@ -245,19 +221,19 @@ def encode_error(error: ErrorKind, message: str, word: str) -> tuple[int, bytes]
 
 
 def show(dialect: Dialect, operation: Operation, raw: bytes, asked: bool) -> bytes:
-    """Write a message as JSON text, or leave it as it is where it cannot be read."""
-    value = _read(dialect, operation, raw, asked=asked)
+    """Write a message as JSON text, or return it unchanged if it cannot be read."""
+    value = read(dialect, operation, raw, asked)
     return raw if isinstance(value, Unreadable) else dump(value)
 
 
 def mask(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: Hide) -> bytes:
-    """Return a message with its secrets masked, the same bytes where it has none.
+    """Return a message with its secrets masked, the same bytes if it has none.
 
-    They are found in its JSON, because a mask of another length would break the message around it. A message with a
-    secret loses fields that we do not know, and one whose mask has no place in it (in a date) becomes that JSON.
+    Secrets are masked in the JSON of the message, because a mask of another length would break the message. A message
+    with a secret loses unknown fields. If the type does not allow the mask (in a date), the result is the JSON.
     """
     service, method = _method(dialect, operation)
-    value = _read(dialect, operation, raw, asked=asked)
+    value = read(dialect, operation, raw, asked)
     if isinstance(value, Unreadable):
         return hide(raw)
     text = dump(value)
@@ -272,7 +248,7 @@ def mask(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: 
 
 BINDING = Binding(
     name="GRPC",
-    offers=offers,
+    offers=lambda dialect, operation: dialect.service is not None and operation in dialect.service.methods,
     encode=encode,
     read=read,
     decode_answer=decode_answer,

@@ -34,7 +34,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
 
 
 def _extended_card_url(url: str, dialect: Dialect) -> str:
-    """Return where 0.2 has the extended card: beside the interface, below the parent of its url."""
+    """Return the URL of the extended card of 0.2, which is below the parent of the URL of the interface."""
     base = url.partition("#")[0].partition("?")[0].rstrip("/")
     parent = base.rpartition("/")[0]
     return f"{base if parent.endswith('/') else parent}/{dialect.extended_card_path}"
@@ -42,13 +42,13 @@ def _extended_card_url(url: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The result that an envelope held."""
+    """The result in an envelope."""
 
     result: Json
 
 
 def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
-    """Take a response out of its envelope; one with both `result` and `error` is read as the error, which hurts."""
+    """Return the result or the error in a JSON-RPC response; the error, if it has both."""
     if not isinstance(value, dict):
         return Unreadable(value, f"a JSON-RPC response is an object, this is {type_name(value)}")
     error = value.get("error")
@@ -67,7 +67,7 @@ def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read the response to a call that is answered once, whatever the HTTP status; an empty result may be left out."""
+    """Read the response of a unary call, whatever its HTTP status; an empty result may be missing."""
     if operation is Operation.DELETE_PUSH and isinstance(value, dict) and "jsonrpc" in value:
         value = {"result": None} | value  # the official 0.3 SDK drops members that are null
     if operation in STREAMING:
@@ -91,7 +91,7 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 
 def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:
-    """Name an error as its version names the code: 0.1 has other numbers for errors than later versions."""
+    """Name an error by its code in this version: 0.1 uses other codes than later versions."""
     if isinstance(failure, Unreadable) or failure.code is None:
         return failure
     unknown = "Error" if -32099 <= failure.code < dialect.traits.last_error else failure.name
@@ -128,15 +128,15 @@ def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolEr
 
 
 def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Say whether the dialect has a method for the operation, or another way to the extended card."""
+    """Return whether the dialect has a method for the operation, or another way to get the extended card."""
     return operation in dialect.methods or (operation is Operation.EXTENDED_CARD and dialect.extended_card_path != "")
 
 
-def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
-    """Read a payload as JSON."""
-    return parse(raw)
-
-
 BINDING = Binding(
-    name="JSONRPC", offers=offers, encode=encode, read=read, decode_answer=decode_answer, decode_item=decode_item
+    name="JSONRPC",
+    offers=offers,
+    encode=encode,
+    read=lambda _dialect, _operation, raw: parse(raw),
+    decode_answer=decode_answer,
+    decode_item=decode_item,
 )

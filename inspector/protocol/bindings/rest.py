@@ -1,26 +1,27 @@
-"""HTTP+JSON: an operation is a verb and a path, an answer the bare object, an error an HTTP status (1.0 section 11)."""
+"""HTTP+JSON: an operation is a verb and a path, a response the bare object, an error a status (1.0 section 11)."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from http import HTTPStatus
-from typing import Any
-from urllib.parse import quote, urlencode
+from typing import Any, get_args
+from urllib.parse import quote, unquote, urlencode
 
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
-from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
+from inspector.protocol.dialects.base import Dialect, Route
 from inspector.protocol.errors import BY_CODE, BY_NAME, BY_REASON, ErrorKind, ProtocolError, named_in
 from inspector.protocol.jsonvalue import brief, dump, parse, type_name
 from inspector.protocol.model import Json, Request, Unreadable
-from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 
-EVENT_STREAM = "text/event-stream"
-JSON = "application/json"
 A2A_JSON = "application/a2a+json"
 
-MEMBER = re.compile(r"\{(\+?)(\w+)(?:=([^}]*))?\}")
-"""A member in the path of a route: `+` where it keeps its slashes, its name, and what it looks like."""
+_MEMBER = re.compile(r"\{(\+?)(\w+)(?:=([^}]*))?\}")
+"""A member in the path of a route: `+` if it keeps its slashes, its name, and its form."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _FLAT = frozenset({"code", "message", "data", "details", "status", "error"})
@@ -39,11 +40,6 @@ _BY_STATUS: dict[int, tuple[tuple[str, str], ...]] = {
 
 
 # ── the request ──
-
-
-def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Say whether the dialect has a route for the operation."""
-    return operation in dialect.routes
 
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
@@ -74,29 +70,31 @@ def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
         value = str(members.get(found[2], ""))
         return "/".join(map(_segment, value.split("/"))) if found[1] or found[3] else _segment(value)
 
-    filled = MEMBER.sub(place, path)
+    filled = _MEMBER.sub(place, path)
     return filled, {name: member for name, member in members.items() if name not in used}
 
 
 def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
-    """Return the operation that a verb and a url ask for, however the interface's own url begins; None for none."""
+    """Return the operation of a verb and a URL, whatever the URL of the interface is; None if there is none."""
     path = url.partition("#")[0].partition("?")[0]
     fitting = (
         (len(route.path), operation)
         for operation, route in dialect.routes.items()
-        if route.verb == verb and re.search(_as_pattern(route.path), path)
+        if route.verb == verb and re.search(f"{_pattern(route)}$", path)
     )
     return max(fitting, default=(0, None))[1]
 
 
-def _as_pattern(path: str) -> str:
-    """Write the path of a route as a pattern of the end of a url."""
-    written, done = "", 0
-    for found in MEMBER.finditer(path):
-        place = re.escape(found[3]).replace(r"\*", "[^/]+") if found[3] else ".+" if found[1] else "[^/]+"
-        written += re.escape(path[done : found.start()]) + place
+@cache
+def _pattern(route: Route) -> str:
+    """Return the regular expression of the path of a route, with a group for each member."""
+    pattern, done = "", 0
+    for found in _MEMBER.finditer(route.path):
+        keeps_slashes, name, form = found.groups()
+        member = re.escape(form).replace(r"\*", "[^/]+") if form else ".+" if keeps_slashes else "[^/]+"
+        pattern += f"{re.escape(route.path[done : found.start()])}(?P<{name}>{member})"
         done = found.end()
-    return f"{written}{re.escape(path[done:])}$"
+    return pattern + re.escape(route.path[done:])
 
 
 def _segment(text: str) -> str:
@@ -235,6 +233,66 @@ def _objects(value: Json) -> list[dict[str, Json]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+# ── the server side ──
+
+_TENANT = "(?:/(?P<tenant>[^/]+))?"
+_TRUTH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The operation that a request asks for, and the members of its parameters that are in the path."""
+
+    operation: Operation
+    members: dict[str, Json]
+
+
+def find(dialect: Dialect, verb: str, path: str) -> Found | frozenset[str]:
+    """Return the operation of a verb and a percent-encoded path; if there is none, the verbs that the path allows.
+
+    A tenant may precede the path, as the first segment.
+    """
+    verbs: frozenset[str] = frozenset()
+    # A path that ends with a member would include the `:cancel` of another path in that member.
+    for operation, route in sorted(dialect.routes.items(), key=lambda item: item[1].path.endswith("}")):
+        match = re.fullmatch(_TENANT + _pattern(route), path)
+        if match is None:
+            continue
+        # The specification and its proto name different verbs for SubscribeToTask.
+        allowed = frozenset({"GET", "POST"} if operation is Operation.SUBSCRIBE else {route.verb})
+        if verb in allowed:
+            return Found(operation, {name: unquote(text) for name, text in match.groupdict().items() if text})
+        verbs |= allowed
+    return verbs
+
+
+def read_query(operation: Operation, members: Mapping[str, str]) -> dict[str, Json]:
+    """Convert the members of a query to numbers and booleans where the parameters of the operation are such.
+
+    A text that is not a number or a boolean stays as it is, and reading the parameters refuses it.
+    """
+    kinds = {field.alias: get_args(field.annotation) for field in REQUESTS[operation].model_fields.values()}
+    return {name: _value(text, kinds.get(name, ())) for name, text in members.items()}
+
+
+def _value(text: str, kinds: tuple[object, ...]) -> Json:
+    if bool in kinds:
+        return _TRUTH.get(text, text)
+    if int in kinds and re.fullmatch(r"-?[0-9]{1,18}", text):
+        return int(text)
+    return text
+
+
+def encode_error(error: ErrorKind, message: str, status: int, word: str) -> Json:
+    """Write the body of an error as in 1.0: `status` is that of HTTP, `word` that of gRPC (section 11.6)."""
+    return {"error": {"code": status, "status": word, "message": message, "details": [error.info()]}}
+
+
 BINDING = Binding(
-    name="HTTP+JSON", offers=offers, encode=encode, read=read, decode_answer=decode_answer, decode_item=decode_item
+    name="HTTP+JSON",
+    offers=lambda dialect, operation: operation in dialect.routes,
+    encode=encode,
+    read=read,
+    decode_answer=decode_answer,
+    decode_item=decode_item,
 )

@@ -27,18 +27,18 @@ from inspector.protocol.model import (
     Wire,
 )
 from inspector.protocol.operations import REQUESTS, Operation
+from inspector.protocol.pointer import pointer
 
 Result: TypeAlias = Event | TaskList | PushConfig | PushConfigList | Deleted | AgentCard
-"""What an operation can be answered with."""
+"""The result of an operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How an operation stands in an HTTP url: the verb, and a path in which `{member}` is a member of the parameters.
+    """The verb and the path of an operation; `{member}` in the path is a member of the parameters.
 
-    A member written `{+member}` keeps its slashes, and so does `{member=tasks/*}`, which says what it looks like, with
-    `*` for one segment. What the path does not take goes into the body of a POST, or into the query of any other verb;
-    with `whole_body`, a body repeats what the path has taken.
+    `{+member}` keeps its slashes, and so does `{member=tasks/*}`, which has that form, with `*` for one segment. The
+    other members go into the body of a POST, or into the query. With `whole_body`, the body has those of the path, too.
     """
 
     verb: str
@@ -48,10 +48,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class GrpcMethod:
-    """How an operation stands in a gRPC service: the method, and the names of its message types in the package.
-
-    A type with dots in its name is of another package, and named in full.
-    """
+    """The method of an operation, and its message types: names in the package, or full names with dots."""
 
     name: str
     request: str
@@ -65,6 +62,20 @@ class GrpcService:
     name: str
     descriptors: Descriptors
     methods: Mapping[Operation, GrpcMethod]
+
+
+def grpc_methods(
+    responses: Mapping[Operation, str], requests: Mapping[Operation, str], names: Mapping[Operation, str] | None = None
+) -> Mapping[Operation, GrpcMethod]:
+    """Return the methods of a service from the types of its responses.
+
+    Unless `names` or `requests` has another name, a method is named after its operation and its request after itself.
+    """
+    named = {operation: (names or {}).get(operation, operation.value) for operation in responses}
+    return {
+        operation: GrpcMethod(name, requests.get(operation, f"{name}Request"), responses[operation])
+        for operation, name in named.items()
+    }
 
 
 _LATER = range(-32099, V1_0.last_error)
@@ -161,7 +172,7 @@ def _changed(before: Json, after: Json, where: str) -> Iterator[str]:
     match before, after:
         case dict(), dict():
             for name, member in before.items():
-                step = f"{where}/{name.replace('~', '~0').replace('/', '~1')}"
+                step = where + pointer(name)
                 if name in after:
                     yield from _changed(member, after[name], step)
                 elif member is not None:

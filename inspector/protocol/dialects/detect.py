@@ -1,8 +1,8 @@
-"""Which generation shaped a value, told by signs: for events, messages, parts, requests and cards."""
+"""Detect the protocol version of events, messages, parts, requests and cards from their members."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from inspector.protocol.model import Json
 
@@ -10,16 +10,21 @@ _PARTS = ("text", "file", "data")
 _KINDS = frozenset({"task", "message", "status-update", "artifact-update", *_PARTS})
 _WRAPPERS = ("task", "message", "statusUpdate", "artifactUpdate")
 _INNER = (*_WRAPPERS, "msg", "update", "status", "artifact", "parts", "content", "artifacts", "history", "params")
-"""The members in which more of the protocol's own objects stand; what a user put into data or metadata says nothing."""
+"""The members that contain other objects of the protocol; those in data or metadata are the user's own."""
 _LEGACY_CARD = ("preferredTransport", "additionalInterfaces", "supportsAuthenticatedExtendedCard")
+_MAIN_INTERFACE = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
+"""Members at the top of a card until 0.3, which 1.0 has in each interface."""
+_CARD_SINCE_0_2 = ("securitySchemes", "security", "preferredTransport", "additionalInterfaces", "iconUrl")
+_MODES = ("defaultInputModes", "defaultOutputModes")
+_MODE_WORDS = frozenset({"text", "file", "data"})
 _MOST = 1000
-"""How many objects are looked at: enough for any that is not made to keep us busy."""
+"""How many objects are examined, so that a huge value does not take long."""
 
 
 def looks_like(value: Json) -> str:
-    """Name the generation whose shape a value has: `0.1`, `0.2` (cards alone), `0.3`, `1.0`, or `""` where none shows.
+    """Return the generation whose shape a value has: `0.1`, `0.2` (cards only), `0.3`, `1.0`, or `""` if unknown.
 
-    0.2 and 0.3 spell everything but cards alike, and are called 0.3 here; so is the ProtoJSON of 0.3.
+    Apart from cards, 0.2 and the ProtoJSON of 0.3 count as 0.3.
     """
     newest = ""
     for looked, one in enumerate(_objects(value)):
@@ -32,7 +37,7 @@ def looks_like(value: Json) -> str:
 
 
 def _objects(value: Json) -> Iterator[dict[str, Json]]:
-    """List an object and those in it, outer ones first."""
+    """Yield an object and the objects in it, outer objects first."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -79,3 +84,69 @@ def _sign_of_1_0(value: dict[str, Json]) -> str:
     wrapped = len(value) == 1 and any(isinstance(value.get(name), dict) for name in _WRAPPERS)
     content = any(isinstance(value.get(name), str) for name in ("text", "raw")) and "kind" not in value
     return "1.0" if named or wrapped or content or "supportedInterfaces" in value else ""
+
+
+def card_shape(card: Mapping[str, Json]) -> str:
+    """Return the generation to read a card as: 1.0 if it has `supportedInterfaces`, or nothing of an older version.
+
+    Older cards declare their version from 0.2.5 on. Before that, `authentication`, modes that are words ("text"), and
+    the absence of what 0.2 requires show that a card is of 0.1.
+    """
+    if card.get("supportedInterfaces") or not any(name in card for name in _MAIN_INTERFACE):
+        return "1.0"
+    version = card.get("protocolVersion")
+    if version is None:
+        return "0.1" if _is_of_0_1(card) else "0.2"
+    declared = ".".join(version.strip().split(".")[:2]) if isinstance(version, str) else ""
+    return declared if declared in ("0.1", "0.2") else "0.3"
+
+
+def _is_of_0_1(card: Mapping[str, Json]) -> bool:
+    if any(name in card for name in _CARD_SINCE_0_2):
+        return False
+    modes = [mode for name in _MODES if isinstance(card.get(name), list) for mode in card[name]]
+    words = any(mode in _MODE_WORDS for mode in modes if isinstance(mode, str))
+    return "authentication" in card or words or any(name not in card for name in ("description", *_MODES))
+
+
+def generation_of_card(card: Mapping[str, Json]) -> str:
+    """Return the generation to check a card as, also if one of its members is missing or wrong.
+
+    A card with the members of two versions is checked as 1.0. Members that came with 0.3 make a card one of 0.3, even
+    if it declares 0.2, like the sample in the specification of 0.3. A card that declares no version and has nothing
+    that came with 0.2 is checked as 0.1.
+    """
+    if "supportedInterfaces" not in card and "url" not in card and _is_old(card):
+        card = {**card, "url": ""}
+    shape = card_shape(card)
+    if shape not in ("0.1", "0.2"):
+        return shape
+    skills = card.get("skills")
+    signed = isinstance(skills, list) and any(isinstance(one, dict) and "security" in one for one in skills)
+    if signed or "signatures" in card or any(one.get("type") == "mutualTLS" for one in _schemes(card)):
+        return "0.3"
+    if "protocolVersion" in card:
+        return shape
+    newer = any(name in card for name in (*_CARD_SINCE_0_2, "supportsAuthenticatedExtendedCard"))
+    return "0.2" if newer or "extensions" in _capabilities(card) else "0.1"
+
+
+def _is_old(card: Mapping[str, Json]) -> bool:
+    """Return whether the other members of a card without interfaces are older than 1.0."""
+    capabilities = _capabilities(card)
+    members = {name for scheme in _schemes(card) for name in scheme}
+    wrapped = any(name.endswith("SecurityScheme") for name in members)
+    if "securityRequirements" in card or "extendedAgentCard" in capabilities or wrapped:
+        return False
+    old = any(name in card for name in ("protocolVersion", "authentication", *_LEGACY_CARD))
+    return old or "stateTransitionHistory" in capabilities or any(name.endswith("type") for name in members)
+
+
+def _schemes(card: Mapping[str, Json]) -> list[dict[str, Json]]:
+    schemes = card.get("securitySchemes")
+    return [one for one in schemes.values() if isinstance(one, dict)] if isinstance(schemes, dict) else []
+
+
+def _capabilities(card: Mapping[str, Json]) -> dict[str, Json]:
+    capabilities = card.get("capabilities")
+    return capabilities if isinstance(capabilities, dict) else {}

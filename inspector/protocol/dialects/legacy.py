@@ -1,12 +1,12 @@
-"""What the generations before 1.0 spell alike: roles, states, parts with a discriminator, webhook authentication."""
+"""What the versions before 1.0 have in common: roles, states, parts with a discriminator, push configurations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from inspector.protocol.dialects.rewriting import Change, inverse, without
-from inspector.protocol.lifecycle import State
-from inspector.protocol.model import Json
+from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
+from inspector.protocol.model import Json, TaskStatusUpdateEvent
 
 ROLES: Mapping[str, str] = {"user": "ROLE_USER", "agent": "ROLE_AGENT"}
 STATES: Mapping[str, str] = {
@@ -24,14 +24,14 @@ _FILE = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaTyp
 
 
 def kind_of(part: dict[str, Json]) -> str:
-    """Tell the kind of a part in canonical shape from its content: `text`, `file` or `data`."""
+    """Return the kind of a canonical part: `text`, `file` or `data`."""
     if part.get("raw") is not None or part.get("url") is not None:
         return "file"
     return "data" if "data" in part and part.get("text") is None else "text"
 
 
 def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
-    """Raise the members of a part's file, spelled as in `names`, into the part; unknown ones stay in the file."""
+    """Move the members of a part's file that are in `names` into the part; unknown members stay in the file."""
     file = part.get("file")
     if not isinstance(file, dict):
         return part
@@ -43,7 +43,7 @@ def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
 
 
 def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
-    """Put what a canonical part says of its file back into a file."""
+    """Move the members of a canonical part that are about its file into a file."""
     unknown = part.get("file", {})
     if not isinstance(unknown, dict):
         return part
@@ -52,7 +52,7 @@ def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
 
 
 def up_part(mark: str) -> Change:
-    """Read a part whose kind stands under `mark`."""
+    """Return the change that reads a part whose kind is the member `mark`."""
 
     def lift(value: Json) -> Json:
         if not isinstance(value, dict):
@@ -64,7 +64,7 @@ def up_part(mark: str) -> Change:
 
 
 def down_part(mark: str) -> Change:
-    """Write a part with its kind under `mark`."""
+    """Return the change that writes a part with its kind as the member `mark`."""
 
     def sink(value: Json) -> Json:
         part = {mark: kind_of(value)} | value
@@ -74,7 +74,7 @@ def down_part(mark: str) -> Change:
 
 
 def up_push(value: Json) -> Json:
-    """Read `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, as the flat form of 1.0."""
+    """Rewrite `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, to the flat form of 1.0."""
     if not isinstance(value, dict):
         return value
     flat = value
@@ -90,7 +90,7 @@ def up_push(value: Json) -> Json:
 
 
 def down_push(value: Json) -> Json:
-    """Write the inner object of a push configuration: its scheme in a list, and no tenant."""
+    """Rewrite a push configuration to the inner object: its scheme in a list, and no tenant."""
     if not isinstance(value, dict):
         return value
     config = without(value, "tenant")
@@ -101,3 +101,25 @@ def down_push(value: Json) -> Json:
             schemes = [scheme]
         config["authentication"] = authentication | {"schemes": schemes}
     return config
+
+
+def up_configuration(push_member: str) -> Change:
+    """Return the change that reads the configuration of a send, with its push configuration in `push_member`."""
+
+    def lift(value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        configuration = without(value, "blocking", push_member)
+        blocking, push = value.get("blocking"), value.get(push_member)
+        if blocking is not None:
+            configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
+        if push is not None:
+            configuration["taskPushNotificationConfig"] = up_push(push)
+        return configuration
+
+    return lift
+
+
+def is_final(update: TaskStatusUpdateEvent) -> bool:
+    """Return whether a status update is the last event of its stream: its state is terminal or interrupted."""
+    return is_terminal(update.status.state) or is_interrupted(update.status.state)

@@ -1,31 +1,33 @@
-"""Small rewrites of JSON, of which dialects put together the way between their spelling and the canonical one."""
+"""Functions that rewrite JSON, from which dialects build the conversion to and from the canonical JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from inspector.protocol.dialects.base import Result
 from inspector.protocol.dialects.detect import looks_like
-from inspector.protocol.jsonvalue import brief, type_name
+from inspector.protocol.jsonvalue import brief, read, type_name
 from inspector.protocol.lenient_read import read_forgiving
-from inspector.protocol.model import Event, Json, Unreadable
+from inspector.protocol.model import Deleted, Event, Json, Request, Unreadable, Wire
+from inspector.protocol.operations import REQUESTS, Operation
 
 Change: TypeAlias = Callable[[Json], Json]
-"""Rewrites a value; one of the wrong type comes back as it is, for the model to refuse."""
+"""Rewrites a value; a value of the wrong type is returned unchanged, for the model to refuse."""
 
 
 def inverse(names: Mapping[str, str]) -> dict[str, str]:
-    """Turn a mapping of spelled names to canonical ones around."""
+    """Swap the keys and the values of a mapping."""
     return {str(canonical): spelled for spelled, canonical in names.items()}
 
 
 def word(names: Mapping[str, str]) -> Change:
-    """Replace a word that is among the names."""
+    """Replace a string that is among the names."""
     return lambda value: names.get(value, value) if isinstance(value, str) else value
 
 
 def each(change: Change) -> Change:
-    """Rewrite every object in a list; what else an agent put there stays as it is."""
+    """Rewrite every object in a list; other items stay unchanged."""
     return lambda value: (
         [change(item) if isinstance(item, dict) else item for item in value] if isinstance(value, list) else value
     )
@@ -40,7 +42,7 @@ def renamed(names: Mapping[str, str], /, **changes: Change) -> Change:
 
 
 def members(**changes: Change) -> Change:
-    """Rewrite the named members of an object that are there."""
+    """Rewrite the named members of an object, if it has them."""
 
     def rewrite(value: Json) -> Json:
         if not isinstance(value, dict):
@@ -51,7 +53,7 @@ def members(**changes: Change) -> Change:
 
 
 def unmarked(mark: str, kind: str, /, **changes: Change) -> Change:
-    """Rewrite an object, and drop its discriminator `mark` where it says the expected `kind`."""
+    """Rewrite an object, and remove its discriminator `mark` if that is the expected `kind`."""
     rewrite = members(**changes)
 
     def lift(value: Json) -> Json:
@@ -63,7 +65,7 @@ def unmarked(mark: str, kind: str, /, **changes: Change) -> Change:
 
 
 def marked(mark: str, kind: str, /, **changes: Change) -> Change:
-    """Rewrite an object, and say its kind under `mark` unless it says one itself."""
+    """Rewrite an object, and write its kind as the member `mark` unless it already has one."""
     rewrite = members(**changes)
     return lambda value: {mark: kind} | rewrite(value) if isinstance(value, dict) else value
 
@@ -74,7 +76,7 @@ def without(value: dict[str, Json], *names: str) -> dict[str, Json]:
 
 
 def unknown_event(value: Json, why: str) -> Unreadable:
-    """Refuse an event for a reason, and say which generation's shape it has instead, if it has one."""
+    """Return an event as unreadable, with the reason and the generation whose shape it has instead."""
     if not isinstance(value, dict):
         return Unreadable(value, f"an event is an object, this is {type_name(value)}")
     shape = looks_like(value)
@@ -82,7 +84,7 @@ def unknown_event(value: Json, why: str) -> Unreadable:
 
 
 def read_one_of(value: Json, known: Mapping[str, tuple[type[Event], Change | None]]) -> Event | Unreadable:
-    """Read an object whose one known member says by its name what it holds."""
+    """Read an object with one known member, whose name is the kind of the event in it."""
     if not isinstance(value, dict):
         return unknown_event(value, "")
     present = [name for name in known if value.get(name) is not None]
@@ -96,3 +98,26 @@ def read_one_of(value: Json, known: Mapping[str, tuple[type[Event], Change | Non
             return unknown_event(value, f"none of {', '.join(sorted(known))}{said}")
         case _:
             return Unreadable(value, f"more than one member of a one-of: {', '.join(sorted(present))}")
+
+
+def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:
+    """Return the function that reads the parameters of an operation, rewritten by the change for their model."""
+
+    def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
+        model = REQUESTS[operation]
+        return read(model, {} if value is None else value, changes.get(model))
+
+    return decode_request
+
+
+def read_deleted(value: Json) -> Deleted | Unreadable:
+    """Read the result of deleting a push configuration, which may be nothing."""
+    return Deleted() if value is None else read(Deleted, value)
+
+
+def result_reader(
+    readers: Mapping[Operation, Callable[[Json], Result | Unreadable]],
+    other: Callable[[Json], Result | Unreadable],
+) -> Callable[[Operation, Json], Result | Unreadable]:
+    """Return the function that reads the result of an operation; `other` reads the results without a reader."""
+    return lambda operation, value: readers.get(operation, other)(value)

@@ -1,24 +1,24 @@
-"""A2A 0.1: tasks that the client names, `sessionId`, parts told apart by `type`, artifacts told apart by `index`.
+"""A2A 0.1: clients choose the ids of tasks, contexts are `sessionId`, artifacts have an `index`, parts a `type`.
 
-A message has no ids here. The task's id and context stand beside it; its own id is left out, but names the task where
-the message begins one: somebody has to make that id, and encoding makes up nothing.
+A message has no ids: those of the task and the context are beside it. The id of a message that begins a task is used as
+that of the task.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects import v0_1_card
 from inspector.protocol.dialects.base import ERRORS, Dialect, Result
 from inspector.protocol.dialects.detect import looks_like
-from inspector.protocol.dialects.legacy import ROLES, STATES, down_part, down_push, up_part, up_push
+from inspector.protocol.dialects.legacy import ROLES, STATES, down_part, down_push, is_final, up_part, up_push
 from inspector.protocol.dialects.rewriting import (
-    Change,
     each,
     inverse,
     members,
     renamed,
+    request_reader,
     unknown_event,
     without,
     word,
@@ -26,7 +26,6 @@ from inspector.protocol.dialects.rewriting import (
 from inspector.protocol.dialects.traits import V0_1
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_forgiving
-from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -44,7 +43,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.operations import REQUESTS, Operation
+from inspector.protocol.operations import Operation
 
 METHODS: Mapping[Operation, str] = {
     Operation.SEND: "tasks/send",
@@ -63,7 +62,7 @@ ERROR_NAMES = {
     -32010: "RateLimitExceededError",
     -32011: "ResourceUnavailableError",
 }
-"""The names of the codes that later versions use for other errors, or for none (section 8.2)."""
+"""The codes that later versions use for other errors or not at all (section 8.2)."""
 
 _TASK = {"sessionId": "contextId"}
 _UPDATE = {"id": "taskId", "sessionId": "contextId"}
@@ -77,7 +76,7 @@ _ARTIFACT = "artifact-"
 
 
 def _up_artifact(value: Json) -> Json:
-    """Read an artifact, and give it an id made of its index; a missing index is 0 (section 6.7)."""
+    """Read an artifact, whose id is made from its index; a missing index is 0 (section 6.7)."""
     if not isinstance(value, dict):
         return value
     artifact: dict[str, Json] = members(parts=each(up_part("type")))(value)
@@ -88,16 +87,16 @@ def _up_artifact(value: Json) -> Json:
 
 
 def _up_artifacts(value: Json) -> Json:
-    """Read the artifacts of a task; one without an index has that of its place in the list."""
+    """Read the artifacts of a task; a missing index is that in the list."""
     if not isinstance(value, list):
         return value
     return [
-        _up_artifact({"index": place} | item if isinstance(item, dict) else item) for place, item in enumerate(value)
+        _up_artifact({"index": place} | item) if isinstance(item, dict) else item for place, item in enumerate(value)
     ]
 
 
 def _up_artifact_update(value: Json) -> Json:
-    """Read an update, in which the artifact says itself whether it is a chunk."""
+    """Read an update, in which `append` and `lastChunk` are members of the artifact."""
     artifact = value["artifact"]
     if not isinstance(artifact, dict):
         return value
@@ -106,7 +105,7 @@ def _up_artifact_update(value: Json) -> Json:
 
 
 def _up_send(value: Json) -> Json:
-    """Read the flat parameters of a send into a message with ids and a configuration."""
+    """Read the parameters of a send, which are flat, as a message with ids and a configuration."""
     if not isinstance(value, dict):
         return value
     settings = {
@@ -137,16 +136,13 @@ def _up_config(value: Json) -> Json:
     return up_push(renamed({"id": "taskId"})(value))
 
 
-_UP_REQUESTS: Mapping[Operation, Change] = {
-    Operation.SEND: _up_send,
-    Operation.STREAM: _up_send,
-    Operation.SET_PUSH: _up_config,
-    Operation.GET_PUSH: renamed({"id": "taskId"}),
-}
+decode_request = request_reader(
+    {SendRequest: _up_send, PushConfig: _up_config, PushConfigRequest: renamed({"id": "taskId"})}
+)
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a stream item: `{id, artifact}` or `{id, status, final}`; also a task or a message, which some send bare."""
+    """Read a stream item: `{id, artifact}`, `{id, status, final}`, or a bare task or message as some agents send it."""
     shape = looks_like(value)
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
         return unknown_event(value, "neither status nor artifact of 0.1")
@@ -159,11 +155,6 @@ def decode_event(value: Json) -> Event | Unreadable:
     if "role" in value and "parts" in value:
         return read_forgiving(Message, value, _up_message)
     return unknown_event(value, "neither status nor artifact")
-
-
-def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
-    """Read the parameters of an operation."""
-    return read(REQUESTS[operation], {} if value is None else value, _UP_REQUESTS.get(operation))
 
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
@@ -180,7 +171,7 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read a webhook's body, which the specification leaves to the server: a bare task, or an event."""
+    """Read the body of a webhook: a bare task or an event, because the specification leaves it open."""
     bare = isinstance(value, dict) and "status" in value and "final" not in value
     return _read_task(value) if bare else decode_event(value)
 
@@ -197,7 +188,7 @@ def _read_task(value: Json) -> Task | Unreadable:
 
 
 def _down_message(value: Json) -> Json:
-    """Write a message, of which 0.1 wants at least a role and parts."""
+    """Write a message, in which 0.1 requires a role and parts."""
     if not isinstance(value, dict):
         return value
     rewrite = members(role=word(inverse(ROLES)), parts=each(down_part("type")))
@@ -206,7 +197,7 @@ def _down_message(value: Json) -> Json:
 
 
 def _down_artifact(value: Json, place: int | None = None) -> Json:
-    """Write an artifact; its id can be said where it is made of an index, else its place in a task stands for it."""
+    """Write an artifact; its index is in its id, or else its place in the list of the task."""
     identity = value.get("artifactId", "")
     number = identity.removeprefix(_ARTIFACT)
     rewritten = members(parts=each(down_part("type")))(without(value, "artifactId", "extensions"))
@@ -215,10 +206,8 @@ def _down_artifact(value: Json, place: int | None = None) -> Json:
     return rewritten if place is None else {"index": place} | rewritten
 
 
-def _down_artifacts(value: Json) -> Json:
-    if not isinstance(value, list):
-        return value
-    return [_down_artifact(item, place) for place, item in enumerate(value)]
+def _down_artifacts(value: list[Json] | None) -> Json:
+    return value and [_down_artifact(item, place) for place, item in enumerate(value)]
 
 
 _down_status = members(state=word(inverse(STATES)), message=_down_message)
@@ -226,16 +215,15 @@ _down_task = renamed(inverse(_TASK), status=_down_status, artifacts=_down_artifa
 
 
 def encode_event(event: Event) -> Json:
-    """Write a stream item; a task, which 0.1 does not stream, is made to be told from a status by its history."""
+    """Write a stream item; a task, which 0.1 does not stream, has a history so that it differs from a status update."""
     value = event.to_json()
     match event:
         case Task():
             task = _write_task(event)
             return task if task.keys() & _OF_TASK_ALONE else task | {"history": []}
         case TaskStatusUpdateEvent():
-            state = event.status.state
             update = renamed({"taskId": "id"}, status=_down_status)(without(value, "contextId"))
-            return {"status": {}, "final": is_terminal(state) or is_interrupted(state)} | update
+            return {"status": {}, "final": is_final(event)} | update
         case TaskArtifactUpdateEvent():
             chunk = {name: value[name] for name in _CHUNK if name in value}
             artifact = _down_artifact(value.get("artifact", {})) | chunk
@@ -288,7 +276,7 @@ def _nest_push(value: dict[str, Json]) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; what 0.1 knows no operation for is written member by member."""
+    """Write the result of an operation; results of operations that 0.1 does not have keep their members."""
     match result:
         case Task() if operation not in (Operation.STREAM, Operation.SUBSCRIBE):
             return _write_task(result)
@@ -301,9 +289,57 @@ def encode_result(operation: Operation, result: Result) -> Json:
         case Deleted():
             return result.to_json() or None
         case AgentCard():
-            return v0_1_card.encode_card(result)
+            return encode_card(result)
         case _:
             return encode_event(result)
+
+
+# ── the card: one URL for JSON-RPC, and HTTP authentication schemes by their name (section 5.5) ──
+
+_HTTP_SCHEME = "httpAuthSecurityScheme"
+_CARD_SINCE_0_2 = ("supportedInterfaces", "iconUrl", "securitySchemes", "securityRequirements", "signatures")
+
+
+def _up_card(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    card = without(value, "url", "protocolVersion")
+    interface = {"url": value.get("url"), "protocolBinding": "JSONRPC", "protocolVersion": V0_1.version}
+    card["supportedInterfaces"] = [] if value.get("url") is None else [interface]
+    return _up_authentication(card)
+
+
+def _up_authentication(card: dict[str, Json]) -> dict[str, Json]:
+    """Declare each authentication scheme as a security scheme that is sufficient alone."""
+    authentication = card.get("authentication")
+    schemes = authentication.get("schemes") if isinstance(authentication, dict) else None
+    if not isinstance(schemes, list) or not all(isinstance(scheme, str) for scheme in schemes):
+        return card
+    lifted = {
+        "securitySchemes": {scheme: {_HTTP_SCHEME: {"scheme": scheme}} for scheme in schemes},
+        "securityRequirements": [{"schemes": {scheme: {"list": []}}} for scheme in schemes],
+    }
+    rest = without(authentication, "schemes") if isinstance(authentication, dict) else {}
+    return lifted | without(card, "authentication") | ({"authentication": rest} if rest else {})
+
+
+def encode_card(card: AgentCard) -> Json:
+    """Write a card with the URL of the first interface and the HTTP schemes.
+
+    It always has `authentication`, because nothing else distinguishes it from a card of 0.2 without a version.
+    """
+    value = card.to_json()
+    written = without(value, *_CARD_SINCE_0_2)
+    if card.supported_interfaces:
+        written["url"] = card.supported_interfaces[0].url
+    written["capabilities"] = without(value.get("capabilities", {}), "extendedAgentCard", "extensions")
+    if "skills" in value:
+        written["skills"] = [without(skill, "securityRequirements") for skill in value["skills"]]
+    http = [scheme.get(_HTTP_SCHEME) for scheme in (card.security_schemes or {}).values()]
+    schemes = [str(scheme.get("scheme", "")) for scheme in http if isinstance(scheme, dict)]
+    rest = written.get("authentication")
+    written["authentication"] = {"schemes": schemes} | (rest if isinstance(rest, dict) else {})
+    return written
 
 
 DIALECT = Dialect(
@@ -319,7 +355,7 @@ DIALECT = Dialect(
     decode_event=decode_event,
     encode_push=encode_event,
     decode_push=decode_push,
-    encode_card=v0_1_card.encode_card,
-    decode_card=v0_1_card.decode_card,
+    encode_card=encode_card,
+    decode_card=partial(read, AgentCard, change=_up_card),
     errors={**ERRORS, **ERROR_NAMES},
 )

@@ -7,19 +7,32 @@ and rewritten. Members that 0.3 does not name pass through unchanged either way,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3_card
 from inspector.protocol.dialects.base import Dialect, Result
 from inspector.protocol.dialects.detect import looks_like
-from inspector.protocol.dialects.legacy import ROLES, STATES, down_part, down_push, up_part, up_push
+from inspector.protocol.dialects.legacy import (
+    ROLES,
+    STATES,
+    down_part,
+    down_push,
+    is_final,
+    up_configuration,
+    up_part,
+    up_push,
+)
 from inspector.protocol.dialects.rewriting import (
     Change,
     each,
     inverse,
     marked,
     members,
+    read_deleted,
     renamed,
+    request_reader,
+    result_reader,
     unknown_event,
     unmarked,
     without,
@@ -28,7 +41,6 @@ from inspector.protocol.dialects.rewriting import (
 from inspector.protocol.dialects.traits import V0_3
 from inspector.protocol.jsonvalue import brief, read
 from inspector.protocol.lenient_read import read_forgiving
-from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -46,7 +58,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.operations import REQUESTS, Operation
+from inspector.protocol.operations import Operation
 
 METHODS: Mapping[Operation, str] = {
     Operation.SEND: "message/send",
@@ -66,23 +78,10 @@ _PUSH_QUERY = {"id": "taskId", "pushNotificationConfigId": "id"}
 # ── reading: 0.3 JSON into canonical JSON ──
 
 
-def _up_configuration(value: Json) -> Json:
-    if not isinstance(value, dict):
-        return value
-    configuration = value.copy()
-    blocking = configuration.pop("blocking", None)
-    if blocking is not None:
-        configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
-    if "pushNotificationConfig" in configuration:
-        configuration["taskPushNotificationConfig"] = up_push(configuration.pop("pushNotificationConfig"))
-    return configuration
-
-
 _up_message = unmarked("kind", "message", role=word(ROLES), parts=each(up_part("kind")))
 _up_status = members(state=word(STATES), message=_up_message)
 _up_artifact = members(parts=each(up_part("kind")))
 _up_task = unmarked("kind", "task", status=_up_status, artifacts=each(_up_artifact), history=each(_up_message))
-_up_send = members(message=_up_message, configuration=_up_configuration)
 
 _UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
     "task": (Task, _up_task),
@@ -90,14 +89,13 @@ _UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
     "status-update": (TaskStatusUpdateEvent, unmarked("kind", "status-update", status=_up_status)),
     "artifact-update": (TaskArtifactUpdateEvent, unmarked("kind", "artifact-update", artifact=_up_artifact)),
 }
-_UP_REQUESTS: Mapping[Operation, Change] = {
-    Operation.SEND: _up_send,
-    Operation.STREAM: _up_send,
-    Operation.SET_PUSH: up_push,
-    Operation.GET_PUSH: renamed(_PUSH_QUERY),
-    Operation.LIST_PUSH: renamed(_PUSH_QUERY),
-    Operation.DELETE_PUSH: renamed(_PUSH_QUERY),
-}
+decode_request = request_reader(
+    {
+        SendRequest: members(message=_up_message, configuration=up_configuration("pushNotificationConfig")),
+        PushConfig: up_push,
+        PushConfigRequest: renamed(_PUSH_QUERY),
+    }
+)
 
 
 def decode_event(value: Json) -> Event | Unreadable:
@@ -107,30 +105,6 @@ def decode_event(value: Json) -> Event | Unreadable:
         model, change = _UP_EVENTS[kind]
         return read_forgiving(model, value, change)
     return unknown_event(value, "no kind" if kind is None else f"no known kind: {brief(kind)}")
-
-
-def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
-    """Read the parameters of an operation."""
-    return read(REQUESTS[operation], {} if value is None else value, _UP_REQUESTS.get(operation))
-
-
-def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
-    """Read the result of an operation."""
-    match operation:
-        case Operation.GET | Operation.CANCEL:
-            return _read_task(value)
-        case Operation.SET_PUSH | Operation.GET_PUSH:
-            return read(PushConfig, value, up_push)
-        case Operation.LIST_PUSH:
-            return read(PushConfigList, value, lambda configs: {"configs": each(up_push)(configs)})
-        case Operation.DELETE_PUSH:
-            return Deleted() if value is None else read(Deleted, value)
-        case Operation.EXTENDED_CARD:
-            return v0_3_card.decode_card(value)
-        case Operation.LIST:
-            return Unreadable(value, "this generation has no list over JSON-RPC")
-        case _:
-            return decode_event(value)
 
 
 def decode_push(value: Json) -> Event | Unreadable:
@@ -144,6 +118,21 @@ def _read_task(value: Json) -> Task | Unreadable:
     if kind not in (None, "task"):
         return Unreadable(value, f"a task is due here, this is of kind {brief(kind)}")
     return read_forgiving(Task, value, _up_task)
+
+
+decode_result = result_reader(
+    {
+        Operation.GET: _read_task,
+        Operation.CANCEL: _read_task,
+        Operation.LIST: lambda value: Unreadable(value, "this generation has no list over JSON-RPC"),
+        Operation.SET_PUSH: partial(read, PushConfig, change=up_push),
+        Operation.GET_PUSH: partial(read, PushConfig, change=up_push),
+        Operation.LIST_PUSH: partial(read, PushConfigList, change=lambda configs: {"configs": each(up_push)(configs)}),
+        Operation.DELETE_PUSH: read_deleted,
+        Operation.EXTENDED_CARD: v0_3_card.decode_card,
+    },
+    decode_event,
+)
 
 
 # ── writing: canonical JSON into 0.3 JSON ──
@@ -177,10 +166,7 @@ _DOWN_EVENTS: Mapping[type[Event], Change] = {
 def encode_event(event: Event) -> Json:
     """Write an event under its kind; a status update says whether it is the last one of the stream (section 7.2.2)."""
     value = _DOWN_EVENTS[type(event)](event.to_json())
-    if isinstance(event, TaskStatusUpdateEvent):
-        state = event.status.state
-        value = {"final": is_terminal(state) or is_interrupted(state)} | value
-    return value
+    return {"final": is_final(event)} | value if isinstance(event, TaskStatusUpdateEvent) else value
 
 
 def encode_request(operation: Operation, request: Request) -> Json:

@@ -1,30 +1,42 @@
-"""A2A 0.3 in ProtoJSON, as REST and gRPC carry it: one-of members, `content`, resource names, `TASK_STATE_CANCELLED`.
+"""A2A 0.3 in ProtoJSON, for REST and gRPC: one-of members, `content`, resource names, `TASK_STATE_CANCELLED`.
 
-What the proto does not know (a tenant, the name of a text, data that is no object) is left out: protobuf refuses it.
+Members that the proto does not have (a tenant, the name of a text, data that is not an object) are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects import v0_3, v0_3_card
-from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
-from inspector.protocol.dialects.legacy import down_push, kind_of, lift_file, sink_file, up_push
+from inspector.protocol.dialects import v0_3, v0_3_card, v1_0
+from inspector.protocol.dialects.base import Dialect, GrpcService, Result, Route, grpc_methods
+from inspector.protocol.dialects.legacy import (
+    down_push,
+    is_final,
+    kind_of,
+    lift_file,
+    sink_file,
+    up_configuration,
+    up_push,
+)
 from inspector.protocol.dialects.rewriting import (
     Change,
     each,
     inverse,
     members,
+    read_deleted,
     read_one_of,
     renamed,
+    request_reader,
+    result_reader,
     without,
     word,
 )
 from inspector.protocol.dialects.traits import V0_3, in_proto_json
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_forgiving
-from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
+from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -42,7 +54,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.operations import REQUESTS, Operation
+from inspector.protocol.operations import Operation
 
 _STATES: Mapping[str, str] = {"TASK_STATE_CANCELLED": State.CANCELED}
 _FILE = {"fileWithBytes": "raw", "fileWithUri": "url", "name": "filename", "mimeType": "mediaType"}
@@ -61,18 +73,6 @@ def _up_part(value: Json) -> Json:
         data = inner.get("data")
         part = part | {"data": {} if data is None else data}
     return part
-
-
-def _up_configuration(value: Json) -> Json:
-    if not isinstance(value, dict):
-        return value
-    configuration = without(value, "blocking", "pushNotification")
-    blocking, push = value.get("blocking"), value.get("pushNotification")
-    if blocking is not None:
-        configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
-    if push is not None:
-        configuration["taskPushNotificationConfig"] = up_push(push)
-    return configuration
 
 
 def _up_config(value: Json) -> Json:
@@ -118,7 +118,6 @@ _up_message = renamed({"content": "parts"}, parts=each(_up_part))
 _up_status = renamed({"update": "message"}, state=word(_STATES), message=_up_message)
 _up_artifact = members(parts=each(_up_part))
 _up_task = members(status=_up_status, artifacts=each(_up_artifact), history=each(_up_message))
-_up_send = renamed({"request": "message"}, message=_up_message, configuration=_up_configuration)
 
 _UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
     "task": (Task, _up_task),
@@ -127,17 +126,16 @@ _UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
     "statusUpdate": (TaskStatusUpdateEvent, members(status=_up_status)),
     "artifactUpdate": (TaskArtifactUpdateEvent, members(artifact=_up_artifact)),
 }
-_UP_REQUESTS: Mapping[Operation, Change] = {
-    Operation.SEND: _up_send,
-    Operation.STREAM: _up_send,
-    Operation.GET: _up_task_name,
-    Operation.CANCEL: _up_task_name,
-    Operation.SUBSCRIBE: _up_task_name,
-    Operation.SET_PUSH: _up_set_push,
-    Operation.GET_PUSH: _up_push_query,
-    Operation.LIST_PUSH: _up_push_query,
-    Operation.DELETE_PUSH: _up_push_query,
-}
+decode_request = request_reader(
+    {
+        SendRequest: renamed(
+            {"request": "message"}, message=_up_message, configuration=up_configuration("pushNotification")
+        ),
+        TaskRequest: _up_task_name,
+        PushConfig: _up_set_push,
+        PushConfigRequest: _up_push_query,
+    }
+)
 
 
 def decode_event(value: Json) -> Event | Unreadable:
@@ -145,32 +143,27 @@ def decode_event(value: Json) -> Event | Unreadable:
     return read_one_of(value, _UP_EVENTS)
 
 
-def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
-    """Read the parameters of an operation, those from the path included."""
-    return read(REQUESTS[operation], {} if value is None else value, _UP_REQUESTS.get(operation))
-
-
-def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
-    """Read the result of an operation."""
-    match operation:
-        case Operation.GET | Operation.CANCEL:
-            return read_forgiving(Task, value, _up_task)
-        case Operation.LIST:
-            return read_forgiving(TaskList, value, lambda page: members(tasks=each(_up_task))(_page(page, "tasks")))
-        case Operation.SET_PUSH | Operation.GET_PUSH:
-            return read(PushConfig, value, _up_config)
-        case Operation.LIST_PUSH:
-            return read(PushConfigList, value, lambda page: members(configs=each(_up_config))(_page(page, "configs")))
-        case Operation.DELETE_PUSH:
-            return Deleted() if value is None else read(Deleted, value)
-        case Operation.EXTENDED_CARD:
-            return v0_3_card.decode_card(value)
-        case _:
-            return decode_event(value)
-
-
 def _page(value: Json, name: str) -> Json:
     return {name: value} if isinstance(value, list) else value
+
+
+decode_result = result_reader(
+    {
+        Operation.GET: partial(read_forgiving, Task, change=_up_task),
+        Operation.CANCEL: partial(read_forgiving, Task, change=_up_task),
+        Operation.LIST: partial(
+            read_forgiving, TaskList, change=lambda page: members(tasks=each(_up_task))(_page(page, "tasks"))
+        ),
+        Operation.SET_PUSH: partial(read, PushConfig, change=_up_config),
+        Operation.GET_PUSH: partial(read, PushConfig, change=_up_config),
+        Operation.LIST_PUSH: partial(
+            read, PushConfigList, change=lambda page: members(configs=each(_up_config))(_page(page, "configs"))
+        ),
+        Operation.DELETE_PUSH: read_deleted,
+        Operation.EXTENDED_CARD: v0_3_card.decode_card,
+    },
+    decode_event,
+)
 
 
 # ── writing ──
@@ -222,9 +215,8 @@ def encode_event(event: Event) -> Json:
     """Write an event in its wrapper; a status update that ends the stream says so."""
     wrapper, change = _DOWN_EVENTS[type(event)]
     value = change(event.to_json())
-    if isinstance(event, TaskStatusUpdateEvent):
-        state = event.status.state
-        value = ({"final": True} if is_terminal(state) or is_interrupted(state) else {}) | value
+    if isinstance(event, TaskStatusUpdateEvent) and is_final(event):
+        value = {"final": True} | value
     return {wrapper: value}
 
 
@@ -290,33 +282,24 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.EXTENDED_CARD: Route("GET", "/v1/card"),
 }
 
+_RESPONSES: Mapping[Operation, str] = {
+    operation: name for operation, name in v1_0.RESPONSES.items() if operation is not Operation.LIST
+}
+
 SERVICE = GrpcService(
-    name="a2a.v1.A2AService",
-    descriptors="v0_3",
-    methods={
-        Operation.SEND: GrpcMethod("SendMessage", "SendMessageRequest", "SendMessageResponse"),
-        Operation.STREAM: GrpcMethod("SendStreamingMessage", "SendMessageRequest", "StreamResponse"),
-        Operation.GET: GrpcMethod("GetTask", "GetTaskRequest", "Task"),
-        Operation.CANCEL: GrpcMethod("CancelTask", "CancelTaskRequest", "Task"),
-        Operation.SUBSCRIBE: GrpcMethod("TaskSubscription", "TaskSubscriptionRequest", "StreamResponse"),
-        Operation.SET_PUSH: GrpcMethod(
-            "CreateTaskPushNotificationConfig", "CreateTaskPushNotificationConfigRequest", "TaskPushNotificationConfig"
-        ),
-        Operation.GET_PUSH: GrpcMethod(
-            "GetTaskPushNotificationConfig", "GetTaskPushNotificationConfigRequest", "TaskPushNotificationConfig"
-        ),
-        Operation.LIST_PUSH: GrpcMethod(
-            "ListTaskPushNotificationConfig",
-            "ListTaskPushNotificationConfigRequest",
-            "ListTaskPushNotificationConfigResponse",
-        ),
-        Operation.DELETE_PUSH: GrpcMethod(
-            "DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfigRequest", "google.protobuf.Empty"
-        ),
-        Operation.EXTENDED_CARD: GrpcMethod("GetAgentCard", "GetAgentCardRequest", "AgentCard"),
-    },
+    "a2a.v1.A2AService",
+    "v0_3",
+    grpc_methods(
+        {**_RESPONSES, Operation.LIST_PUSH: "ListTaskPushNotificationConfigResponse"},
+        {Operation.STREAM: "SendMessageRequest"},
+        {
+            Operation.SUBSCRIBE: "TaskSubscription",
+            Operation.LIST_PUSH: "ListTaskPushNotificationConfig",
+            Operation.EXTENDED_CARD: "GetAgentCard",
+        },
+    ),
 )
-"""The service of 0.2.5 and later; what came before is declared by no card, because those say no version."""
+"""The service of 0.2.5 and later; cards of earlier versions do not declare a version."""
 
 DIALECT = Dialect(
     traits=in_proto_json(V0_3),

@@ -1,12 +1,12 @@
-"""A2A 1.0 in JSON: the canonical shape itself, with one-member wrappers around what can be several things."""
+"""A2A 1.0 in JSON: the canonical shape, with a wrapper of one member around a value that has several types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService, Result, Route
-from inspector.protocol.dialects.rewriting import read_one_of
+from inspector.protocol.dialects.base import Dialect, GrpcService, Result, Route, grpc_methods
+from inspector.protocol.dialects.rewriting import read_deleted, read_one_of, request_reader
 from inspector.protocol.dialects.traits import V1_0
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_forgiving
@@ -24,7 +24,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.operations import REQUESTS, Operation
+from inspector.protocol.operations import Operation
 
 _EVENTS: Mapping[str, type[Event]] = {
     "artifactUpdate": TaskArtifactUpdateEvent,
@@ -50,7 +50,7 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a StreamResponse, which is also a SendMessageResponse and a webhook's body (section 3.2.3)."""
+    """Read a StreamResponse, a SendMessageResponse or the body of a webhook (section 3.2.3)."""
     return read_one_of(value, _ONE_OF)
 
 
@@ -64,13 +64,8 @@ def encode_request(operation: Operation, request: Request) -> Json:
     return request.to_json()
 
 
-def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
-    """Read the parameters of an operation."""
-    return read(REQUESTS[operation], {} if value is None else value)
-
-
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; what can be one of several things is wrapped."""
+    """Write the result of an operation; an event is wrapped if it could have several types."""
     match result:
         case Deleted():
             return result.to_json() or None
@@ -83,7 +78,7 @@ def encode_result(operation: Operation, result: Result) -> Json:
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     """Read the result of an operation."""
     if operation is Operation.DELETE_PUSH:
-        return Deleted() if value is None else read(Deleted, value)
+        return read_deleted(value)
     if operation not in _RESULTS:
         return decode_event(value)
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
@@ -114,9 +109,9 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.DELETE_PUSH: Route("DELETE", _CONFIGS + "/{id}"),
     Operation.EXTENDED_CARD: Route("GET", "/extendedAgentCard"),
 }
-"""The paths of section 11.3, each of which may stand behind a tenant."""
+"""The paths of section 11.3; a tenant may precede each of them."""
 
-_RESPONSES: Mapping[Operation, str] = {
+RESPONSES: Mapping[Operation, str] = {
     Operation.SEND: "SendMessageResponse",
     Operation.STREAM: "StreamResponse",
     Operation.GET: "Task",
@@ -129,20 +124,11 @@ _RESPONSES: Mapping[Operation, str] = {
     Operation.DELETE_PUSH: "google.protobuf.Empty",
     Operation.EXTENDED_CARD: "AgentCard",
 }
-_ODD_REQUESTS = {
-    Operation.STREAM: "SendMessageRequest",
-    Operation.SET_PUSH: "TaskPushNotificationConfig",
-}
+"""The message types of the responses."""
 
-SERVICE = GrpcService(
-    name="lf.a2a.v1.A2AService",
-    descriptors="v1_0",
-    methods={
-        operation: GrpcMethod(operation.value, _ODD_REQUESTS.get(operation, f"{operation.value}Request"), response)
-        for operation, response in _RESPONSES.items()
-    },
-)
-"""The service of the proto; requests are named after their method but for two."""
+_REQUESTS = {Operation.STREAM: "SendMessageRequest", Operation.SET_PUSH: "TaskPushNotificationConfig"}
+
+SERVICE = GrpcService("lf.a2a.v1.A2AService", "v1_0", grpc_methods(RESPONSES, _REQUESTS))
 
 DIALECT = Dialect(
     traits=V1_0,
@@ -150,7 +136,7 @@ DIALECT = Dialect(
     headers={"A2A-Version": "1.0"},
     extensions_header="A2A-Extensions",
     encode_request=encode_request,
-    decode_request=decode_request,
+    decode_request=request_reader({}),
     encode_result=encode_result,
     decode_result=decode_result,
     encode_event=encode_event,

@@ -8,7 +8,6 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL
-from inspector.protocol.dialects.translate import respell
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Request, SendRequest, Unreadable, Wire
@@ -67,7 +66,9 @@ def translations(record: Record, request: Record) -> list[Translation]:
         return []
     _, own = interface_of(request)
     ordered = sorted(ALL, key=lambda dialect: dialect is not own)
-    return [Translation(dialect_name(dialect), *respell(value, dialect)) for dialect in ordered]
+    return [
+        Translation(dialect_name(dialect), dialect.spell(value), dialect.cannot_carry(value)) for dialect in ordered
+    ]
 
 
 def sent_message(request: Record) -> SendRequest | None:
