@@ -85,8 +85,8 @@ class SectionTabs(Static):
         pieces: list[Content | tuple[str, str]] = [(self._title, "bold")]
         for section in sections:
             style = "bold $foreground" if section.id == current else "$text-soft"
-            tab = Content.assemble((section.name, style), (f" {section.key}" if section.key else "", "$bar"))
-            pieces += [("   ", ""), clickable(tab, section.id)]
+            tab = Content.assemble((f"   {section.name}", style), (f" {section.key}" if section.key else "", "$bar"))
+            pieces.append(clickable(tab, section.id))
         self.update(Content.assemble(*pieces, "   ", plain(note)))
 
     def on_click(self, event: events.Click) -> None:
