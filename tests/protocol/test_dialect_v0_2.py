@@ -14,9 +14,9 @@ from inspector.protocol.operations import Operation
 
 
 def test_the_methods_are_those_of_0_3_but_for_the_extended_card() -> None:
-    assert set(v0_3.METHODS) - set(v0_2.METHODS) == {Operation.EXTENDED_CARD}
-    assert all(v0_3.METHODS[operation] == name for operation, name in v0_2.METHODS.items())
-    assert Operation.LIST not in v0_2.METHODS
+    assert set(v0_3.METHODS) - set(v0_2.DIALECT.methods) == {Operation.EXTENDED_CARD}
+    assert all(v0_3.METHODS[operation] == name for operation, name in v0_2.DIALECT.methods.items())
+    assert Operation.LIST not in v0_2.DIALECT.methods
 
 
 @pytest.mark.parametrize(
