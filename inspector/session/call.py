@@ -106,9 +106,9 @@ class Call:
                     exchange.take(observation)
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id
-                    exchange.journal.notify()
                     for said in tuple(exchange.said):
                         yield said
+                    exchange.journal.notify()  # last, so that findings are printed behind the events that they are about
         finally:
             exchange.stop(time.time())
             self.push.hooks.learn(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
