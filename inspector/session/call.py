@@ -108,7 +108,7 @@ class Call:
                         webhook.task_id = exchange.task_id
                     for said in tuple(exchange.said):
                         yield said
-                    exchange.journal.notify()  # last, so that findings are printed behind the events that they are about
+                    exchange.journal.notify()  # last: findings are printed behind their events
         finally:
             exchange.stop(time.time())
             self.push.hooks.learn(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
