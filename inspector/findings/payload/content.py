@@ -288,7 +288,7 @@ def _in_parts(facts: PayloadFacts, *names: str) -> Iterator[tuple[str, str]]:
     """Return the texts with these names in parts and their files, each with its pointer."""
     for steps, part in facts.parts():
         for at, holder in ((steps, part), ((*steps, "file"), part.get("file"))):
-            for name in names:
-                said = holder.get(name) if isinstance(holder, dict) else None
-                if isinstance(said, str):
-                    yield pointer(*at, name), said
+            if isinstance(holder, dict):
+                for name in names:
+                    if isinstance(text := holder.get(name), str):
+                        yield pointer(*at, name), text
