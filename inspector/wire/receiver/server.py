@@ -132,7 +132,7 @@ class Receiver:
             raise RuntimeError("the receiver is not running")
         self._made += 1
         path = f"/push/{secrets.token_urlsafe(24)}"
-        token = token or secrets.token_urlsafe(32)
+        token = token or _new_token()
         made = Registration(self._made, path, token, self.base_url + path, time.time(), demand)
         self._registrations[path] = made
         return made
@@ -295,3 +295,8 @@ async def _apply(response: WebhookResponse, connection: Connection) -> None:
             connection.break_off(_CUT_SHORT)
         case Manner.WHOLE:
             pass
+
+
+def _new_token() -> str:
+    """Return a random token that can be given as the value of an option: it does not begin with a dash."""
+    return secrets.token_urlsafe(32).replace("-", "_")

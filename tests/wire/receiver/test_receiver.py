@@ -325,3 +325,8 @@ async def test_an_encoded_body_is_answered_with_415_and_never_unpacked(desk, enc
     delivery = await desk.inbox.one()
     assert delivery.body == bomb[:100]
     assert encoding in delivery.refused
+
+
+async def test_a_generated_token_can_be_the_value_of_an_option(desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("secrets.token_urlsafe", lambda size: "-" * size)
+    assert not desk.receiver.register().token.startswith("-")
