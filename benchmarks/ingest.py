@@ -24,12 +24,12 @@ from inspector.session.session import Session
 async def ingest(session: Session, text: str) -> dict[str, float]:
     before = psutil.Process().memory_info().rss
     started = time.perf_counter()
-    events = 0
-    async for record in session.send(text_draft(text), stream=True):
-        events += record.kind is Kind.FRAME
+    call = session.send(text_draft(text), stream=True)
+    await call.finish()
     if not session.journal.capture.flush():
         raise RuntimeError(session.journal.capture.failure)
     seconds = time.perf_counter() - started
+    events = len(session.journal.capture.select(kinds=(Kind.FRAME,), exchange=call.exchange.number))
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"events": events, "seconds": seconds, "growth": max(0, most - before)}
 
