@@ -16,7 +16,6 @@ from pathlib import Path
 
 import psutil
 
-from inspector.capture.records import Kind
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
@@ -29,7 +28,8 @@ async def ingest(session: Session, text: str) -> dict[str, float]:
     if not session.journal.capture.flush():
         raise RuntimeError(session.journal.capture.failure)
     seconds = time.perf_counter() - started
-    events = len(session.journal.capture.select(kinds=(Kind.FRAME,), exchange=call.exchange.number))
+    summary = session.journal.exchanges.get(call.exchange.number)
+    events = summary.events if summary is not None else 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"events": events, "seconds": seconds, "growth": max(0, most - before)}
 
