@@ -256,11 +256,14 @@ class AssembledTask:
     def apply(self, event: Event | TextAppended, at: float) -> None:
         """Take in an event of this task that was received at `at`."""
         self.updated = at
-        self.events += len(event.texts) if isinstance(event, TextAppended) else 1
+        if isinstance(event, TextAppended):
+            artifact = event.like.artifact
+            self.events += len(event.texts)
+            self._artifact_of(artifact).append_texts(artifact, event.texts)
+            return
+        self.events += 1
         self.context_id = self.context_id or event.context_id or ""
         match event:
-            case TextAppended():
-                self._artifact_of(event.like.artifact).append_texts(event.like.artifact, event.texts)
             case TaskArtifactUpdateEvent():
                 self._artifact(event)
             case TaskStatusUpdateEvent():

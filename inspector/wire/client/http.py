@@ -196,7 +196,7 @@ class Client:
                 at, frames = self._clock(), decoder.feed(chunk)
                 for start in range(0, len(frames) or 1, _AT_ONCE):
                     if some := frames[start : start + _AT_ONCE]:
-                        tally.events += sum(frame.data is not None for frame in some)
+                        tally.events += len([frame for frame in some if frame.data is not None])
                         yield Frames(at, some)
                     if time.perf_counter() - rested > _HOG_SECONDS:
                         for _ in range(_ITERATIONS):
