@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from inspector.capture.records import Kind, Record
 from inspector.cli.arguments import Invocation
+from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
 from inspector.cli.fields import Presenter, save
 from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
@@ -26,6 +25,8 @@ from inspector.protocol.model import (
 )
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft
+from inspector.session.journal import Journal
+from inspector.session.payload import payload_json
 
 
 def send(invocation: Invocation, out: Output) -> int:
@@ -37,6 +38,29 @@ def send(invocation: Invocation, out: Output) -> int:
         raise usage("--wait and --async are opposites.", "Leave one of them out.")
     draft = make_draft(given)
     return run(invocation, out, lambda current: _Sending(current).send(draft))
+
+
+class _RawResponse(JournalPrinter):
+    """Prints the response to a raw request as it is received, each payload behind its findings."""
+
+    kinds = frozenset({Kind.RESPONSE, Kind.TRAILERS, Kind.BODY, Kind.FRAME})
+
+    def __init__(self, journal: Journal, out: Output) -> None:
+        super().__init__(journal, out)
+        self._last = len(journal.capture)  # after the records of connecting
+
+    def _print(self, record: Record) -> None:
+        if record.kind in (Kind.RESPONSE, Kind.TRAILERS):
+            if not self._out.json:
+                code = f"{record.meta['code']} " if record.kind is Kind.TRAILERS else ""
+                self._out.field("Status", f"{code}{record.label}")
+            return
+        payload = payload_json(record, self._journal.request_of(record))
+        value = parse(payload)
+        if self._out.json:
+            self._out.document(payload.decode("utf-8", "replace") if isinstance(value, Unreadable) else value)
+        else:
+            self._out.block("Answer", payload.decode("utf-8", "replace"))
 
 
 class _Sending:
@@ -72,30 +96,10 @@ class _Sending:
 
     async def _send_raw(self, call: Call) -> None:
         """Send a request as it is written, and print the response as it is received."""
-        unsubscribe = self._run.session.journal.subscribe(self._print_raw)
-        try:
+        with _RawResponse(self._run.session.journal, self._out):
             await call.finish()
-        finally:
-            unsubscribe()
         if call.fault is not None:
             raise FaultError(self._run.explain(call.fault))
-
-    def _print_raw(self, records: Sequence[Record]) -> None:
-        for record in records:
-            match record.kind:
-                case Kind.RESPONSE if not self._out.json:
-                    self._out.field("Status", record.label)
-                case Kind.TRAILERS if not self._out.json:
-                    self._out.field("Status", f"{record.meta['code']} {record.label}")
-                case Kind.BODY | Kind.FRAME:
-                    self._print_payload(self._run.session.payload(record))
-
-    def _print_payload(self, payload: bytes) -> None:
-        value = parse(payload)
-        if self._out.json:
-            self._out.document(payload.decode("utf-8", "replace") if isinstance(value, Unreadable) else value)
-        else:
-            self._out.block("Answer", payload.decode("utf-8", "replace"))
 
     async def _wait(self, call: Call) -> None:
         """Send without a stream, and poll the task until it has ended."""
