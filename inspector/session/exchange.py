@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Rows
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -138,7 +138,7 @@ class Exchange(Recorder):
         )
 
     def _append(
-        self, kind: Kind, at: float, said: Answer | TextAppended, frames: Rows[Frame], findings: tuple[Finding, ...]
+        self, kind: Kind, at: float, said: Answer | TextAppended, frames: Sequence[Frame], findings: tuple[Finding, ...]
     ) -> list[Record]:
         """Append an event or a response, then fold it."""
         update = said.like if isinstance(said, TextAppended) else said
