@@ -13,7 +13,7 @@ from calling import Caller, readable, saying, texts
 from conftest import Agent
 
 from inspector.protocol import jsonvalue
-from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.assemble import AssembledTask, Order
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import registry
 from inspector.protocol.errors import BY_NAME, ProtocolError
@@ -64,8 +64,10 @@ def webhook() -> Iterator[Webhook]:
 
 def folded(task_id: str, events: list[Event]) -> AssembledTask:
     task = AssembledTask(task_id)
-    misfits = [misfit for at, event in enumerate(events) for misfit in task.apply(event, float(at))]
-    assert not misfits
+    order = Order()
+    for at, event in enumerate(events):
+        assert order.check(event) == ()
+        task.apply(event, float(at))
     return task
 
 

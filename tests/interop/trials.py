@@ -61,12 +61,12 @@ def in_words(turn: Call) -> str:
 async def until(session: Session, true: Callable[[], bool]) -> None:
     """Wait until something holds, looking again whenever the session has changed."""
     changed = asyncio.Event()
-    session.journal.listen(changed.set)
+    unsubscribe = session.journal.subscribe(lambda _: changed.set())
     async with asyncio.timeout(SECONDS):
         while not true():
             changed.clear()
             await changed.wait()
-    session.journal.unlisten(changed.set)
+    unsubscribe()
 
 
 @asynccontextmanager
