@@ -42,7 +42,10 @@ class CallContext(Asked):
 
 @dataclass(slots=True)
 class Exchange(Recorder):
-    """A call and its response; `tasks` folds each event once it is recorded; `said` is the last observation, read."""
+    """A call and its response; `tasks` folds each event once it is recorded.
+
+    `said` holds what the agent said in the last observation.
+    """
 
     call: CallContext
     tasks: TaskFold
@@ -142,7 +145,7 @@ class Exchange(Recorder):
     ) -> list[Record]:
         """Append an event or a response, then fold it."""
         update = said.like if isinstance(said, TextAppended) else said
-        if update is not self._described[0]:
+        if update is not self._described[0]:  # the chunks of a streamed text share one description
             self._described = update, self._members(update)
         payloads = [(len(frame.raw), self.mask(frame.raw)) for frame in frames]
         records = self.journal.append(kind, at, payloads=payloads, findings=findings, **self._described[1])

@@ -67,7 +67,7 @@ class Journal:
     ) -> list[Record]:
         """Append a record for each of the `payloads`; `members` are those of `Capture.append`."""
         words = task, context, state, label
-        if (words, self.redactor.known) != self._masked_last[:2]:
+        if (words, self.redactor.known) != self._masked_last[:2]:  # a stream repeats its words in every event
             self._masked_last = words, self.redactor.known, self._mask_words(words)
         task, context, state, label = self._masked_last[2]
         records = self.capture.append(

@@ -73,13 +73,13 @@ def compare(matcher: TaskMatcher) -> Comparison:
 
 
 async def ask_and_compare(
-    capture: Capture, task_id: str, why_not: str, ask: Callable[[], Awaitable[Fault | None]]
+    capture: Capture, task_id: str, reason: str, ask: Callable[[], Awaitable[Fault | None]]
 ) -> tuple[Comparison, str]:
     """Ask the agent for a task, then compare what was recorded of it.
 
-    If `why_not` gives a reason, the agent is not asked. The second value is why there is no response, `""` if there is.
+    With a `reason` the agent is not asked. The second value is the reason for a missing response, `""` if there is one.
     """
-    why = why_not
+    why = reason
     if not why:
         try:
             fault = await ask()
