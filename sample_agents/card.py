@@ -1,4 +1,4 @@
-"""The agent's card: in the shape of the generation that is asked for, at the root or where that one is at home."""
+"""The agent's card: in the shape of the version that is asked for, at the root or where that one is at home."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .authentication import Guard
 from .exchange import asked_version
 from .extension import EXTENSION
 from .profile import Capability, Place, Profile
-from .versions import Generation
+from .versions import Version
 
 if TYPE_CHECKING:
     from .signing import Signer  # an agent that signs nothing starts without what it takes
@@ -61,7 +61,7 @@ class Cards:
         self._grpc_port = grpc_port
 
     def public(self, place: Place, base: str) -> AgentCard:
-        """Return the card of the generation at home in a place, of an agent that is reached at an origin."""
+        """Return the card of the version at home in a place, of an agent that is reached at an origin."""
         declared = self._profile.capabilities
         card = AgentCard(
             name=NAME,
@@ -89,12 +89,12 @@ class Cards:
             skills=list(self._skills()),
         )
         if self._guard is not None:
-            card = self._guard.on_card(card, base, since_1_0=not place.generations[0].unstated)
+            card = self._guard.on_card(card, base, since_1_0=not place.versions[0].unstated)
         return card if self._tls is None else self._tls.on_card(card)
 
-    def extended(self, generation: Generation, base: str) -> AgentCard:
+    def extended(self, version: Version, base: str) -> AgentCard:
         """Return the card that has the hidden skills too."""
-        place = next(place for place in self._profile.places if place.name == generation.name)
+        place = next(place for place in self._profile.places if place.name == version.name)
         return self.public(place, base).model_copy(update={"skills": [*self._skills(), *self._hidden]})
 
     def _extensions(self) -> Iterator[AgentExtension]:
@@ -108,22 +108,22 @@ class Cards:
         """Return the places whose interfaces are on a card, its own first."""
         if not place.lists_others:
             return [place]
-        others = (one for one in self._profile.places if not one.generations[0].traits.declared)
+        others = (one for one in self._profile.places if not one.versions[0].traits.declared)
         return [place, *(one for one in others if one is not place)]
 
     def _interface(self, place: Place, binding: str, base: str) -> AgentInterface | None:
-        generation = place.over(binding)
-        if generation is None or (binding == _GRPC and not self._grpc_port()):
+        version = place.over(binding)
+        if version is None or (binding == _GRPC and not self._grpc_port()):
             return None
         url = base + place.path
         if binding == _GRPC:
             target = grpc_target(base, self._grpc_port())
             # Cards had nothing but urls before 1.0; after it a bare target says nothing about TLS.
             scheme = "https" if self._tls else "http"
-            url = f"{scheme}://{target}" if generation.unstated or self._tls else target
+            url = f"{scheme}://{target}" if version.unstated or self._tls else target
         elif binding == "JSONRPC" and not place.path:
             url += "/"
-        return AgentInterface(url=url, protocol_binding=binding, protocol_version=generation.declared)
+        return AgentInterface(url=url, protocol_binding=binding, protocol_version=version.declared)
 
 
 def grpc_target(base: str, port: int) -> str:
@@ -152,10 +152,10 @@ class CardServer:
         self._signer = signer
 
     def answer(self, request: web.Request, place: Place, path: str, base: str) -> web.Response:
-        """Answer with the card of a place; at the root, with that of the generation that the request names, if any.
+        """Answer with the card of a place; at the root, with that of the version that the request names, if any.
 
-        Who names none gets the card of the main generation there, one in both shapes where that is older than 1.0 and
-        1.0 is served too; at the old path, the card of the first generation that knows that path.
+        Who names none gets the card of the main version there, one in both shapes where that is older than 1.0 and
+        1.0 is served too; at the old path, the card of the first version that knows that path.
         """
         if place.path:
             return self._send(request, self._written(self._pure(place, base), base), place.name)
@@ -163,11 +163,11 @@ class CardServer:
             return self._send(request, self._profile.card, "own")
         named = self._named(request)
         if named is None and path == CARD_PATHS[1]:
-            named = next((one for one in self._profile.places if one.generations[0].unstated), None)
+            named = next((one for one in self._profile.places if one.versions[0].unstated), None)
             if named is None:
-                return web.Response(status=404, text="No generation of this agent has its card here.")
+                return web.Response(status=404, text="No protocol version of this agent has its card here.")
         newest = self._profile.listing
-        if named is None and newest is not None and place.generations[0].unstated:
+        if named is None and newest is not None and place.versions[0].unstated:
             both = _merged(self._pure(place, base), self._pure(newest, base))
             return self._send(request, self._written(both, base), f"{place.name} and {newest.name}")
         place = named or place
@@ -177,13 +177,13 @@ class CardServer:
         return dump(card if self._signer is None else self._signer.signed(card, base + KEYS_PATH))
 
     def _pure(self, place: Place, base: str) -> Json:
-        return place.generations[0].dialect.encode_card(self._cards.public(place, base))
+        return place.versions[0].dialect.encode_card(self._cards.public(place, base))
 
     def _named(self, request: web.Request) -> Place | None:
-        """Return the place of the generation whose version a request says."""
+        """Return the place of the version whose version a request says."""
         for place in self._profile.places:
-            version = asked_version(request, place.generations[0].version_header)
-            if version and place.generations[0].takes(version):
+            version = asked_version(request, place.versions[0].version_header)
+            if version and place.versions[0].takes(version):
                 return place
         return None
 
@@ -196,7 +196,7 @@ class CardServer:
         response.last_modified = self._changed
         response.headers["Cache-Control"] = f"public, max-age={_MAX_AGE}"
         response.headers["Vary"] = ", ".join(
-            sorted({place.generations[0].version_header for place in self._profile.places})
+            sorted({place.versions[0].version_header for place in self._profile.places})
         )
         self._log(f"{name} card: {response.status}")
         return response

@@ -11,20 +11,20 @@ from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Part, PushConfig
 
 from .errors import CallError, bad_params
-from .versions import Generation
+from .versions import Version
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 50
 _ROLES = ("ROLE_USER", "ROLE_AGENT")
 
 
-def check_version(generation: Generation, version: str) -> None:
-    """Refuse a request that says another version than that of a generation, or none where one is due."""
-    if not generation.takes(version):
-        said = f"the request says {version[:20]}" if version else "the request says none"
+def check_version(version: Version, requested: str) -> None:
+    """Refuse a request with another version than this one, or without one where it is required."""
+    if not version.takes(requested):
+        said = f"the request says {requested[:20]}" if requested else "the request says none"
         raise CallError(
             "VersionNotSupportedError",
-            f"A2A {generation.name} is spoken here, with {generation.version_header}: {generation.declared}; {said}.",
+            f"A2A {version.name} is spoken here, with {version.version_header}: {version.declared}; {said}.",
         )
 
 

@@ -27,7 +27,7 @@ from .faults.fault_plan import Spoiled
 from .push import PushSender
 from .task_context import Work, status_update
 from .task_store import PushTarget, Store, Subscription, TaskRecord, new_id
-from .versions import Generation
+from .versions import Version
 
 MAX_WEBHOOKS = 50
 """How many webhooks a task may have."""
@@ -76,7 +76,7 @@ class Engine:
         return len(self._runs)
 
     async def take(
-        self, request: SendRequest, generation: Generation, subscription: Subscription | None = None
+        self, request: SendRequest, version: Version, subscription: Subscription | None = None
     ) -> Message | TaskRecord:
         """Take a message in and return the direct answer, or the task that works on it, with its turn begun.
 
@@ -85,7 +85,7 @@ class Engine:
         begins, and messages have no ids of their own.
         """
         message, configuration = request.message, request.configuration
-        if generation.traits.names_tasks and not message.message_id:
+        if version.traits.names_tasks and not message.message_id:
             message = message.model_copy(update={"message_id": new_id()})
         check_message(message)
         history_length = configuration.history_length if configuration else None
@@ -94,18 +94,18 @@ class Engine:
         if webhook is not None:
             check_push_config(webhook)
         behaviour: Behaviour | None = None
-        if message.task_id and not (generation.traits.names_tasks and message.task_id not in self._store):
+        if message.task_id and not (version.traits.names_tasks and message.task_id not in self._store):
             record = self._continued(message)
-            if refusal := generation.refusal(request, record.changes):
+            if refusal := version.refusal(request, record.changes):
                 raise CallError(*refusal)
         else:
             behaviour = self._behaviours.choose(message)
-            if isinstance(behaviour, Replying) and not generation.traits.names_tasks:
+            if isinstance(behaviour, Replying) and not version.traits.names_tasks:
                 return await self._reply(behaviour, message)
             record = self._store.create(message.context_id or new_id(), behaviour.skill.id, message.task_id)
             record.faults = (*self._faults, *behaviour.faults)
         if webhook is not None:
-            self.set_webhook(record, webhook, generation)
+            self.set_webhook(record, webhook, version)
         if record.waiting:
             self.publish(record, status_update(record, State.WORKING))
         heard = record.hear(message)
@@ -155,13 +155,13 @@ class Engine:
         if run is not None:
             run.cancel()
 
-    def set_webhook(self, record: TaskRecord, config: PushConfig, generation: Generation) -> PushConfig:
+    def set_webhook(self, record: TaskRecord, config: PushConfig, version: Version) -> PushConfig:
         """Keep a webhook of a task, under its own id or the task's, and return it with its ids."""
         name = config.id or record.task_id
         if name not in record.webhooks and len(record.webhooks) >= MAX_WEBHOOKS:
             raise bad_params(f"The task has {MAX_WEBHOOKS} push configurations already: delete one.")
         kept = config.model_copy(update={"id": name, "task_id": record.task_id})
-        record.webhooks[name] = PushTarget(kept, generation)
+        record.webhooks[name] = PushTarget(kept, version)
         self._store.keep(record)
         return kept
 
@@ -196,7 +196,7 @@ class Engine:
         return Message(message_id=new_id(), role="ROLE_AGENT", context_id=message.context_id or new_id(), parts=parts)
 
     async def _complete(self, record: TaskRecord, behaviour: Replying, message: Message) -> None:
-        """End a task with a direct answer, for a generation in which nothing but a task can carry one."""
+        """End a task with a direct answer, for a version in which nothing but a task can carry one."""
         self.publish(record, status_update(record, State.COMPLETED, await behaviour.reply(message)))
 
     def _start(self, record: TaskRecord, message: Message) -> None:

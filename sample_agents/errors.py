@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.protocol.errors import BY_NAME, ProtocolError
 
-from .versions import Generation
+from .versions import Version
 
 
 class CallError(Exception):
@@ -35,7 +35,7 @@ def failed() -> CallError:
     return CallError("InternalError", "The agent failed inside.")
 
 
-def encode_error(error: CallError, generation: Generation) -> ProtocolError:
-    """Write a refusal as JSON-RPC of a generation spells it; 1.0 adds an ErrorInfo (section 9.5)."""
-    details = [error.kind.info()] if generation.traits.details_errors else None
+def encode_error(error: CallError, version: Version) -> ProtocolError:
+    """Write a refusal as JSON-RPC of a version spells it; 1.0 adds an ErrorInfo (section 9.5)."""
+    details = [error.kind.info()] if version.traits.details_errors else None
     return ProtocolError(error.kind.code, error.message, details)

@@ -21,7 +21,7 @@ from .faults.fault_plan import Spoiled
 from .faults.segments import Segment
 from .service import Call
 from .task_store import Subscription
-from .versions import Generation
+from .versions import Version
 
 A2A_JSON = "application/a2a+json"
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -34,9 +34,9 @@ def asked_version(request: web.Request, header: str) -> str:
     return (request.headers.get(header) or request.query.get(header) or "").strip()
 
 
-def asked_extensions(request: web.Request, generation: Generation) -> frozenset[str]:
+def asked_extensions(request: web.Request, version: Version) -> frozenset[str]:
     """Return the extensions that a request activates."""
-    header = generation.dialect.extensions_header
+    header = version.dialect.extensions_header
     return extension.named_in(request.headers.getall(header, ())) if header else frozenset()
 
 
@@ -108,10 +108,10 @@ class EventStreams:
         self, request: web.Request, subscription: Subscription, call: Call, head: Head, writing: Writing
     ) -> web.StreamResponse:
         """Answer a call with the events of its subscription, and end the subscription."""
-        title = f"{call.generation.name} {call.operation}"
+        title = f"{call.version.name} {call.operation}"
         headers = STREAM_HEADERS | {"Content-Type": head.content_type} | dict(head.headers)
         if call.numbers:
-            headers[call.generation.dialect.extensions_header] = extension.URI
+            headers[call.version.dialect.extensions_header] = extension.URI
         response = web.StreamResponse(status=head.status, headers=headers)
         self._log(f"{title}: the stream begins")
         try:

@@ -1,4 +1,4 @@
-"""gRPC as the agent serves it: a service for each generation that has one, all on one port (1.0 section 10)."""
+"""gRPC as the agent serves it: a service for each version that has one, all on one port (1.0 section 10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .faults.segments import events_of
 from .service import Call, Service
 from .task_store import Subscription
 from .tls import Tls
-from .versions import Generation
+from .versions import Version
 
 _GRACE = 0.2
 """How many seconds calls that are under way get to end when the server stops."""
@@ -31,11 +31,11 @@ _logger = logging.getLogger(__name__)
 
 
 class Grpc:
-    """Serves generations over gRPC; `log` gets a line or two a call, `patience` is how long one write may take."""
+    """Serves versions over gRPC; `log` gets a line or two a call, `patience` is how long one write may take."""
 
     def __init__(
         self,
-        generations: Sequence[Generation],
+        versions: Sequence[Version],
         service: Service,
         log: Callable[[str], None],
         patience: float,
@@ -43,7 +43,7 @@ class Grpc:
         guard: Guard | None,
         tls: Tls | None = None,
     ) -> None:
-        self._generations = generations
+        self._versions = versions
         self._service = service
         self._log = log
         self._patience = patience
@@ -60,8 +60,8 @@ class Grpc:
 
         options = [("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", self._largest)]
         server = grpc.aio.server(options=options)
-        for generation in self._generations:
-            server.add_generic_rpc_handlers((self._handlers(grpc, generation),))
+        for version in self._versions:
+            server.add_generic_rpc_handlers((self._handlers(grpc, version),))
         try:
             where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
             secured = self._tls.credentials() if self._tls else None
@@ -80,71 +80,71 @@ class Grpc:
             await self._server.stop(_GRACE)
             self._server = None
 
-    def _handlers(self, grpc: Any, generation: Generation) -> Any:
-        service = generation.dialect.service
+    def _handlers(self, grpc: Any, version: Version) -> Any:
+        service = version.dialect.service
         if service is None:
-            raise ValueError(f"{generation.name} does not travel over gRPC")
+            raise ValueError(f"{version.name} does not travel over gRPC")
         handlers = {}
         for operation, method in service.methods.items():
             make = (
                 grpc.unary_stream_rpc_method_handler if operation in STREAMING else grpc.unary_unary_rpc_method_handler
             )
-            handlers[method.name] = make(self._handler(grpc, generation, operation))
+            handlers[method.name] = make(self._handler(grpc, version, operation))
         return grpc.method_handlers_generic_handler(service.name, handlers)
 
     def _handler(
-        self, grpc: Any, served: Generation, operation: Operation
+        self, grpc: Any, served: Version, operation: Operation
     ) -> Callable[[bytes, Any], Awaitable[bytes | None]]:
         """Return what answers one method: a message, or None where the messages of a stream were written."""
 
         async def handle(raw: bytes, context: Any) -> bytes | None:
-            generation = self._asked(served, context)
+            version = self._asked(served, context)
             if self._guard is not None and not self._guard.admits(Visitor(_metadata(context))):
-                self._log(f"{generation.name} refused: UNAUTHENTICATED")
+                self._log(f"{version.name} refused: UNAUTHENTICATED")
                 await context.abort(grpc.StatusCode.UNAUTHENTICATED, "The card says how to come in.")
             try:
-                call = self._open(raw, context, generation, operation)
+                call = self._open(raw, context, version, operation)
                 if operation in STREAMING:
                     await self._stream(call, await self._service.open(call), context)
                     return None
-                answer = generation.dialect.encode_result(operation, await self._service.answer(call))
-                message = write_answer(generation.dialect, operation, answer)
+                answer = version.dialect.encode_result(operation, await self._service.answer(call))
+                message = write_answer(version.dialect, operation, answer)
             except CallError as refused:
                 error = refused
             except Exception:
                 _logger.exception("a call could not be answered")
                 error = failed()
             else:
-                self._log(f"{generation.name} {operation}")
+                self._log(f"{version.name} {operation}")
                 return message
-            self._log(f"{generation.name} refused: {error.kind.name}")
-            await _abort(grpc, context, error, generation)
+            self._log(f"{version.name} refused: {error.kind.name}")
+            await _abort(grpc, context, error, version)
             return None
 
         return handle
 
-    def _asked(self, served: Generation, context: Any) -> Generation:
+    def _asked(self, served: Version, context: Any) -> Version:
         """Return the version that a call names, of those that share a service; else the one served under its name."""
         version = _metadata(context).get(served.version_header.lower(), "").strip()
-        named = next((one for one in self._generations if one.name == version), served)
+        named = next((one for one in self._versions if one.name == version), served)
         service, shared = named.dialect.service, served.dialect.service
         return named if service and shared and service.name == shared.name else served
 
-    def _open(self, raw: bytes, context: Any, generation: Generation, operation: Operation) -> Call:
-        """Read a call, or refuse it; the service's name says the generation of one that says no version."""
+    def _open(self, raw: bytes, context: Any, version: Version, operation: Operation) -> Call:
+        """Read a call, or refuse it; the service's name says the version of one that says no version."""
         metadata = _metadata(context)
-        version = metadata.get(generation.version_header.lower(), "").strip()
-        if version:
-            check_version(generation, version)
-        request = _read(generation.dialect, operation, raw)
+        requested = metadata.get(version.version_header.lower(), "").strip()
+        if requested:
+            check_version(version, requested)
+        request = _read(version.dialect, operation, raw)
         if isinstance(request, Unreadable):
             raise bad_params(request.why)
-        named = extension.named_in([metadata.get(generation.dialect.extensions_header.lower(), "")])
-        return Call(operation, request, generation, self._base, named)
+        named = extension.named_in([metadata.get(version.dialect.extensions_header.lower(), "")])
+        return Call(operation, request, version, self._base, named)
 
     async def _stream(self, call: Call, subscription: Subscription, context: Any) -> None:
-        title = f"{call.generation.name} {call.operation}"
-        dialect, written, count = call.generation.dialect, call.written(), 0
+        title = f"{call.version.name} {call.operation}"
+        dialect, written, count = call.version.dialect, call.written(), 0
         self._log(f"{title}: the stream begins")
         try:
             if call.numbers:
@@ -179,11 +179,11 @@ def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:
     return value if isinstance(value, Unreadable) else dialect.decode_request(operation, value)
 
 
-async def _abort(grpc: Any, context: Any, error: CallError, generation: Generation) -> None:
+async def _abort(grpc: Any, context: Any, error: CallError, version: Version) -> None:
     """End a call with the status of a refusal; before 1.0, it said its name at the head of the message."""
-    word = error.kind.statuses(generation.release)[1]
+    word = error.kind.statuses(version.release)[1]
     code, details = encode_error(error.kind, error.message, word)
     status = next(one for one in grpc.StatusCode if one.value[0] == code)
-    if generation.traits.details_errors:
+    if version.traits.details_errors:
         await context.abort(status, error.message, ((DETAILS, details),))
     await context.abort(status, f"{error.kind.name}: {error.message}")

@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP as the agent serves it: each generation at its path, the others there too where names differ."""
+"""JSON-RPC over HTTP as the agent serves it: each version at its path, the others there too where names differ."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .faults.fault import Head
 from .profile import Place
 from .proto_names import camel_case
 from .service import Call, Service
-from .versions import Generation
+from .versions import Version
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """A method by its name, and the generations of the agent that have it, the one at home first."""
+    """A method by its name, and the versions of the agent that have it, the one at home first."""
 
     operation: Operation
-    generations: tuple[Generation, ...]
+    versions: tuple[Version, ...]
 
 
 class JsonRpc:
@@ -44,24 +44,24 @@ class JsonRpc:
         self._streams = streams
         self._log = log
         here = [home, *(place for place in places if place is not home)]
-        self._generations = [one for place in here if (one := place.over("JSONRPC")) is not None]
+        self._versions = [one for place in here if (one := place.over("JSONRPC")) is not None]
         self._methods: dict[str, _Method] = {}
-        for generation in self._generations:
-            for operation, name in generation.dialect.methods.items():
+        for version in self._versions:
+            for operation, name in version.dialect.methods.items():
                 known = self._methods.get(name, _Method(operation, ()))
-                self._methods[name] = _Method(operation, (*known.generations, generation))
+                self._methods[name] = _Method(operation, (*known.versions, version))
 
     async def handle(self, request: web.Request, base: str) -> web.StreamResponse:
         """Answer one HTTP request, whatever it holds; `base` is the origin under which it reached the agent."""
-        # Until the method is known, an error is written for the generation that the request names.
-        form = self._spoken_by(request, self._generations) or self._generations[0]
+        # Until the method is known, an error is written for the version that the request names.
+        form = self._spoken_by(request, self._versions) or self._versions[0]
         identity: str | int | float | None = None
         try:
             value = await read_json(request)
             identity = _identity_of(value)
             method = self._method_of(value)
             if method is not None:
-                form = self._spoken_by(request, method.generations) or method.generations[0]
+                form = self._spoken_by(request, method.versions) or method.versions[0]
             call = self._open(request, value, method, form, base)
             streams, spoiled = call.operation in STREAMING, self._service.spoiled(call)
             head = spoiled.head(Head(EVENT_STREAM if streams else JSON))
@@ -82,16 +82,16 @@ class JsonRpc:
         failure = dump(encode_answer(identity, encode_error(error, form)))
         return web.Response(body=failure, content_type=JSON, status=error.status or 200)
 
-    def _spoken_by(self, request: web.Request, generations: Sequence[Generation]) -> Generation | None:
-        """Return the first of some generations that takes the version which a request says, or says by its silence."""
-        return next((one for one in generations if one.takes(asked_version(request, one.version_header))), None)
+    def _spoken_by(self, request: web.Request, versions: Sequence[Version]) -> Version | None:
+        """Return the first of some versions that takes the version which a request says, or says by its silence."""
+        return next((one for one in versions if one.takes(asked_version(request, one.version_header))), None)
 
     def _method_of(self, value: Json) -> _Method | None:
         name = value.get("method") if isinstance(value, dict) else None
         return self._methods.get(name) if isinstance(name, str) else None
 
-    def _open(self, request: web.Request, value: Json, method: _Method | None, form: Generation, base: str) -> Call:
-        """Read a call of a generation, or refuse it."""
+    def _open(self, request: web.Request, value: Json, method: _Method | None, form: Version, base: str) -> Call:
+        """Read a call of a version, or refuse it."""
         call = decode_call(value)
         if isinstance(call, ProtocolError):
             kind = BY_CODE[call.code or -32600]
@@ -108,10 +108,10 @@ class JsonRpc:
     async def _stream(
         self, request: web.Request, call: Call, head: Head, identity: str | int | float | None
     ) -> web.StreamResponse:
-        subscription, generation = await self._service.open(call), call.generation
+        subscription, version = await self._service.open(call), call.version
         writing = Writing(
-            lambda event: encode_answer(identity, generation.dialect.encode_event(event)),
-            lambda error: encode_answer(identity, encode_error(error, generation)),
+            lambda event: encode_answer(identity, version.dialect.encode_event(event)),
+            lambda error: encode_answer(identity, encode_error(error, version)),
         )
         return await self._streams.send(request, subscription, call, head, writing)
 

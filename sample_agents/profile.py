@@ -1,4 +1,4 @@
-"""What the agent claims to be: its generations, its capabilities, what it demands; everything else follows from it."""
+"""What the agent claims to be: its versions, its capabilities, what it demands; everything else follows from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from inspector.protocol.dialects.registry import travels_over
 
-from .versions import GENERATIONS, RELEASES, Generation
+from .versions import RELEASES, VERSIONS, Version
 
 
 class Capability(StrEnum):
@@ -25,15 +25,15 @@ ALL = frozenset(Capability)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A path of the agent, `""` or one like `/v0.3`, and the generation that is at home there, in its spellings."""
+    """A path of the agent, `""` or one like `/v0.3`, and the version that is at home there, in its spellings."""
 
     path: str
-    generations: tuple[Generation, ...]
+    versions: tuple[Version, ...]
 
     @property
     def name(self) -> str:
-        """Return the generation as people say it."""
-        return self.generations[0].name
+        """Return the version as people say it."""
+        return self.versions[0].name
 
     @property
     def lists_others(self) -> bool:
@@ -41,24 +41,24 @@ class Place:
 
         Before 1.0 a card has a single version, and another name for a version is declared as that version.
         """
-        traits = self.generations[0].traits
+        traits = self.versions[0].traits
         return not traits.card.main_url and not traits.declared
 
-    def over(self, binding: str) -> Generation | None:
-        """Return the generation as it is spelled over a binding, or None where it does not travel so."""
-        return next((one for one in self.generations if travels_over(one.dialect, binding)), None)
+    def over(self, binding: str) -> Version | None:
+        """Return the version as it is spelled over a binding, or None where it does not travel so."""
+        return next((one for one in self.versions if travels_over(one.dialect, binding)), None)
 
 
 @dataclass(frozen=True)
 class Profile:
     """What the agent claims to be.
 
-    The first of the `generations` is at home at the root and has the card there, the others each at a path of its own;
+    The first of the `versions` is at home at the root and has the card there, the others each at a path of its own;
     `release` is the one of 1.0 whose errors are used. An agent demands the extension `required`, where it is not `""`.
     `card` is served as it is in place of the agent's own.
     """
 
-    generations: tuple[str, ...] = ("1.0", "0.3")
+    versions: tuple[str, ...] = ("1.0", "0.3")
     release: str = RELEASES[-1]
     capabilities: frozenset[Capability] = frozenset({Capability.STREAMING, Capability.PUSH})
     required: str = ""
@@ -66,12 +66,12 @@ class Profile:
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Return where each generation is at home, the main one first."""
+        """Return where each version is at home, the main one first."""
         return tuple(self._places())
 
     def _places(self) -> Iterator[Place]:
-        for index, name in enumerate(self.generations):
-            spellings = GENERATIONS[name]
+        for index, name in enumerate(self.versions):
+            spellings = VERSIONS[name]
             released = (replace(one, release=self.release) if one.releases else one for one in spellings)
             yield Place(spellings[0].path if index else "", tuple(released))
 

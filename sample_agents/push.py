@@ -98,8 +98,8 @@ class PushSender:
             self._session = None
 
     def _delivery(self, record: TaskRecord, target: PushTarget, event: Event) -> _Delivery:
-        if target.generation.traits.pushes_events:
-            numbered = target.generation.numbered(event, record.changes)
+        if target.version.traits.pushes_events:
+            numbered = target.version.numbered(event, record.changes)
             return _Delivery(target, lambda: numbered, Spoiled(record.faults), repeats=False)
         snapshot = record.snapshot()
         # Each of these bodies is the whole task, so that a firehose of chunks would grow with the square of its length.
@@ -132,11 +132,11 @@ class PushSender:
         del self._lines[key]
 
     async def _deliver(self, task_id: str, delivery: _Delivery) -> None:
-        generation, config = delivery.target.generation, delivery.target.config
-        body = dump(generation.dialect.encode_push(delivery.event()))
+        version, config = delivery.target.version, delivery.target.config
+        body = dump(version.dialect.encode_push(delivery.event()))
         headers = {"Content-Type": "application/json"}
         if config.token:
-            headers[generation.token_header] = config.token
+            headers[version.token_header] = config.token
         asked = config.authentication
         if asked is not None and asked.credentials:
             headers["Authorization"] = f"{asked.scheme} {asked.credentials}"

@@ -28,25 +28,23 @@ from .exchange import (
 from .faults.fault import Head
 from .proto_names import camel_case
 from .service import Call, Service
-from .versions import Generation
+from .versions import Version
 
 _logger = logging.getLogger(__name__)
 
 
 class Rest:
-    """Answers requests in one generation; `log` gets a line or two a call."""
+    """Answers requests in one version; `log` gets a line or two a call."""
 
-    def __init__(
-        self, generation: Generation, service: Service, streams: EventStreams, log: Callable[[str], None]
-    ) -> None:
-        self._generation = generation
+    def __init__(self, version: Version, service: Service, streams: EventStreams, log: Callable[[str], None]) -> None:
+        self._version = version
         self._service = service
         self._streams = streams
         self._log = log
 
     async def handle(self, request: web.Request, path: str, base: str) -> web.StreamResponse:
         """Answer one HTTP request to a path below the place; `base` is the origin under which it reached the agent."""
-        dialect = self._generation.dialect
+        dialect = self._version.dialect
         headers: dict[str, str] = {}
         try:
             found = find(dialect, request.method, path)
@@ -62,7 +60,7 @@ class Rest:
                 writing = Writing(dialect.encode_event, lambda refused: self._refusal(refused)[1])
                 return await self._streams.send(request, await self._service.open(call), call, head, writing)
             result = dialect.encode_result(call.operation, await self._service.answer(call))
-            self._log(f"{self._generation.name} {call.operation}")
+            self._log(f"{self._version.name} {call.operation}")
             # Nothing is an empty object: the official 1.x client for Python cannot read an answer without a body.
             return await answer(request, head, {} if result is None else result, spoiled)
         except CallError as refused:
@@ -70,35 +68,35 @@ class Rest:
         except Exception:
             _logger.exception("a call could not be answered")
             error = failed()
-        self._log(f"{self._generation.name} refused: {error.kind.name}")
+        self._log(f"{self._version.name} refused: {error.kind.name}")
         status, body = self._refusal(error)
         return web.Response(body=dump(body), content_type=JSON, status=status, headers=headers)
 
     async def _open(self, request: web.Request, found: Found, base: str) -> Call:
         """Read a call, or refuse it."""
-        generation = self._generation
-        check_version(generation, asked_version(request, generation.version_header))
+        version = self._version
+        check_version(version, asked_version(request, version.version_header))
         members = await self._body(request) if request.body_exists else {}
-        given = {name: text for name, text in request.query.items() if name != generation.version_header}
-        query = camel_case(given) if generation.snake_case else given
+        given = {name: text for name, text in request.query.items() if name != version.version_header}
+        query = camel_case(given) if version.snake_case else given
         members = members | read_query(found.operation, query) | found.members
-        read = generation.dialect.decode_request(found.operation, members)
+        read = version.dialect.decode_request(found.operation, members)
         if isinstance(read, Unreadable):
             raise bad_params(read.why)
-        return Call(found.operation, read, generation, base, asked_extensions(request, generation))
+        return Call(found.operation, read, version, base, asked_extensions(request, version))
 
     async def _body(self, request: web.Request) -> dict[str, Json]:
         value = await read_json(request)
         if not isinstance(value, dict):
             raise bad_params(f"The body is {type_name(value)}: an object is due.")
-        renamed: dict[str, Json] = camel_case(value) if self._generation.snake_case else value
+        renamed: dict[str, Json] = camel_case(value) if self._version.snake_case else value
         return renamed
 
     def _refusal(self, error: CallError) -> tuple[int, Json]:
         """Write a refusal: AIP-193 since 1.0; before, no body was defined, and SDKs read a code and a message."""
-        status, word = error.kind.statuses(self._generation.release)
+        status, word = error.kind.statuses(self._version.release)
         status = error.status or status
-        if self._generation.traits.details_errors:
+        if self._version.traits.details_errors:
             return status, encode_error(error.kind, error.message, status, word)
         return status, {"code": error.kind.code, "message": error.message}
 

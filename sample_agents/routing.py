@@ -1,4 +1,4 @@
-"""Where an HTTP request goes: to the card, to JSON-RPC or to HTTP+JSON, of the generation at home below its path."""
+"""Where an HTTP request goes: to the card, to JSON-RPC or to HTTP+JSON, of the version at home below its path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .profile import Place, Profile
 from .rest import Rest
 from .service import Call, Service
 from .task_store import now
-from .versions import Generation
+from .versions import Version
 
 if TYPE_CHECKING:
     from .signing import Signer
@@ -59,13 +59,13 @@ class Router:
         self._guard = guard
         self._signer = signer
         self._service = service
-        spoken = (place.generations[0] for place in profile.places)
+        spoken = (place.versions[0] for place in profile.places)
         self._asked_by_path = next((one for one in spoken if one.dialect.extended_card_path), None)
         self._cards = CardServer(profile, cards, now(), log, signer)
         self._doors: dict[str, _Doors] = {}
         for place in profile.places:
-            generation = place.over("HTTP+JSON")
-            rest = None if generation is None else Rest(generation, service, streams, log)
+            version = place.over("HTTP+JSON")
+            rest = None if version is None else Rest(version, service, streams, log)
             self._doors[place.path] = _Doors(place, JsonRpc(place, profile.places, service, streams, log), rest)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -96,15 +96,13 @@ class Router:
             raise web.HTTPNotFound
         return await doors.rest.handle(request, path, base)
 
-    async def _extended_card(self, generation: Generation, base: str) -> web.Response:
-        """Answer with the extended card of a generation that has no method for it."""
+    async def _extended_card(self, version: Version, base: str) -> web.Response:
+        """Answer with the extended card of a version that has no method for it."""
         try:
-            card = await self._service.answer(Call(Operation.EXTENDED_CARD, ExtendedCardRequest(), generation, base))
+            card = await self._service.answer(Call(Operation.EXTENDED_CARD, ExtendedCardRequest(), version, base))
         except CallError as refused:
             return web.Response(status=404, text=refused.message)
-        return web.Response(
-            body=dump(generation.dialect.encode_result(Operation.EXTENDED_CARD, card)), content_type=JSON
-        )
+        return web.Response(body=dump(version.dialect.encode_result(Operation.EXTENDED_CARD, card)), content_type=JSON)
 
     def _base(self, request: web.Request) -> str:
         """Return the address under which the client reached the agent, which is the one that works for it."""

@@ -82,7 +82,7 @@ class MockAgent:
         self._state = state
         self._tls = tls
         self._keeper: Keeper | None = None
-        self._webhooks = {place.name: place.generations[0] for place in profile.places}
+        self._webhooks = {place.name: place.versions[0] for place in profile.places}
         self._pushes = PushSender(log, push_pause, signer)
         repertoire = WithKit(behaviours)
         self._engine = Engine(self.store, self._pushes, repertoire, pace, faults, log)

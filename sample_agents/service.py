@@ -1,4 +1,4 @@
-"""The eleven operations of A2A, free of any transport and any generation's spelling (1.0 section 3.1)."""
+"""The eleven operations of A2A, free of any transport and any version's spelling (1.0 section 3.1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from .faults.fault_plan import Spoiled
 from .profile import Capability, Profile
 from .push import PushSender
 from .task_store import Store, Subscription, TaskRecord
-from .versions import Generation
+from .versions import Version
 
 _LONG_POLL = 20.0
 """How many seconds GetTask waits at most for the change that it asks for."""
@@ -57,7 +57,7 @@ class Call:
 
     operation: Operation
     request: Request
-    generation: Generation
+    version: Version
     base: str
     extensions: frozenset[str] = frozenset()
 
@@ -67,8 +67,8 @@ class Call:
         return extension.URI in self.extensions
 
     def written(self) -> Callable[[Event], Event]:
-        """Return what makes the events of one stream those of the generation, numbered where that was asked."""
-        rewrite, numbers = self.generation.streamed(), itertools.count(1)
+        """Return what makes the events of one stream those of the version, numbered where that was asked."""
+        rewrite, numbers = self.version.streamed(), itertools.count(1)
         if not self.numbers:
             return rewrite
         return lambda event: extension.numbered(rewrite(event), next(numbers))
@@ -77,7 +77,7 @@ class Call:
 class Service:
     """Answers calls; what cannot be answered is refused with a `CallError`.
 
-    `extended_card` makes the extended card for a generation and an origin.
+    `extended_card` makes the extended card for a version and an origin.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Service:
         store: Store,
         engine: Engine,
         pushes: PushSender,
-        extended_card: Callable[[Generation, str], AgentCard],
+        extended_card: Callable[[Version, str], AgentCard],
     ) -> None:
         self._profile = profile
         self._store = store
@@ -103,21 +103,21 @@ class Service:
         self._admit(call)
         match call.operation, call.request:
             case Operation.SEND, SendRequest() as request:
-                return await self._send(request, call.generation)
+                return await self._send(request, call.version)
             case Operation.GET, TaskRequest() as request:
                 check_history_length(request.history_length)
                 record = self._find(request.id)
-                await record.wait_for_change(call.generation.awaited(request), _LONG_POLL)
-                return self._task(record, request.history_length, call.generation)
+                await record.wait_for_change(call.version.awaited(request), _LONG_POLL)
+                return self._task(record, request.history_length, call.version)
             case Operation.CANCEL, TaskRequest() as request:
                 record = self._find(request.id)
                 self._engine.cancel(record)
-                return self._task(record, None, call.generation)
+                return self._task(record, None, call.version)
             case Operation.LIST, ListTasksRequest() as request:
-                return self._list(request, call.generation)
+                return self._list(request, call.version)
             case Operation.SET_PUSH, PushConfig() as request:
                 check_push_config(request)
-                return self._engine.set_webhook(self._find(request.task_id), request, call.generation)
+                return self._engine.set_webhook(self._find(request.task_id), request, call.version)
             case Operation.GET_PUSH, PushConfigRequest() as request:
                 return self._push_config(request)
             case Operation.LIST_PUSH, PushConfigRequest() as request:
@@ -126,7 +126,7 @@ class Service:
             case Operation.DELETE_PUSH, PushConfigRequest() as request:
                 return self._delete_push(request)
             case Operation.EXTENDED_CARD, _:
-                return self._extended_card(call.generation, call.base)
+                return self._extended_card(call.version, call.base)
             case operation, _:
                 raise CallError("UnsupportedOperationError", f"The agent does not answer {operation} this way.")
 
@@ -138,8 +138,8 @@ class Service:
         self._admit(call)
         match call.operation, call.request:
             case Operation.STREAM, SendRequest() as request:
-                subscription = Subscription(TERMINAL | INTERRUPTED, self.spoiled(call), call.generation)
-                outcome = await self._engine.take(request, call.generation, subscription)
+                subscription = Subscription(TERMINAL | INTERRUPTED, self.spoiled(call), call.version)
+                outcome = await self._engine.take(request, call.version, subscription)
                 if isinstance(outcome, Message):
                     subscription.put(outcome)
                     subscription.end()
@@ -148,7 +148,7 @@ class Service:
                 record = self._find(request.id)
                 if record.over:
                     raise CallError("UnsupportedOperationError", "The task is over: there is nothing to subscribe to.")
-                subscription = Subscription(call.generation.subscription_ends, self.spoiled(call), call.generation)
+                subscription = Subscription(call.version.subscription_ends, self.spoiled(call), call.version)
                 record.subscribe(subscription)
                 return subscription
             case operation, _:
@@ -159,7 +159,7 @@ class Service:
         if isinstance(call.request, SendRequest):
             self.spoiled(call).refuse()
         declared, required = self._profile.capabilities, self._profile.required
-        if required and call.generation.dialect.extensions_header and required not in call.extensions:
+        if required and call.version.dialect.extensions_header and required not in call.extensions:
             raise CallError("ExtensionSupportRequiredError", f"The agent demands the extension {required}.")
         if call.operation in STREAMING and Capability.STREAMING not in declared:
             raise CallError("UnsupportedOperationError", "The agent does not stream.")
@@ -168,28 +168,28 @@ class Service:
         if pushes and Capability.PUSH not in declared:
             raise CallError("PushNotificationNotSupportedError", "The agent sends no push notifications.")
         if call.operation is Operation.EXTENDED_CARD and Capability.EXTENDED_CARD not in declared:
-            raise CallError(call.generation.no_extended_card, "The agent has no extended card.")
+            raise CallError(call.version.no_extended_card, "The agent has no extended card.")
 
     def _find(self, task_id: str | None) -> TaskRecord:
         if not task_id:
             raise bad_params("The task's id is missing.")
         return self._store.find(task_id)
 
-    async def _send(self, request: SendRequest, generation: Generation) -> Task | Message:
-        outcome = await self._engine.take(request, generation)
+    async def _send(self, request: SendRequest, version: Version) -> Task | Message:
+        outcome = await self._engine.take(request, version)
         if isinstance(outcome, Message):
             return outcome
         configuration = request.configuration or SendConfiguration()
         immediately = configuration.return_immediately
-        if generation.traits.waits if immediately is None else not immediately:
+        if version.traits.waits if immediately is None else not immediately:
             await outcome.settled.wait()
-        return self._task(outcome, configuration.history_length, generation)
+        return self._task(outcome, configuration.history_length, version)
 
-    def _task(self, record: TaskRecord, history_length: int | None, generation: Generation) -> Task:
-        task = record.snapshot().task(generation.history if history_length is None else history_length)
-        return generation.numbered(task, record.changes)
+    def _task(self, record: TaskRecord, history_length: int | None, version: Version) -> Task:
+        task = record.snapshot().task(version.history if history_length is None else history_length)
+        return version.numbered(task, record.changes)
 
-    def _list(self, request: ListTasksRequest, generation: Generation) -> TaskList:
+    def _list(self, request: ListTasksRequest, version: Version) -> TaskList:
         """Return a page of the tasks that match, those whose status changed last first (section 3.1.4)."""
         check_history_length(request.history_length)
         size, state = check_page_size(request.page_size), check_state(request.status)
@@ -206,7 +206,7 @@ class Service:
         page = rest[:size]
         return TaskList(
             tasks=[
-                generation.numbered(
+                version.numbered(
                     record.snapshot().task(request.history_length, with_artifacts=bool(request.include_artifacts)),
                     record.changes,
                 )

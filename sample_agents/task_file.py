@@ -11,7 +11,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Message, PushConfig, Task
 
 from .task_store import Ledger, PushTarget, TaskRecord
-from .versions import Generation
+from .versions import Version
 
 _FORM = 1
 _TABLE = "create table if not exists tasks (id text primary key, stamp integer not null, kept text not null)"
@@ -22,12 +22,12 @@ class StateFileError(Exception):
 
 
 class Keeper:
-    """A file of tasks; `generations` are those in which webhooks are written to. Raises `StateFileError`."""
+    """A file of tasks; `versions` are those in which webhooks are written to. Raises `StateFileError`."""
 
-    def __init__(self, path: Path, generations: Mapping[str, Generation]) -> None:
+    def __init__(self, path: Path, versions: Mapping[str, Version]) -> None:
         import sqlite3  # noqa: PLC0415 - an agent that keeps nothing starts without it
 
-        self._generations = generations
+        self._versions = versions
         try:
             self._file = sqlite3.connect(path, isolation_level=None)
             form = self._file.execute("pragma user_version").fetchone()[0]
@@ -54,9 +54,9 @@ class Keeper:
             )
             record.begun += map(Message.model_validate, kept["begun"])
             for value, name in kept["webhooks"]:
-                if name in self._generations:
+                if name in self._versions:
                     config = PushConfig.model_validate(value)
-                    record.webhooks[config.id or ""] = PushTarget(config, self._generations[name])
+                    record.webhooks[config.id or ""] = PushTarget(config, self._versions[name])
             yield record
 
     def save(self, record: TaskRecord) -> None:
@@ -68,7 +68,7 @@ class Keeper:
             "changes": record.changes,
             "begun": [message.to_json() for message in record.begun],
             "changed": record.changed.isoformat(),
-            "webhooks": [[one.config.to_json(), one.generation.name] for one in record.webhooks.values()],
+            "webhooks": [[one.config.to_json(), one.version.name] for one in record.webhooks.values()],
         }
         row = (record.task_id, record.stamp, dump(kept).decode())
         self._file.execute("insert or replace into tasks values (?, ?, ?)", row)

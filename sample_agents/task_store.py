@@ -32,7 +32,7 @@ from inspector.protocol.model import (
 from .errors import CallError, task_not_found
 from .faults.fault import Spoiler
 from .faults.fault_plan import SOUND, Spoiled
-from .versions import V1_0, Generation
+from .versions import V1_0, Version
 
 MAX_TASKS = 10_000
 MAX_CHARACTERS = 256_000_000
@@ -64,14 +64,12 @@ def timestamp(moment: datetime) -> str:
 class Subscription:
     """One reader of events: takes them in order, in batches, and ends automatically after a state in `until`.
 
-    `spoiled` is what goes wrong with the events that were taken last, `generation` the version that they are for.
+    `spoiled` is what goes wrong with the events that were taken last, `version` the version that they are for.
     """
 
-    def __init__(
-        self, until: frozenset[str] = TERMINAL, spoiled: Spoiled = SOUND, generation: Generation = V1_0
-    ) -> None:
+    def __init__(self, until: frozenset[str] = TERMINAL, spoiled: Spoiled = SOUND, version: Version = V1_0) -> None:
         self.spoiled = spoiled
-        self.generation = generation
+        self.version = version
         self._until = until
         self._events: deque[Event | Spoiler] = deque()
         self._ended = False
@@ -134,10 +132,10 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """A webhook of a task, and the generation in which it was asked for and is written to."""
+    """A webhook of a task, and the version in which it was asked for and is written to."""
 
     config: PushConfig
-    generation: Generation
+    version: Version
 
 
 @dataclass(slots=True)
@@ -253,7 +251,7 @@ class TaskRecord:
         self.changes += 1
         self._moved.set()
         for subscription in self.subscriptions:
-            subscription.put(subscription.generation.numbered(event, self.changes))
+            subscription.put(subscription.version.numbered(event, self.changes))
         self.subscriptions = [one for one in self.subscriptions if not one.ended]
         if is_terminal(self.status.state) or is_interrupted(self.status.state):
             self.settled.set()
@@ -283,7 +281,7 @@ class TaskRecord:
     def subscribe(self, subscription: Subscription, history_length: int | None = None) -> None:
         """Add a reader, whose first event is the task as it is now."""
         task = self.snapshot().task(history_length)
-        subscription.put(subscription.generation.numbered(task, self.changes))
+        subscription.put(subscription.version.numbered(task, self.changes))
         self.subscriptions = [one for one in self.subscriptions if not one.ended] + [subscription]
 
     async def room(self) -> None:

@@ -1,4 +1,4 @@
-"""The generations that the agent can serve, and what differs between them beside their dialect, as a table."""
+"""The versions that the agent can serve, and what differs between them beside their dialect, as a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0, v1_1
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import generation_of
+from inspector.protocol.dialects.registry import version_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL
 from inspector.protocol.model import (
@@ -73,8 +73,8 @@ def _without_task() -> Callable[[Event], Event]:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
-    """One generation as served: in which dialect, and with which manners.
+class Version:
+    """One version as served: in which dialect, and with which manners.
 
     `version_header` is where a request says its version; `release` is the one of `releases` whose statuses of errors
     are used. `subscription_ends` names the states after which SubscribeToTask is over; `snake_case` says whether
@@ -101,8 +101,8 @@ class Generation:
 
     @property
     def name(self) -> str:
-        """Return the generation as people say it."""
-        return self.dialect.generation
+        """Return the version as people say it."""
+        return self.dialect.version
 
     @property
     def traits(self) -> Traits:
@@ -126,10 +126,10 @@ class Generation:
 
     def takes(self, version: str) -> bool:
         """Say whether a request of this version speaks it."""
-        return generation_of(version) == (self.traits.extends or self.name) if version else self.unstated
+        return version_of(version) == (self.traits.extends or self.name) if version else self.unstated
 
 
-V1_0 = Generation(v1_0.DIALECT, subscription_ends=TERMINAL, releases=RELEASES, snake_case=True)
+V1_0 = Version(v1_0.DIALECT, subscription_ends=TERMINAL, releases=RELEASES, snake_case=True)
 OPVS = replace(
     V1_0,
     dialect=opvs.DIALECT,
@@ -137,7 +137,7 @@ OPVS = replace(
     version_header="OPVS-Version",
     token_header="X-OPVS-Notification-Token",  # noqa: S106 - a header's name
 )
-V0_3 = Generation(
+V0_3 = Version(
     v0_3.DIALECT,
     # Its status updates say `final: true` when the agent asks for input, and nothing may follow that.
     subscription_ends=TERMINAL | INTERRUPTED,
@@ -171,7 +171,7 @@ V1_1 = replace(
     awaited=v1_1.awaited_revision,
 )
 
-GENERATIONS: Mapping[str, tuple[Generation, ...]] = {
+VERSIONS: Mapping[str, tuple[Version, ...]] = {
     "1.0": (V1_0,),
     "0.3": (V0_3, V0_3_PROTO),
     "0.2": (V0_2, V0_2_PROTO),
@@ -179,4 +179,4 @@ GENERATIONS: Mapping[str, tuple[Generation, ...]] = {
     "opvs": (OPVS,),
     "1.1": (V1_1,),
 }
-"""Every generation by its name; one that spells its transports differently has an entry for each spelling."""
+"""Every version by its name; one that spells its transports differently has an entry for each spelling."""

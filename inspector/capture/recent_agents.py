@@ -22,13 +22,13 @@ _LARGEST_FILE = 2**20
 class RecentAgent:
     """An agent at its last connection.
 
-    `url` is without secrets, `name` as on the card (hostile text), `generation` is `0.3`, `1.0` and the like,
+    `url` is without secrets, `name` as on the card (hostile text), `protocol_version` is `0.3`, `1.0` and the like,
     `last_seen` is in seconds since 1970.
     """
 
     url: str
     name: str = ""
-    generation: str = ""
+    protocol_version: str = ""
     last_seen: float = 0.0
 
 
@@ -73,7 +73,7 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
         agent,
         url=redactor.url(agent.url),
         name=redactor.text(agent.name)[:_LONGEST_TEXT],
-        generation=agent.generation[:_LONGEST_TEXT],
+        protocol_version=agent.protocol_version[:_LONGEST_TEXT],
     )
     kept = [agent, *(other for other in agents if other.url != agent.url)][:MOST]
     try:
@@ -89,9 +89,9 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
 
 
 def _agent(entry: dict[str, object]) -> RecentAgent:
-    url, name, generation, last_seen = (entry[key] for key in ("url", "name", "generation", "last_seen"))
-    if not (isinstance(url, str) and isinstance(name, str) and isinstance(generation, str)):
+    url, name, version, last_seen = (entry[key] for key in ("url", "name", "protocol_version", "last_seen"))
+    if not (isinstance(url, str) and isinstance(name, str) and isinstance(version, str)):
         raise TypeError("an entry is not made of texts")
     if not isinstance(last_seen, int | float):
         raise TypeError("a time is not a number")
-    return RecentAgent(url, name, generation, float(last_seen))
+    return RecentAgent(url, name, version, float(last_seen))

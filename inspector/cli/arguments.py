@@ -131,7 +131,7 @@ class Parser(argparse.ArgumentParser):
         add("--trust ORIGIN", "let credentials go to this origin too; repeatable", split=values.words)
         words = "prefer this binding; repeatable, best first (default: the first on the card that we speak)"
         add("--transport BINDING", words, values.binding, dest="transports", split=values.words)
-        add("--a2a-version VERSION", "speak this generation (default: that of the interface in use)")
+        add("--a2a-version VERSION", "speak this protocol version (default: that of the interface in use)")
         add("--timeout DURATION", "give up after 30s, 5m ... (default: never)", values.duration)
         add("--capture FILE", "record what crosses the wire in this new file", values.file)
         self.switch("--insecure", "do not check TLS certificates; for development only", group=group)

@@ -65,7 +65,7 @@ async def _extended(current: Run, public: Connection) -> Connection:
     choice = current.session.choice
     value = choice.dialect.encode_card(answer)
     found = replace(public.found, card=answer, dialect=choice.dialect, raw=dump(value))
-    findings = check(value, choice.dialect.generation)
+    findings = check(value, choice.dialect.version)
     return replace(public, url=choice.interface.url, found=found, findings=findings)
 
 

@@ -76,7 +76,7 @@ def _print_step(out: Output, step: Step) -> None:
 def _print_findings(current: Run, report: Report) -> None:
     out = current.out
     for proposal in report.proposals:
-        spoken = f"{proposal.choice.dialect.generation} over {proposal.choice.binding.name}"
+        spoken = f"{proposal.choice.dialect.version} over {proposal.choice.binding.name}"
         command = _command(current, proposal)
         out.field("Proposal", f"{proposal.why}: {command or f'{spoken} at {_url(current, proposal)}'}")
     for row in report.table:
@@ -89,7 +89,7 @@ def _command(current: Run, proposal: Proposal) -> str:
     connection, choice, invocation = current.session.connection, proposal.choice, current.invocation
     if connection is None or choice.interface not in connection.card.supported_interfaces:
         return ""
-    pinned = replace(invocation.options, a2a_version=choice.dialect.generation, transports=(choice.binding.name,))
+    pinned = replace(invocation.options, a2a_version=choice.dialect.version, transports=(choice.binding.name,))
     proposed = replace(current, invocation=replace(invocation, options=pinned))
     return current.out.redact(proposed.again("send", "--text", "hello"))
 
@@ -106,7 +106,7 @@ def _as_json(current: Run, report: Report) -> dict[str, Any]:
         "proposals": [
             {
                 "url": _url(current, one),
-                "generation": one.choice.dialect.generation,
+                "protocolVersion": one.choice.dialect.version,
                 "binding": one.choice.binding.name,
                 "why": one.why,
                 "command": _command(current, one) or None,

@@ -28,12 +28,12 @@ def lint(invocation: Invocation, out: Output) -> int:
     findings: list[Finding] = []
 
     async def work(current: Run) -> None:
-        generation = invocation.given.generation or ""
+        version = invocation.given.protocol_version or ""
         reference = current.reference()
         if reference == _STDIN:
-            found = lint_bytes(sys.stdin.buffer.read(), generation=generation)
+            found = lint_bytes(sys.stdin.buffer.read(), version=version)
         else:
-            found = await lint_reference(current.session, reference, generation)
+            found = await lint_reference(current.session, reference, version)
         findings.extend(found.findings)
         _print(out, found, invocation.given.output, reference)
 
@@ -53,9 +53,9 @@ def _print(out: Output, found: Lint, form: str, reference: str) -> None:
         case _:
             for one in found.findings:
                 out.field("Finding", in_words(one))
-                out.field("  Ground", f"{RULES[one.rule].section}: {RULES[one.rule].demand}")
+                out.field("  Requirement", f"{RULES[one.rule].section}: {RULES[one.rule].requirement}")
                 out.field("  Remedy", RULES[one.rule].remedy)
-            out.field("Judged as", found.generation or "no card")
+            out.field("Judged as", found.version or "no card")
             out.field("Findings", count(found.findings))
 
 
@@ -88,7 +88,7 @@ def _sarif_rule(name: str) -> Json:
     return {
         "id": name,
         "shortDescription": {"text": rule.title},
-        "fullDescription": {"text": f"{rule.section}: {rule.demand}"},
+        "fullDescription": {"text": f"{rule.section}: {rule.requirement}"},
         "help": {"text": rule.remedy},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
@@ -102,7 +102,7 @@ def junit(findings: tuple[Finding, ...], name: str) -> str:
     for rule in rules:
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=f"{rule.id} {rule.title}")
         lines = "\n".join(f"{one.pointer or WHOLE}: {clean(one.seen)}" for one in findings if one.rule == rule.id)
-        text = f"{lines}\n{rule.section}: {rule.demand}\n{rule.remedy}"
+        text = f"{lines}\n{rule.section}: {rule.requirement}\n{rule.remedy}"
         if rule.severity is Severity.ERROR:
             ElementTree.SubElement(case, "failure", message=rule.title, type=rule.id).text = text
         else:

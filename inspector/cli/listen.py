@@ -34,7 +34,7 @@ from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.safe_json import dump
 from inspector.wire.receiver.delivery import NO_TLS
 from inspector.wire.receiver.listen_address import tunnels
-from inspector.wire.receiver.registration import Demand, Proof
+from inspector.wire.receiver.registration import Proof, WebhookAuth
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
 
@@ -89,25 +89,25 @@ def _check(invocation: Invocation) -> None:
         raise usage("--auth and --jwks both say what Authorization carries.", "Leave one of them out.")
 
 
-async def _demand(current: Run) -> Demand:
+async def _auth(current: Run) -> WebhookAuth:
     """Return the credentials that deliveries must have; raises `FaultError` for keys that cannot be read."""
     given = current.invocation.given
     if given.jwks is None:
-        return Demand.of(*given.auth) if given.auth else Demand()
+        return WebhookAuth.of(*given.auth) if given.auth else WebhookAuth()
     keys = await given_keys(current.session, given.jwks)
-    return Demand(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
+    return WebhookAuth(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
 
 
 async def _listen(current: Run, overrides: list[ResponseOverride], seconds: float | None) -> None:
     given, push = current.invocation.given, current.session.push
-    demand = await _demand(current)
+    auth = await _auth(current)
     deliveries = _Deliveries(current)
     await push.listen()
     for override in overrides:
         push.overrides.add(override)
     push.relay.url = given.forward or ""
     with on_signal(deliveries.stop, signal.SIGINT), on_signal(deliveries.stop, signal.SIGTERM):
-        hook = push.register(demand=demand, token=given.token or "")
+        hook = push.register(auth=auth, token=given.token or "")
         _announce(current.out, push, hook, current.session.journal.capture.path)
         try:
             async with asyncio.timeout(seconds):
@@ -155,7 +155,7 @@ def _announce(out: Output, push: PushService, hook: WebhookRegistration, capture
         "url": registration.url,
         "token": registration.token,
         "bound": f"{host}:{port}",
-        "asked": registration.demand.words,
+        "asked": registration.auth.words,
     }
     if out.json:
         facts |= {"dialled": receiver.overrides.words, "tunnels": ways, "capture": str(capture)}

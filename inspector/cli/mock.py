@@ -86,15 +86,15 @@ def _tls(given: Namespace) -> Any:
 def _profile(given: Namespace) -> Any:
     """Return the profile of the agent; raises `FaultError` for an unknown name or a card that is not JSON."""
     profile = _load("profile")
-    generations = _known(given.generations, profile.GENERATIONS, "generation")
-    if not generations:
-        raise usage("An agent speaks at least one generation.", f"There is {', '.join(profile.GENERATIONS)}.")
+    versions = _known(given.protocol_versions, profile.VERSIONS, "protocol version")
+    if not versions:
+        raise usage("An agent speaks at least one protocol version.", f"There is {', '.join(profile.VERSIONS)}.")
     shorthand = {("all",): tuple(profile.Capability), ("none",): ()}
     capabilities = _known(
         shorthand.get(given.capabilities, given.capabilities), tuple(profile.Capability), "capability"
     )
     return profile.Profile(
-        generations=generations,
+        versions=versions,
         release=given.spec,
         capabilities=frozenset(map(profile.Capability, capabilities)),
         required=given.require_extension,

@@ -25,7 +25,18 @@ _FAMILIES = {
     "PUSH": "Push notifications",
 }
 _LONGEST_EXAMPLE = 500
-_MEMBERS = ("id", "severity", "title", "section", "demand", "remedy", "generations", "passing", "failing")
+_MEMBERS = {
+    "id": "id",
+    "severity": "severity",
+    "title": "title",
+    "section": "section",
+    "requirement": "requirement",
+    "remedy": "remedy",
+    "protocolVersions": "versions",
+    "passing": "passing",
+    "failing": "failing",
+}
+"""The attribute of a rule behind each member of its JSON."""
 
 
 def rules(invocation: Invocation, out: Output) -> int:
@@ -38,17 +49,17 @@ def rules(invocation: Invocation, out: Output) -> int:
         case "json":
             out.document([_as_json(rule) for rule in chosen])
         case "markdown":
-            out.write("\n".join([*_markdown(chosen), *(() if wanted else _demands())]))
+            out.write("\n".join([*_markdown(chosen), *(() if wanted else _requirements())]))
         case _:
             for rule in chosen:
                 out.field(rule.id, f"{rule.severity.value}: {rule.title}")
-                out.field("  Ground", f"{rule.section}: {rule.demand}")
+                out.field("  Requirement", f"{rule.section}: {rule.requirement}")
                 out.field("  Remedy", rule.remedy)
     return OK
 
 
 def _as_json(rule: Rule) -> Json:
-    return {name: getattr(rule, name) for name in _MEMBERS}
+    return {member: getattr(rule, name) for member, name in _MEMBERS.items()}
 
 
 def _markdown(chosen: list[Rule]) -> Iterator[str]:
@@ -65,8 +76,8 @@ def _markdown(chosen: list[Rule]) -> Iterator[str]:
         "answered a call: the events of a stream, or the result, and what else matters.\n"
     )
     yield (
-        "Behind the rules stands [what the specification demands](#what-the-specification-demands), with the rules\n"
-        "that ask for it, and the reason where none can.\n"
+        "[Requirements of the specification](#requirements-of-the-specification) lists each requirement with the\n"
+        "rules that check it, and the reason if no rule can.\n"
     )
     for family, title in _FAMILIES.items():
         members = [rule for rule in chosen if rule.id.startswith(f"{family}-")]
@@ -78,25 +89,25 @@ def _markdown(chosen: list[Rule]) -> Iterator[str]:
 
 def _entry(rule: Rule) -> Iterator[str]:
     yield f"### {rule.id} {rule.title}\n"
-    held = "every generation" if set(rule.generations) == set(EVERY) else ", ".join(sorted(rule.generations))
-    yield f"**{rule.severity.value}**, {held}. {rule.section}: “{rule.demand}”\n"
+    held = "every protocol version" if set(rule.versions) == set(EVERY) else ", ".join(sorted(rule.versions))
+    yield f"**{rule.severity.value}**, {held}. Requirement ({rule.section}): {rule.requirement}\n"
     yield f"{rule.remedy}\n"
     if rule.failing is not None:
         text = json.dumps(rule.failing, ensure_ascii=True)
         yield f"    {text if len(text) <= _LONGEST_EXAMPLE else text[:60] + ' ...'}\n"
 
 
-def _demands() -> Iterator[str]:
-    yield "## What the specification demands\n"
+def _requirements() -> Iterator[str]:
+    yield "## Requirements of the specification\n"
     yield (
-        "Each MUST, MUST NOT, SHALL and REQUIRED of sections 3, 4, 9, 10 and 11 of A2A 1.0, in our words, and the\n"
-        "rules that ask whether an agent does it.\n"
+        "Each MUST, MUST NOT, SHALL and REQUIRED of sections 3, 4, 9, 10 and 11 of A2A 1.0, paraphrased, and the\n"
+        "rules that check it.\n"
     )
-    yield "| § | Demand | Rules | Note |"
+    yield "| Section | Requirement | Rules | Note |"
     yield "|---|---|---|---|"
     for one in REQUIREMENTS:
         rules = ", ".join(f"[{rule}](#{_anchor(RULES[rule])})" for rule in one.rules)
-        yield f"| {one.section} | {one.demand} | {rules} | {one.note} |"
+        yield f"| {one.section} | {one.text} | {rules} | {one.note} |"
     yield ""
 
 

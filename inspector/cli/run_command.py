@@ -70,16 +70,16 @@ class Run:
             self.allow(operation)
 
     def check_interface(self) -> None:
-        """Warn of a generation that is outdated, a draft or not declared, and of credentials that are not sent."""
+        """Warn of a version that is outdated, a draft or not declared, and of credentials that are not sent."""
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
-        generation, traits, url = choice.dialect.generation, choice.dialect.traits, choice.interface.url
+        version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
         if traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
-            warn(f"this agent speaks the older A2A {generation}; --a2a-version {generation} says that it is meant")
+            warn(f"this agent speaks the older A2A {version}; --a2a-version {version} says that it is meant")
         if traits.experimental:
-            warn(f"A2A {generation} is a draft, spoken because --a2a-version asks for it")
+            warn(f"A2A {version} is a draft, spoken because --a2a-version asks for it")
         declared = for_version(choice.interface.protocol_version)
-        if declared is not None and declared.generation not in (generation, traits.extends):
-            warn(f"the card declares {declared.generation} there; {generation} is spoken as was asked for")
+        if declared is not None and declared.version not in (version, traits.extends):
+            warn(f"the card declares {declared.version} there; {version} is spoken as was asked for")
         if credentials and not credentials.are_for(url):
             why = f"the credentials are not sent to {url}, which is not at the origin that you typed"
             warn(f"{why}; --trust {url} allows it")

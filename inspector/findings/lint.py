@@ -21,7 +21,7 @@ from inspector.findings.card.document import read_document
 from inspector.findings.card.facts import Facts, Served, is_old_member
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rule_set import Checked
-from inspector.protocol.dialects.detect import generation_of_card
+from inspector.protocol.dialects.detect import version_of_card
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.model import Json, Unreadable
@@ -38,7 +38,7 @@ _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 class Lint(NamedTuple):
     """The protocol version that a card was judged as, and the findings, the worst first."""
 
-    generation: str
+    version: str
     findings: tuple[Finding, ...]
 
     def count(self, severity: Severity) -> int:
@@ -46,19 +46,19 @@ class Lint(NamedTuple):
         return sum(one.severity is severity for one in self.findings)
 
 
-def lint(raw: bytes, served: Served = _NOWHERE, generation: str = "") -> Lint:
-    """Lint the bytes of a card; without a protocol version (`generation`), that of its shape is used."""
+def lint(raw: bytes, served: Served = _NOWHERE, version: str = "") -> Lint:
+    """Lint the bytes of a card; without a protocol version (`version`), that of its shape is used."""
     document = read_document(raw)
     if not isinstance(document.value, dict):
-        return Lint(generation, tuple(document.findings))
-    judged = generation or generation_of_card(document.value)
+        return Lint(version, tuple(document.findings))
+    judged = version or version_of_card(document.value)
     found = check(document.value, judged, served, len(raw))
     return Lint(judged, _sorted([*document.findings, *found]))
 
 
-def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, size: int = 0) -> tuple[Finding, ...]:
+def check(card: Mapping[str, Json], version: str, served: Served = _NOWHERE, size: int = 0) -> tuple[Finding, ...]:
     """Check a card by the rules of one protocol version; `size` is its number of bytes."""
-    facts = Facts(card, generation, served, size)
+    facts = Facts(card, version, served, size)
     found = [finding for rule in CARD_RULES for finding in rule.judge(facts)]
     if (older := facts.old_view) is not None:
         # What both views have was judged as 1.0; what readers of 0.3 alone look at is judged as they see it.
@@ -69,7 +69,7 @@ def check(card: Mapping[str, Json], generation: str, served: Served = _NOWHERE, 
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
     """Report why this inspector cannot read the card or call the agent, unless another finding explains it."""
-    card = entry_of(DIALECTS, facts.generation).decode_card(dict(facts.value))
+    card = entry_of(DIALECTS, facts.version).decode_card(dict(facts.value))
     if isinstance(card, Unreadable):
         if not any(one.severity is Severity.ERROR for one in found):
             yield Finding("CARD-002", Severity.ERROR, "", card.why)

@@ -16,10 +16,10 @@ _TASK: dict[str, Json] = {"kind": "task", "id": "t", "contextId": "c", "status":
 
 
 def _example(
-    headers: dict[str, str] | None = None, body: Json = None, *, generation: str = "1.0"
+    headers: dict[str, str] | None = None, body: Json = None, *, version: str = "1.0"
 ) -> dict[str, dict[str, Json]]:
     return {
-        "registration": {"task": "t", "generation": generation},
+        "registration": {"task": "t", "protocolVersion": version},
         "delivery": {"headers": dict(headers or _HEADERS), "body": {"statusUpdate": _STATUS} if body is None else body},
     }
 
@@ -78,11 +78,11 @@ RULES = (
     Rule(
         "PUSH-006",
         Severity.WARNING,
-        "A push notification is shaped like another generation",
+        "A push notification is shaped like another protocol version",
         "1.0 §4.3.3",
         "The body is a StreamResponse: one of task, message, statusUpdate and artifactUpdate.",
         "Send the shape of the interface that the webhook was registered at; a bare Task is that of 0.2 and 0.3.",
-        passing=_example(body=_TASK, generation="0.3"),
+        passing=_example(body=_TASK, version="0.3"),
         failing=_example(body=_TASK),
     ),
 )

@@ -32,7 +32,7 @@ _MOST_LISTED = 100
 class ErrorFacts(NamedTuple):
     """An error, the request that it answers, and the pointer to where the payload names the error."""
 
-    generation: str
+    version: str
     operation: Operation
     request: Request
     error: ProtocolError
@@ -42,7 +42,7 @@ class ErrorFacts(NamedTuple):
 class ResultFacts(NamedTuple):
     """A result and the request that it answers; findings point into the object that the result is."""
 
-    generation: str
+    version: str
     operation: Operation
     request: Request
     answer: Answer
@@ -51,29 +51,29 @@ class ResultFacts(NamedTuple):
 class ListedFacts(NamedTuple):
     """A task of a page of tasks, the task before it (None for the first), and the pointer to it."""
 
-    generation: str
+    version: str
     request: ListTasksRequest
     task: Task
     before: Task | None
     place: str
 
 
-def of_result(generation: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
+def of_result(version: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
     """Judge a result by its request; the findings point into the task or the list that it is."""
-    found = RESULTS.judge(ResultFacts(generation, operation, request, answer))
+    found = RESULTS.judge(ResultFacts(version, operation, request, answer))
     if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
         before = None
         for number, task in enumerate(answer.tasks):
-            found += LISTED.judge(ListedFacts(generation, request, task, before, f"/tasks/{number}"))
+            found += LISTED.judge(ListedFacts(version, request, task, before, f"/tasks/{number}"))
             before = task
     return tuple(found)
 
 
 def of_refusal(
-    generation: str, operation: Operation, request: Request, error: ProtocolError, place: str
+    version: str, operation: Operation, request: Request, error: ProtocolError, place: str
 ) -> tuple[Finding, ...]:
     """Judge an error by the request; `place` is the pointer to where the payload names the error."""
-    return tuple(ERRORS.judge(ErrorFacts(generation, operation, request, error, place)))
+    return tuple(ERRORS.judge(ErrorFacts(version, operation, request, error, place)))
 
 
 RULES: list[Rule] = []
@@ -113,7 +113,7 @@ _ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
     WARNING,
     "The error is about something that was not asked for",
     section="1.0 §3.3.2, §3.1.1; 0.3 §8.2",
-    demand="Each error is returned for a cause of its own.",
+    requirement="Each error is returned for a cause of its own.",
     remedy="Answer with the error that says what is wrong with this request; clients act on its code.",
     passing=_refusal("UnsupportedOperationError"),
     failing=_refusal("TaskNotCancelableError"),
@@ -147,7 +147,7 @@ def _unrelated(name: str, operation: Operation, request: Request) -> str:
     ERROR,
     "A call that waits came back before the task was at rest",
     section="1.0 §3.2.2",
-    demand="Blocking: the operation MUST wait until the task reaches a terminal or an interrupted state.",
+    requirement="Blocking: the operation MUST wait until the task reaches a terminal or an interrupted state.",
     remedy="Answer when the task is at rest, unless returnImmediately is true.",
     passing=answer(_DONE),
     failing=answer(task_example()),
@@ -166,7 +166,7 @@ def not_at_rest(facts: ResultFacts) -> Iterator[Violation]:
     ERROR,
     "More history than was asked for",
     section="1.0 §3.2.4",
-    demand="The server MUST NOT return more messages than the provided value.",
+    requirement="The server MUST NOT return more messages than the provided value.",
     remedy="Cut the history to its last messages; 0 asks for none.",
     passing=answer(_WITH_HISTORY, asked={"configuration": {"historyLength": 1}}),
     failing=answer(_WITH_HISTORY, asked={"configuration": {"historyLength": 0}}),
@@ -194,7 +194,7 @@ def _excess(wanted: int | None, task: Task, at: str = "") -> Iterator[Violation]
     ERROR,
     "A page with more tasks than were asked for",
     section="1.0 §3.1.4",
-    demand="pageSize: the maximum number of tasks to return, 50 where unspecified, 100 at most.",
+    requirement="pageSize: the maximum number of tasks to return, 50 where unspecified, 100 at most.",
     remedy="Cut the page and give a nextPageToken.",
     passing=_listed(_ONE, asked={"pageSize": 1}),
     failing=_listed(_OTHER, _ONE, asked={"pageSize": 1}),
@@ -211,7 +211,7 @@ def too_many_tasks(facts: ResultFacts) -> Iterator[Violation]:
     ERROR,
     "Artifacts in a list that were not asked for",
     section="1.0 §3.1.4",
-    demand="When includeArtifacts is false, the artifacts field MUST be omitted entirely from each Task.",
+    requirement="When includeArtifacts is false, the artifacts field MUST be omitted entirely from each Task.",
     remedy="Leave the member out.",
     passing=_listed({**_ONE, "artifacts": []}, asked={"includeArtifacts": True}),
     failing=_listed({**_ONE, "artifacts": []}),
@@ -226,7 +226,7 @@ def unwanted_artifacts(listed: ListedFacts) -> Iterator[Violation]:
     ERROR,
     "A listed task that the filter leaves out",
     section="1.0 §3.1.4",
-    demand="Filter tasks by context and by the current status state.",
+    requirement="Filter tasks by context and by the current status state.",
     remedy="Apply contextId and status to the tasks that are listed.",
     passing=_listed(_ONE, asked={"contextId": "c-1"}),
     failing=_listed(_ONE, asked={"contextId": "c-2"}),
@@ -244,7 +244,7 @@ def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
     ERROR,
     "A list that is not sorted",
     section="1.0 §3.1.4",
-    demand="Implementations MUST return tasks sorted by their status timestamp time in descending order.",
+    requirement="Implementations MUST return tasks sorted by their status timestamp time in descending order.",
     remedy="Sort the tasks, the newest status first.",
     passing=_listed(_OTHER, _ONE),
     failing=_listed(_ONE, _OTHER),
@@ -268,7 +268,7 @@ def too_much_history_in_a_list(listed: ListedFacts) -> Iterator[Violation]:
     ERROR,
     "Another push configuration than the one that was asked for",
     section="1.0 §3.1.7, §3.1.8, §3.1.9",
-    demand="The operation MUST return configuration details including webhook URL, or MUST fail if there is none.",
+    requirement="The operation MUST return configuration details including webhook URL, or MUST fail if there is none.",
     remedy="Answer with the configuration as it is kept, under the task that it was made for.",
     passing=answer(_CONFIG, "CreateTaskPushNotificationConfig", asked=_CONFIG),
     failing=answer({**_CONFIG, "taskId": "t-2"}, "CreateTaskPushNotificationConfig", asked=_CONFIG),

@@ -27,34 +27,34 @@ SINCE_0_2 = NEWEST_FIRST[:-1]
 class Rule:
     """A requirement that is checked.
 
-    `section` names where the specification states it, and `demand` paraphrases it, with its key word (MUST, SHOULD).
+    `section` names the section of the specification, `requirement` paraphrases it with its key word (MUST, SHOULD).
     The family of the rule defines the form of the examples `passing` and `failing`: for a card, a merge patch
-    (RFC 7386) on a valid card of the first of `generations`.
+    (RFC 7386) on a valid card of the first of `versions`.
     """
 
     id: str
     severity: Severity
     title: str
     section: str
-    demand: str
+    requirement: str
     remedy: str
-    generations: tuple[str, ...] = EVERY
+    versions: tuple[str, ...] = EVERY
     passing: Json = None
     failing: Json = None
 
-    versions: frozenset[str] = field(init=False, repr=False)
-    """Every version that the rule holds for: `generations`, and those that extend one of them."""
+    holds_for: frozenset[str] = field(init=False, repr=False)
+    """Every version that the rule holds for: `versions`, and those that extend one of them."""
 
     def __post_init__(self) -> None:
-        extending = (name for name, traits in VERSIONS.items() if traits.extends in self.generations)
-        object.__setattr__(self, "versions", frozenset((*self.generations, *extending)))
+        extending = (name for name, traits in VERSIONS.items() if traits.extends in self.versions)
+        object.__setattr__(self, "holds_for", frozenset((*self.versions, *extending)))
 
 
 class Judged(Protocol):
     """The facts that a check gets: something of one protocol version."""
 
     @property
-    def generation(self) -> str:
+    def version(self) -> str:
         """Return the protocol version that it is judged as."""
 
 
@@ -80,7 +80,7 @@ class Checked(Generic[FactsT]):
 
     def judge(self, facts: FactsT) -> Iterator[Finding]:
         """Return a finding for every place that breaks the rule, if the rule holds for the protocol version."""
-        if facts.generation in self.rule.versions:
+        if facts.version in self.rule.holds_for:
             for pointer, seen in self.check(facts):
                 yield Finding(self.rule.id, self.rule.severity, pointer, seen)
 
@@ -89,14 +89,14 @@ class RuleSet(Generic[FactsT]):
     """Rules that are checked together on one kind of facts, in the order in which their checks were declared.
 
     `declared` collects the rules of several sets in the order of their declaration, which is that of the documentation.
-    `generations` and `passing` are those of every rule that does not name its own.
+    `versions` and `passing` are those of every rule that does not name its own.
     """
 
     def __init__(
-        self, declared: list[Rule] | None = None, generations: Sequence[str] = NEWEST_FIRST, passing: Json = None
+        self, declared: list[Rule] | None = None, versions: Sequence[str] = NEWEST_FIRST, passing: Json = None
     ) -> None:
         self.rules: list[Checked[FactsT]] = []
-        self._generations, self._passing = tuple(generations), passing or {}
+        self._versions, self._passing = tuple(versions), passing or {}
         self._declared: list[Rule] = [] if declared is None else declared
         self._of_version: dict[str, list[Checked[FactsT]]] = {}
 
@@ -107,15 +107,15 @@ class RuleSet(Generic[FactsT]):
         title: str,
         *,
         section: str,
-        demand: str,
+        requirement: str,
         remedy: str,
         failing: Json,
         passing: Json = None,
-        generations: Sequence[str] = (),
+        versions: Sequence[str] = (),
     ) -> Callable[[Check[FactsT]], Check[FactsT]]:
         """Declare a rule and the function that checks it; without `passing` a valid example passes."""
-        versions, valid = tuple(generations) or self._generations, passing or self._passing
-        rule = Rule(name, severity, title, section, demand, remedy, versions, valid, failing)
+        held, valid = tuple(versions) or self._versions, passing or self._passing
+        rule = Rule(name, severity, title, section, requirement, remedy, held, valid, failing)
         self._declared.append(rule)
         return self._check(rule)
 
@@ -126,10 +126,10 @@ class RuleSet(Generic[FactsT]):
     def judge(self, facts: FactsT) -> list[Finding]:
         """Check every rule that holds for the protocol version; each one reports at most a hundred places."""
         found: list[Finding] = []
-        version = facts.generation
+        version = facts.version
         holding = self._of_version.get(version)
         if holding is None:
-            holding = self._of_version[version] = [one for one in self.rules if version in one.rule.versions]
+            holding = self._of_version[version] = [one for one in self.rules if version in one.rule.holds_for]
         for checked in holding:
             rule = checked.rule
             for pointer, seen in checked.check(facts):

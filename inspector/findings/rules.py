@@ -26,7 +26,7 @@ _NO_INTERFACE = Rule(
             {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
         ]
     },
-    generations=V1,
+    versions=V1,
 )
 
 EXCHANGE_RULES = (

@@ -16,7 +16,7 @@ class Requirement(NamedTuple):
     """A requirement, the rules that check it, and a note if they do not check all of it."""
 
     section: str
-    demand: str
+    text: str
     rules: tuple[str, ...]
     note: str
 
@@ -24,7 +24,7 @@ class Requirement(NamedTuple):
 def _read() -> tuple[Requirement, ...]:
     table = files("inspector.findings") / "spec_coverage.csv"
     _, *rows = csv.reader(table.read_text(encoding="utf-8").splitlines())
-    return tuple(Requirement(section, demand, tuple(rules.split()), note) for section, demand, rules, note in rows)
+    return tuple(Requirement(section, text, tuple(rules.split()), note) for section, text, rules, note in rows)
 
 
 REQUIREMENTS = _read()

@@ -11,7 +11,7 @@ from inspector.protocol.model import Items, Json, Wire
 
 
 class AgentInterface(Wire):
-    """One way to reach the agent: a url, a binding and the generation spoken there (1.0 section 4.4.6)."""
+    """One way to reach the agent: a url, a binding and the version spoken there (1.0 section 4.4.6)."""
 
     url: str = ""
     protocol_binding: str = ""

@@ -107,7 +107,7 @@ _A2A = (
         -32009,
         400,
         _PRECONDITION,
-        "the agent does not speak this generation",
+        "the agent does not speak this protocol version",
         (400, _UNIMPLEMENTED),
     ),
     ErrorKind(
@@ -143,7 +143,7 @@ class ProtocolError:
 
     `code` is JSON-RPC's, over another transport that of the error which the answer names, None where it names none;
     `status` is the HTTP status that goes with it, 0 where none does. `called` is the name of the error where the code
-    does not tell it: the word of a status, or what the generation calls the code.
+    does not tell it: the word of a status, or what the version calls the code.
     """
 
     code: int | None

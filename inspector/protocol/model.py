@@ -1,4 +1,4 @@
-"""The canonical objects: what every generation's wire is read into, shaped like A2A 1.0 (section 4).
+"""The canonical objects: what every version's wire is read into, shaped like A2A 1.0 (section 4).
 
 Reading is lenient about absence and strict about types: a member that the specification requires and the agent
 left out has a neutral default here (and a finding elsewhere), a member of the wrong type (`"5"` for 5, 1 for true)

@@ -8,7 +8,7 @@ from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, for_request, generation_of, travels_over
+from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, for_request, travels_over, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Option:
 
     @property
     def usable(self) -> bool:
-        """Say whether we speak both its generation and its binding."""
+        """Say whether we speak both its version and its binding."""
         return self.dialect is not None and self.binding is not None
 
 
@@ -41,19 +41,19 @@ def options(card: AgentCard) -> list[Option]:
     return [_judge(interface) for interface in card.supported_interfaces]
 
 
-def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = "") -> Choice | None:
+def select(card: AgentCard, transports: tuple[str, ...] = (), version: str = "") -> Choice | None:
     """Choose an interface, or None where the card offers none that we speak.
 
     `transports` are the user's bindings, best first, and win over the card's order; one that the card does not offer
-    is passed over. `generation` (`0.3`, `opvs`) leaves only interfaces that may speak it: those that declare it, those
+    is passed over. `version` (`0.3`, `opvs`) leaves only interfaces that may speak it: those that declare it, those
     that declare what it is an alias of, and those that declare none which we speak; where there is no such interface,
     it stands for what the others declare. Saying so is the user's way to talk to an agent whose card is wrong.
     """
     judged = options(card)
-    if generation:
-        pinned = [_pinned(option, generation) for option in judged]
+    if version:
+        pinned = [_pinned(option, version) for option in judged]
         # Where none may speak it by the card, the user knows better than the card.
-        insisted = [_pinned(option, generation, insist=True) for option in judged]
+        insisted = [_pinned(option, version, insist=True) for option in judged]
         judged = _drafts(pinned) or (pinned if any(option.usable for option in pinned) else insisted)
     usable = [option for option in judged if option.usable]
     for wanted in transports:
@@ -63,8 +63,8 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), generation: str = 
     if not usable:
         return None
     first = usable[0]
-    if generation:
-        return _choice(first, f"generation {generation} was asked for")
+    if version:
+        return _choice(first, f"protocol version {version} was asked for")
     if first.interface == card.supported_interfaces[0]:
         return _choice(first, "first on the card")
     return _choice(first, "first on the card that we speak")
@@ -81,13 +81,13 @@ def _drafts(judged: list[Option]) -> list[Option]:
     ]
 
 
-def _pinned(option: Option, generation: str, *, insist: bool = False) -> Option:
-    """Judge an interface again for a generation that the user asks for; `insist` passes over what it declares."""
-    wanted = for_request(generation, option.interface.protocol_binding)
-    declared = generation_of(option.interface.protocol_version)
-    if wanted is not None and (insist or declared in ("", wanted.generation, wanted.traits.extends)):
+def _pinned(option: Option, version: str, *, insist: bool = False) -> Option:
+    """Judge an interface again for a version that the user asks for; `insist` passes over what it declares."""
+    wanted = for_request(version, option.interface.protocol_binding)
+    declared = version_of(option.interface.protocol_version)
+    if wanted is not None and (insist or declared in ("", wanted.version, wanted.traits.extends)):
         return replace(option, dialect=wanted)
-    return replace(option, dialect=None, reason=f"generation {generation} was asked for")
+    return replace(option, dialect=None, reason=f"protocol version {version} was asked for")
 
 
 def _choice(option: Option, reason: str) -> Choice:
@@ -104,15 +104,15 @@ def _judge(interface: AgentInterface) -> Option:
     version = interface.protocol_version
     dialect = for_interface(version, name)
     if dialect is not None:
-        return Option(interface, dialect, binding, f"{dialect.generation} over {binding.name}")
-    if generation_of(version):
-        return Option(interface, None, binding, f"generation {version!r} does not travel over {binding.name}")
-    said = f"generation {version!r}" if version else "an interface without a protocolVersion"
+        return Option(interface, dialect, binding, f"{dialect.version} over {binding.name}")
+    if version_of(version):
+        return Option(interface, None, binding, f"protocol version {version!r} does not travel over {binding.name}")
+    said = f"protocol version {version!r}" if version else "an interface without a protocolVersion"
     return Option(interface, None, binding, f"we speak {' and '.join(DIALECTS)}, not {said}")
 
 
 def alternatives(card: AgentCard) -> list[Choice]:
-    """List the interfaces that can be talked to as declared, then each in the generations that it might speak else."""
+    """List the interfaces that can be talked to as declared, then each in the versions that it might speak else."""
     declared = [_choice(option, "declared") for option in options(card) if option.usable]
     others = [
         Choice(option.interface, dialect, option.binding, "not declared")

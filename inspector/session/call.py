@@ -27,8 +27,8 @@ from inspector.wire.client.upload import Upload
 from inspector.wire.discovery import REDIRECTS
 
 _HINTS = {
-    "VersionNotSupportedError": "Connect again with another generation: --a2a-version 0.3 or 1.0.",
-    "MethodNotFoundError": "The agent may speak another generation than its card says: try --a2a-version.",
+    "VersionNotSupportedError": "Connect again with another protocol version: --a2a-version 0.3 or 1.0.",
+    "MethodNotFoundError": "The agent may speak another protocol version than its card says: try --a2a-version.",
     "TaskNotFoundError": "Agents forget tasks when they restart; check the id.",
     "TaskNotCancelableError": "The task has ended; its state tells how.",
     "PushNotificationNotSupportedError": "Send without push; the card should say pushNotifications: false.",

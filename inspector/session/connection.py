@@ -273,4 +273,4 @@ def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentC
 
 def not_offered(operation: Operation, choice: Choice) -> str:
     """Return the sentence for an operation that the protocol version does not have on an interface."""
-    return f"{choice.dialect.generation} over {choice.binding.name} has no {operation.value}"
+    return f"{choice.dialect.version} over {choice.binding.name} has no {operation.value}"

@@ -75,7 +75,7 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
-        known = {"dialect": call.dialect.generation, "binding": call.binding.name, "id": call.request_id}
+        known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
         about = {"task": call.task_id, "context": call.context_id, "label": call.label}
         return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)

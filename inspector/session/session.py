@@ -171,7 +171,7 @@ class Session:
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
-        return select(card, self.settings.transports, self.settings.generation)
+        return select(card, self.settings.transports, self.settings.version)
 
     def _address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
@@ -182,7 +182,7 @@ class Session:
         if choice is None:
             self.note(f"connected to {connection.card.name}: no interface that we speak")
             return
-        interface = f"{choice.dialect.generation} over {choice.binding.name} at {choice.interface.url}"
+        interface = f"{choice.dialect.version} over {choice.binding.name} at {choice.interface.url}"
         self.note(f"connected to {connection.card.name}: {interface}, {choice.reason}")
         place = self._address(choice)
         if self.credentials and not self.credentials.are_for(place):
@@ -199,7 +199,7 @@ class Session:
         `keep_warnings` records the warnings with the request. Raises `FaultError`, for an invalid draft `DraftError`.
         """
         choice = choice or self.choice
-        webhook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.generation) if self.push.on else None
+        webhook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.version) if self.push.on else None
         config = webhook.config if webhook else None
         composed = compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
         composed.check()

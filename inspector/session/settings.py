@@ -37,7 +37,7 @@ class Settings:
     api_key: str = field(default="", repr=False)
     trusted: tuple[str, ...] = ()
     transports: tuple[str, ...] = ()
-    generation: str = ""
+    version: str = ""
     insecure: bool = False
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
@@ -75,7 +75,7 @@ def settings_from(options: Options) -> Settings:
         api_key=options.api_key,
         trusted=options.trust,
         transports=options.transports,
-        generation=options.a2a_version,
+        version=options.a2a_version,
         insecure=options.insecure,
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,

@@ -87,7 +87,7 @@ class Sessions:
             begin, self._begin_tour = self._begin_tour, False
             await workbench.offer_tour(begin=begin)
         else:
-            dialect = connection.choice.dialect.generation if connection.choice else ""
+            dialect = connection.choice.dialect.version if connection.choice else ""
             agent = recent_agents.RecentAgent(connection.reference, connection.card.name, dialect, time.time())
             problem = recent_agents.remember(agent, workbench.session.journal.redactor)
             if problem:

@@ -36,7 +36,7 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
             return [session.delete_push(task_id, config.id or task_id) for config in await _configs(session, task_id)]
         case Operation.SET_PUSH:
             await session.push.listen()
-            hook = session.push.register(task_id, generation=session.choice.dialect.generation)
+            hook = session.push.register(task_id, version=session.choice.dialect.version)
             return [session.set_push(hook.config.model_copy(update={"task_id": task_id}))]
         case _:
             raise ValueError(f"{operation} is not asked for by a key")

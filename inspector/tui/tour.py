@@ -17,7 +17,7 @@ class Send:
     stream: bool = True
     answer: bool = False
     push: bool = False
-    generation: str = "1.0"
+    version: str = "1.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _broken(record: Record) -> bool:
 STOPS: dict[str, tuple[Step, ...]] = {
     "Card": (
         Step(
-            "An agent introduces itself by a card: where it is reached, in which generations, and what it can do.",
+            "An agent card says at which URLs an agent is reached, in which protocol versions, and what it can do.",
             view="agent",
             does="read it as JSON",
             face="card",
@@ -124,19 +124,19 @@ STOPS: dict[str, tuple[Step, ...]] = {
             view="findings",
         ),
     ),
-    "Generations": (
+    "Protocol versions": (
         Step(
             "This agent speaks A2A 0.3 too, where methods, states and events have other names and shapes.",
             does='send "report 3" in 0.3',
-            send=Send("report 3", generation="0.3"),
+            send=Send("report 3", version="0.3"),
             seen=_a_record(Kind.REQUEST, operation="SendStreamingMessage"),
         ),
         Step(
-            "The same message in the words of 0.3; what is seen here reads the same in every generation.",
+            "The same message in the words of 0.3; what is seen here reads the same in every protocol version.",
             does="lay it beside 1.0",
         ),
         Step(
-            "x lays any record beside other generations, m goes back to 1.0, f2 begins again. That was the tour.",
+            "x lays any record beside other protocol versions, m goes back to 1.0, f2 begins again. That was the tour.",
             lens=True,
         ),
     ),

@@ -102,7 +102,7 @@ async def wrong_state(events: _Events) -> _Events:
         working = isinstance(event, TaskStatusUpdateEvent)
 
 
-@EVENTS.fault("unknown-state", "says a state that no generation knows", "STREAM-009")
+@EVENTS.fault("unknown-state", "says a state that no protocol version knows", "STREAM-009")
 @_each
 def unknown_state(event: Event) -> Event:
     if isinstance(event, TaskStatusUpdateEvent) and not _ends(event):

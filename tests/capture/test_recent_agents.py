@@ -48,7 +48,7 @@ def test_hostile_names_come_back_short_and_unchanged() -> None:
     assert remember(RecentAgent("http://h/", name, "9" * 1_000)) == ""
     [agent] = load().agents
     assert name.startswith(agent.name)
-    assert (len(agent.name), len(agent.generation)) == (200, 200)
+    assert (len(agent.name), len(agent.protocol_version)) == (200, 200)
 
 
 def test_the_file_is_for_its_owner_only_and_nothing_else_is_left_behind(home: Path) -> None:
@@ -68,9 +68,9 @@ def test_the_file_is_for_its_owner_only_and_nothing_else_is_left_behind(home: Pa
         b'{"agents": 7}',
         b'{"agents": [7]}',
         b'{"agents": [{"url": "u"}]}',
-        b'{"agents": [{"url": 1, "name": "", "generation": "", "last_seen": 0}]}',
-        b'{"agents": [{"url": "", "name": "", "generation": "", "last_seen": "x"}]}',
-        b'{"agents": [{"url": "", "name": "", "generation": "", "last_seen": 1' + b"0" * 400 + b"}]}",
+        b'{"agents": [{"url": 1, "name": "", "protocol_version": "", "last_seen": 0}]}',
+        b'{"agents": [{"url": "", "name": "", "protocol_version": "", "last_seen": "x"}]}',
+        b'{"agents": [{"url": "", "name": "", "protocol_version": "", "last_seen": 1' + b"0" * 400 + b"}]}",
         b"\xff\xfe",
         b"[" * 200_000,
         b" " * 3_000_000,

@@ -51,7 +51,7 @@ def agent(puppet: MakePuppet) -> Puppet:
 
 @pytest.fixture(scope="module")
 def every() -> Iterator[str]:
-    """The mock agent in every generation and over every transport."""
+    """The mock agent in every version and over every transport."""
     with serve_in_thread(pace=0, profile=Profile(("1.0", "0.3", "0.2", "0.1", "opvs"))) as url:
         yield url
 
@@ -281,15 +281,15 @@ SPOKEN = [
 ]
 
 
-def place(url: str, generation: str) -> str:
-    return url if generation == "1.0" else f"{url}/{'opvs' if generation == 'opvs' else f'v{generation}'}"
+def place(url: str, version: str) -> str:
+    return url if version == "1.0" else f"{url}/{'opvs' if version == 'opvs' else f'v{version}'}"
 
 
-@pytest.mark.parametrize(("generation", "binding"), SPOKEN)
+@pytest.mark.parametrize(("version", "binding"), SPOKEN)
 def test_a_preview_sent_as_a_request_is_the_same_request(
-    cli: RunCli, every: str, tmp_path: Path, generation: str, binding: str
+    cli: RunCli, every: str, tmp_path: Path, version: str, binding: str
 ):
-    at = ("send", "-a", place(every, generation), "--transport", binding, "--a2a-version", generation)
+    at = ("send", "-a", place(every, version), "--transport", binding, "--a2a-version", version)
     ran = cli(*at, "--text", "echo it's <\u2028> &", "--message-id", "m", "--preview", "http")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("GRPC http" if binding == "GRPC" else "POST http")

@@ -100,7 +100,7 @@ def test_the_proposed_command_talks_to_the_agent_whose_card_is_wrong(cli: RunCli
     assert why == "Proposal: declared 1.0, yet it answered as 0.3 over JSONRPC does"
     assert command == f"send --text hello -a {agent.url} --a2a-version 0.3 --transport JSONRPC"
     [proposal] = cli("doctor", agent.url, "-o", "json").json["proposals"]
-    assert proposal["generation"] == "0.3"
+    assert proposal["protocolVersion"] == "0.3"
     assert proposal["command"] == f"a2a-inspect {command}"
     talk = cli(*command.split())
     assert "hello back" in talk.out

@@ -23,9 +23,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 def card(tmp_path: Path) -> Callable[..., str]:
     """Return a writer of card files, sound but for a merge patch."""
 
-    def write(generation: str = "1.0", **patch: object) -> str:
+    def write(shape: str = "1.0", **patch: object) -> str:
         path = tmp_path / "card.json"
-        path.write_text(json.dumps(patched(VALID_CARDS[generation], patch)))
+        path.write_text(json.dumps(patched(VALID_CARDS[shape], patch)))
         return str(path)
 
     return write
@@ -109,10 +109,10 @@ def test_a_file_that_is_not_there_is_a_sentence(cli: RunCli, tmp_path: Path):
     assert cli("lint", str(tmp_path)).code == 3
 
 
-def test_a_card_is_linted_as_the_generation_that_is_named(cli: RunCli, card: Callable[..., str]):
-    found = cli("lint", card("0.1"), "--generation", "0.3", "-o", "json").json
+def test_a_card_is_linted_as_the_version_that_is_named(cli: RunCli, card: Callable[..., str]):
+    found = cli("lint", card("0.1"), "--protocol-version", "0.3", "-o", "json").json
     assert "/protocolVersion" in {one["pointer"] for one in found}
-    assert cli("lint", card(), "--generation", "7").code == 2
+    assert cli("lint", card(), "--protocol-version", "7").code == 2
 
 
 def test_the_card_of_an_agent_is_linted_with_how_it_is_served(cli: RunCli, puppet):  # type: ignore[no-untyped-def]

@@ -42,7 +42,16 @@ def test_the_default_agent_speaks_1_0_over_three_bindings():
 
 
 def test_the_options_make_another_agent():
-    options = ("--generations", "0.3,1.0", "--capabilities", "all", "--require-extension", "urn:x", "--spec", "1.0.0")
+    options = (
+        "--protocol-versions",
+        "0.3,1.0",
+        "--capabilities",
+        "all",
+        "--require-extension",
+        "urn:x",
+        "--spec",
+        "1.0.0",
+    )
     with running("mock", *options) as program:
         url = read(program).strip()
         card = card_of(url)
@@ -68,8 +77,8 @@ def test_a_card_file_is_served(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--generations", "0.9"), "'0.9' is no generation"),
-        (("--generations", ","), "at least one generation"),
+        (("--protocol-versions", "0.9"), "'0.9' is no protocol version"),
+        (("--protocol-versions", ","), "at least one protocol version"),
         (("--capabilities", "flying"), "'flying' is no capability"),
         (("--spec", "1.0.7"), "invalid choice"),
         (("--card", "/nowhere/card.json"), "cannot be read"),

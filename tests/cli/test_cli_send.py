@@ -257,7 +257,7 @@ def test_that_an_agent_is_older_is_said_where_it_was_not_asked_for(cli: RunCli, 
     assert "A2A 0.3" in ran.err
 
 
-def test_a_generation_that_the_card_does_not_offer_is_an_error(cli: RunCli, mock: str):
+def test_a_version_that_the_card_does_not_offer_is_an_error(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "hi", "--a2a-version", "7.0", "-o", "json")
     assert ran.code == 3
     assert "--a2a-version" in ran.error["hint"]

@@ -100,7 +100,7 @@ def test_no_tasks_are_no_failure(cli: RunCli, puppet: MakePuppet):
     assert (ran.code, ran.out) == (0, "Tasks: 0 of 0\n")
 
 
-def test_a_generation_without_lists_is_named_and_nothing_is_sent(cli: RunCli, mock: str):
+def test_a_version_without_lists_is_named_and_nothing_is_sent(cli: RunCli, mock: str):
     ran = cli("task", "list", "-a", mock, "--a2a-version", "0.3", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
     assert "0.3 over JSONRPC has no ListTasks" in ran.error["message"]

@@ -23,25 +23,25 @@ OF_CARDS = [one.rule for one in CARD_RULES if one.rule.id not in SERVING]
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.json"))
 
 
-def judged(card: dict[str, Any], generation: str) -> tuple[Finding, ...]:
+def judged(card: dict[str, Any], version: str) -> tuple[Finding, ...]:
     """Check a card that came from its agent's host in order."""
-    return check(card, generation, Served(URL, serving.VALID_HEADERS), len(dump(card)))
+    return check(card, version, Served(URL, serving.VALID_HEADERS), len(dump(card)))
 
 
 def rules_of(found: tuple[Finding, ...]) -> set[str]:
     return {one.rule for one in found}
 
 
-@pytest.mark.parametrize("generation", list(VALID_CARDS))
-def test_a_sound_card_of_every_generation_breaks_no_rule(generation: str):
-    assert judged(VALID_CARDS[generation], generation) == ()
-    assert lint(dump(VALID_CARDS[generation])) == (("1.0" if generation == "opvs" else generation), ())
+@pytest.mark.parametrize("version", list(VALID_CARDS))
+def test_a_sound_card_of_every_version_breaks_no_rule(version: str):
+    assert judged(VALID_CARDS[version], version) == ()
+    assert lint(dump(VALID_CARDS[version])) == (("1.0" if version == "opvs" else version), ())
 
 
 @pytest.mark.parametrize("rule", OF_CARDS, ids=lambda rule: rule.id)
 def test_the_failing_example_of_a_rule_breaks_it_where_its_finding_points(rule: Any):
-    card = patched(VALID_CARDS[rule.generations[0]], rule.failing)
-    found = [one for one in judged(card, rule.generations[0]) if one.rule == rule.id]
+    card = patched(VALID_CARDS[rule.versions[0]], rule.failing)
+    found = [one for one in judged(card, rule.versions[0]) if one.rule == rule.id]
     assert found
     for one in found:
         assert one.severity is rule.severity
@@ -52,15 +52,15 @@ def test_the_failing_example_of_a_rule_breaks_it_where_its_finding_points(rule: 
 
 @pytest.mark.parametrize("rule", OF_CARDS, ids=lambda rule: rule.id)
 def test_the_passing_example_of_a_rule_does_not_break_it(rule: Any):
-    card = patched(VALID_CARDS[rule.generations[0]], rule.passing)
-    assert rule.id not in rules_of(judged(card, rule.generations[0]))
+    card = patched(VALID_CARDS[rule.versions[0]], rule.passing)
+    assert rule.id not in rules_of(judged(card, rule.versions[0]))
 
 
 @pytest.mark.parametrize("rule", OF_CARDS, ids=lambda rule: rule.id)
 def test_the_failing_example_breaks_no_unrelated_rule_as_badly(rule: Any):
     """One defect is one error: what else is found of it is at the same place or milder."""
-    card = patched(VALID_CARDS[rule.generations[0]], rule.failing)
-    found = judged(card, rule.generations[0])
+    card = patched(VALID_CARDS[rule.versions[0]], rule.failing)
+    found = judged(card, rule.versions[0])
     places = [one.pointer for one in found if one.rule == rule.id]
     for one in found:
         near = any(one.pointer.startswith(place) or place.startswith(one.pointer) for place in places)
@@ -69,11 +69,11 @@ def test_the_failing_example_breaks_no_unrelated_rule_as_badly(rule: Any):
 
 @pytest.mark.parametrize("rule", [one.rule for one in serving.RULE_SET.rules], ids=lambda rule: rule.id)
 def test_how_a_card_is_served_is_judged_by_its_headers_and_place(rule: Any):
-    generation = rule.generations[0]
+    version = rule.versions[0]
 
     def served(patch: dict[str, Any]) -> set[str]:
         headers = patched(serving.VALID_HEADERS, {name: value for name, value in patch.items() if name != "$url"})
-        return rules_of(check(VALID_CARDS[generation], generation, Served(patch.get("$url", URL), headers)))
+        return rules_of(check(VALID_CARDS[version], version, Served(patch.get("$url", URL), headers)))
 
     assert served(rule.failing) == {rule.id}
     assert rule.id not in served(rule.passing)
@@ -104,8 +104,8 @@ def test_what_is_odd_in_json_is_named_where_it_stands():
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_the_sample_cards_of_the_specifications_break_nothing_but_what_they_contradict(sample: Path):
-    generation, found = lint(sample.read_bytes())
-    assert sample.stem.startswith(generation)
+    version, found = lint(sample.read_bytes())
+    assert sample.stem.startswith(version)
     assert {one.severity for one in found} <= {Severity.HINT}
 
 

@@ -70,35 +70,35 @@ FULL_0_1: dict[str, Any] = {
 SOUND = [("1.0", FULL_1_0), ("opvs", FULL_1_0), ("0.3", FULL_0_3), ("0.2", FULL_0_3), ("0.1", FULL_0_1)]
 
 
-def judged(value: Any, generation: str, binding: str = "JSONRPC") -> tuple[Finding, ...]:
-    return of_object(value, None, generation, binding, ("result",))
+def judged(value: Any, version: str, binding: str = "JSONRPC") -> tuple[Finding, ...]:
+    return of_object(value, None, version, binding, ("result",))
 
 
-@pytest.mark.parametrize(("generation", "event"), SOUND)
-def test_a_sound_event_of_every_generation_breaks_no_rule(generation: str, event: Any):
-    assert judged(event, generation) == ()
+@pytest.mark.parametrize(("version", "event"), SOUND)
+def test_a_sound_event_of_every_version_breaks_no_rule(version: str, event: Any):
+    assert judged(event, version) == ()
 
 
 @pytest.mark.parametrize("rule", [one.rule for one in OBJECT_RULES], ids=lambda rule: rule.id)
 def test_the_examples_of_a_rule_are_what_it_says(rule: Any):
-    generation = rule.generations[0]
-    found = [one for one in judged(rule.failing, generation) if one.rule == rule.id]
+    version = rule.versions[0]
+    found = [one for one in judged(rule.failing, version) if one.rule == rule.id]
     assert found
     for one in found:
         assert one.severity is rule.severity
         assert one.pointer.startswith("/result")
         holder = one.pointer.rpartition("/")[0]
         assert isinstance(at({"result": rule.failing}, holder), dict | list)
-    assert judged(rule.passing, generation) == ()
+    assert judged(rule.passing, version) == ()
 
 
 @pytest.mark.parametrize("rule", [one.rule for one in ERROR_RULES], ids=lambda rule: rule.id)
 def test_the_examples_of_a_rule_about_errors_are_what_it_says(rule: Any):
-    generation = rule.generations[0]
-    found = of_error(rule.failing, generation, "JSONRPC", ("error",))
+    version = rule.versions[0]
+    found = of_error(rule.failing, version, "JSONRPC", ("error",))
     assert rule.id in {one.rule for one in found}
     assert all(one.pointer.startswith("/error") for one in found)
-    assert of_error(rule.passing, generation, "JSONRPC", ("error",)) == ()
+    assert of_error(rule.passing, version, "JSONRPC", ("error",)) == ()
 
 
 @pytest.mark.parametrize("member", ["@type", "reason", "domain"])
@@ -149,48 +149,48 @@ def changed(event: Any, steps: tuple[Any, ...], value: Any = ...) -> Any:
     return copied
 
 
-@pytest.mark.parametrize(("generation", "event"), SOUND)
-def test_each_required_member_is_missed_where_it_belongs(generation: str, event: Any):
-    required = [steps for steps, due in places(event, shapes_of(generation, "JSONRPC").event) if due]
+@pytest.mark.parametrize(("version", "event"), SOUND)
+def test_each_required_member_is_missed_where_it_belongs(version: str, event: Any):
+    required = [steps for steps, due in places(event, shapes_of(version, "JSONRPC").event) if due]
     assert required
     for steps in required:
         where = "/result/" + "/".join(map(str, steps))
-        found = judged(changed(event, steps), generation)
+        found = judged(changed(event, steps), version)
         assert where in {one.pointer for one in found if one.severity is Severity.ERROR}, where
 
 
-@pytest.mark.parametrize(("generation", "event"), SOUND)
-def test_each_member_of_a_wrong_type_is_found_where_it_stands(generation: str, event: Any):
-    for steps, _ in places(event, shapes_of(generation, "JSONRPC").event):
+@pytest.mark.parametrize(("version", "event"), SOUND)
+def test_each_member_of_a_wrong_type_is_found_where_it_stands(version: str, event: Any):
+    for steps, _ in places(event, shapes_of(version, "JSONRPC").event):
         if steps[-1] == "data":
             continue  # any value is right in 1.0
         for wrong in (7.5, ["x"] if not isinstance(at(event, "/" + "/".join(map(str, steps))), list) else "x"):
             where = "/result/" + "/".join(map(str, steps))
-            found = judged(changed(event, steps, wrong), generation)
+            found = judged(changed(event, steps, wrong), version)
             assert where in {one.pointer for one in found if one.severity is Severity.ERROR}, (where, wrong)
 
 
-def test_a_generation_is_not_taken_for_another():
-    for generation, binding, event in (
+def test_a_version_is_not_taken_for_another():
+    for version, binding, event in (
         ("1.0", "JSONRPC", FULL_0_3),
         ("0.3", "JSONRPC", FULL_1_0),
         ("0.3", "HTTP+JSON", FULL_0_3),
         ("0.1", "JSONRPC", FULL_0_3),
     ):
-        assert Severity.ERROR in {one.severity for one in judged(event, generation, binding)}
+        assert Severity.ERROR in {one.severity for one in judged(event, version, binding)}
 
 
 @pytest.mark.parametrize("value", [None, 5, "x", [], {}, [[[]]], {"task": []}, {"kind": {}}, {"task": {"status": [1]}}])
-@pytest.mark.parametrize("generation", ["0.1", "0.2", "0.3", "1.0", "opvs"])
-def test_anything_can_be_judged(generation: str, value: Any):
+@pytest.mark.parametrize("version", ["0.1", "0.2", "0.3", "1.0", "opvs"])
+def test_anything_can_be_judged(version: str, value: Any):
     for binding in ("JSONRPC", "HTTP+JSON", "GRPC"):
         for operation in (None, *Operation):
-            assert isinstance(of_object(value, operation, generation, binding), tuple)
+            assert isinstance(of_object(value, operation, version, binding), tuple)
 
 
 STREAMS = [
-    (path, generation, binding)
-    for folder, generation in (("01", "0.1"), ("02", "0.2"), ("03", "0.3"), ("10", "1.0"))
+    (path, version, binding)
+    for folder, version in (("01", "0.1"), ("02", "0.2"), ("03", "0.3"), ("10", "1.0"))
     for transport, binding in (("jsonrpc", "JSONRPC"), ("rest", "HTTP+JSON"))
     for path in sorted((RECORDINGS / folder / transport).glob("*stream*.txt"))
 ]
@@ -200,12 +200,12 @@ def test_there_are_recorded_streams():
     assert len(STREAMS) > 10
 
 
-@pytest.mark.parametrize(("path", "generation", "binding"), STREAMS, ids=lambda one: getattr(one, "stem", str(one)))
-def test_the_events_of_real_agents_break_no_must(path: Path, generation: str, binding: str):
+@pytest.mark.parametrize(("path", "version", "binding"), STREAMS, ids=lambda one: getattr(one, "stem", str(one)))
+def test_the_events_of_real_agents_break_no_must(path: Path, version: str, binding: str):
     for block in re.findall(r"(?:^data: ?.*\r?\n)+", path.read_text(), re.MULTILINE):
         value = json.loads("\n".join(line[5:] for line in block.replace("\r", "").split("\n")))
         event = value.get("result") if binding == "JSONRPC" else value
         if event is None or "error" in value:
             continue
-        errors = [one for one in of_object(event, None, generation, binding) if one.severity is Severity.ERROR]
+        errors = [one for one in of_object(event, None, version, binding) if one.severity is Severity.ERROR]
         assert errors == []

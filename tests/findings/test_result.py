@@ -139,18 +139,18 @@ FITTING = [
 ]
 
 
-def refusal(name: str, operation: Operation, request: Any, generation: str = "1.0") -> list[tuple[str, str]]:
+def refusal(name: str, operation: Operation, request: Any, version: str = "1.0") -> list[tuple[str, str]]:
     error = ProtocolError(BY_NAME[name].code, "x", None)
-    found = of_refusal(generation, operation, request, error, "/error/code")
+    found = of_refusal(version, operation, request, error, "/error/code")
     return [(one.rule, one.pointer) for one in found]
 
 
-@pytest.mark.parametrize("generation", ["0.2", "0.3", "1.0", "opvs"])
+@pytest.mark.parametrize("version", ["0.2", "0.3", "1.0", "opvs"])
 @pytest.mark.parametrize(("name", "operation", "request_"), UNASKED)
 def test_an_error_that_the_request_cannot_have_earned_is_found(
-    name: str, operation: Operation, request_: Any, generation: str
+    name: str, operation: Operation, request_: Any, version: str
 ):
-    assert refusal(name, operation, request_, generation) == [("RESULT-008", "/error/code")]
+    assert refusal(name, operation, request_, version) == [("RESULT-008", "/error/code")]
 
 
 @pytest.mark.parametrize(("name", "operation", "request_"), FITTING)

@@ -46,7 +46,7 @@ def http(status: int, value: Any, **members: Any) -> tuple[Finding, ...]:
 def payload(binding: str, value: Any, answer: Any, **members: Any) -> Payload:
     usual = {
         "binding": binding,
-        "generation": "1.0",
+        "version": "1.0",
         "request_id": ID,
         "status": 200,
         "content_type": "application/json",
@@ -152,7 +152,7 @@ SOUND: dict[str, list[Check]] = {
         lambda: rpc(RESULT, **FRAMED),
         lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "x"}}),
         lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": 1, "message": "x"}}, operation=Operation.STREAM),
-        lambda: tuple(ENVELOPE.judge(payload("JSONRPC", RESULT | {"error": None}, None, generation="0.1"))),
+        lambda: tuple(ENVELOPE.judge(payload("JSONRPC", RESULT | {"error": None}, None, version="0.1"))),
         lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "x"}}, status=503),
     ],
     "HTTP": [
@@ -161,7 +161,7 @@ SOUND: dict[str, list[Check]] = {
         lambda: http(201, MESSAGE, content_type="application/a2a+json"),
         lambda: http(200, MESSAGE, **FRAMED),
         lambda: http(404, NOT_FOUND),
-        lambda: http(404, {"message": "TaskNotFoundError"}, generation="0.3"),
+        lambda: http(404, {"message": "TaskNotFoundError"}, version="0.3"),
         lambda: http(404, NOT_FOUND["error"] | {"type": "about:blank"}),
         lambda: http(400, refused(400, "INVALID_ARGUMENT", "BadRequest")),
         lambda: http(429, refused(429, "RESOURCE_EXHAUSTED", "RetryInfo")),
@@ -197,7 +197,7 @@ def test_every_rule_says_on_what_ground_it_stands_and_what_to_do(rule: Any):
     assert RULES[rule.id] is rule
     assert re.fullmatch(r"[A-Z]+-\d{3}", rule.id)
     assert "§" in rule.section or "Appendix" in rule.section or rule.section.startswith(("OpenAPI", "RFC"))
-    for sentence in (rule.demand, rule.remedy):
+    for sentence in (rule.requirement, rule.remedy):
         assert len(sentence.split()) > 2 or sentence in ("Say it.", "Take it away.", "Write type/subtype.")
         assert sentence.endswith((".", "?"))
     assert not rule.title.endswith(".")

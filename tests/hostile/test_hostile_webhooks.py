@@ -40,7 +40,7 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
 
 @pytest.fixture
 def hook(session: Session) -> WebhookRegistration:
-    return session.push.register("t", generation="1.0")
+    return session.push.register("t", version="1.0")
 
 
 def status(state: str = "WORKING", said: str = "", task: str = "t") -> bytes:

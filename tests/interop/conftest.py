@@ -40,9 +40,9 @@ class Agent:
         return environments.SDKS[self.name]
 
     @property
-    def generation(self) -> str:
-        """Return the generation that it speaks."""
-        return self.sdk.generation
+    def version(self) -> str:
+        """Return the version that it speaks."""
+        return self.sdk.version
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -89,7 +89,7 @@ def _process(name: str, home: Path) -> Iterator[Agent]:
 @pytest.fixture
 def caller(agent: Agent) -> Iterator[Caller]:
     with httpx.Client(trust_env=False, timeout=CALL_SECONDS) as client:
-        yield Caller(f"{agent.url}/", DIALECTS[agent.generation], client)
+        yield Caller(f"{agent.url}/", DIALECTS[agent.version], client)
 
 
 def _first_line(process: subprocess.Popen[bytes], log: Path) -> str:

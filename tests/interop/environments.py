@@ -1,4 +1,4 @@
-"""Make the environments of the interop agents under `.interop/`: one for each generation of the official SDK."""
+"""Make the environments of the interop agents under `.interop/`: one for each version of the official SDK."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ HOME = Path(__file__).resolve().parents[2] / ".interop"
 
 @dataclass(frozen=True)
 class Sdk:
-    """A version of the SDK: the generation that it speaks, over what, and what its environment holds.
+    """A version of the SDK: the version that it speaks, over what, and what its environment holds.
 
     `card` is where its agents serve their card; one that `waits` answers a send when the task is over, whatever the
     client wishes, pushes once at the end, and cancels tasks that have ended.
     """
 
+    release: str
     version: str
-    generation: str
     transports: tuple[str, ...]
     packages: tuple[str, ...]
     card: str = "/.well-known/agent-card.json"

@@ -36,15 +36,15 @@ LIMITS: Mapping[Key, str] = {
 
 _TEXT = """# Compatibility
 
-What the inspector does with agents that are made with the official Python SDK, one version for each generation. The
-table is written by `make interop`, which starts the agents and tries every operation over every interface that they
+What the inspector does with agents made with the official Python SDK, one release for each protocol version. The table
+is written by `make interop`, which starts the agents and tries every operation over every interface that they
 declare; its tests fail where an agent does something else than the table says, and write down what it does.
 
 {table}
 
-- `ok`: the inspector asked, the agent did it, and what it answered is what the generation's specification says.
+- `ok`: the inspector asked, the agent did it, and what it answered is what the protocol version's specification says.
 - `SDK: …`: this version of the SDK does not implement the operation, and answers with that.
-- `not in …`: the generation has no such operation over this transport; the inspector says so and sends nothing.
+- `not in …`: the protocol version has no such operation over this transport; the inspector says so and sends nothing.
 
 `pushes` are the deliveries to the inspector's own webhook, registered with a message, and tell the same as its stream.
 
@@ -69,8 +69,8 @@ def keys() -> list[Key]:
 
 
 def missing(name: str) -> str:
-    """Return the cell of an operation that a generation does not have."""
-    return f"not in {environments.SDKS[name].generation}"
+    """Return the cell of an operation that a version does not have."""
+    return f"not in {environments.SDKS[name].version}"
 
 
 def kept() -> dict[Key, str]:
@@ -80,7 +80,7 @@ def kept() -> dict[Key, str]:
     if not rows:
         return {}
     head, _, *body = rows
-    names = {sdk.version: name for name, sdk in environments.SDKS.items()}
+    names = {sdk.release: name for name, sdk in environments.SDKS.items()}
     return {
         (names.get(row[0], row[0]), row[1], column): cell
         for row in body
@@ -93,7 +93,7 @@ def drawn(cells: Mapping[Key, str]) -> str:
     rows = [["SDK", "transport", *TRIALS]]
     for name, sdk in environments.SDKS.items():
         rows += [
-            [sdk.version, transport, *(cells.get((name, transport, column), "?") for column in TRIALS)]
+            [sdk.release, transport, *(cells.get((name, transport, column), "?") for column in TRIALS)]
             for transport in sdk.transports
         ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -108,7 +108,7 @@ def _line(cells: Iterable[str]) -> str:
 def text(cells: Mapping[Key, str]) -> str:
     """Write the file as it is with these cells."""
     limits = "\n".join(
-        f"- {environments.SDKS[name].version} over {transport}, {column}: {why}."
+        f"- {environments.SDKS[name].release} over {transport}, {column}: {why}."
         for (name, transport, column), why in LIMITS.items()
     )
     return _TEXT.format(table=drawn(cells), limits=limits)

@@ -89,7 +89,7 @@ def test_card_get_shows_the_card_as_the_agent_serves_it(agent: Agent, program: P
     version = (
         card["protocolVersion"] if "protocolVersion" in card else card["supportedInterfaces"][0]["protocolVersion"]
     )
-    assert version.startswith(agent.generation)
+    assert version.startswith(agent.version)
     shown = program.run("card", "get")
     assert shown.returncode == 0, shown.stderr
     assert card["name"] in shown.stdout

@@ -47,7 +47,7 @@ async def test_every_interface_speaks_what_the_card_declares(agent: Agent, sessi
     assert report.proposals == []
     interfaces = [row for row in report.table if row.thing.startswith("interface")]
     transports = agent.sdk.transports
-    assert [row.observed for row in interfaces] == [f"{agent.generation} over {one}" for one in transports]
+    assert [row.observed for row in interfaces] == [f"{agent.version} over {one}" for one in transports]
     assert [row.agree for row in interfaces] == [True] * len(transports)
 
 
@@ -61,7 +61,7 @@ async def test_a_message_shows_that_streaming_and_push_are_as_declared(agent: Ag
 
 
 @pytest.mark.parametrize("agent", ["v0_2"], indirect=True)
-async def test_where_the_card_claims_1_0_an_older_generation_is_proposed_that_works(
+async def test_where_the_card_claims_1_0_an_older_version_is_proposed_that_works(
     agent: Agent, session: Session, tmp_path: Path
 ):
     await session.connect(agent.url)
@@ -75,7 +75,7 @@ async def test_where_the_card_claims_1_0_an_older_generation_is_proposed_that_wo
     assert [one.choice.binding.name for one in report.proposals] == ["JSONRPC", "GRPC"]
     for proposal in report.proposals:
         # A GetTask of 0.2 is one of 0.3, so either may be proposed: what counts is that one can talk as it says.
-        assert proposal.choice.dialect.generation in ("0.2", "0.3")
+        assert proposal.choice.dialect.version in ("0.2", "0.3")
         async with fresh(tmp_path / proposal.choice.binding.name) as talking:
             await talking.connect(str(wrong))
             talking.use(proposal.choice)

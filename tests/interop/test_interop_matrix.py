@@ -29,7 +29,7 @@ async def test_an_operation_does_what_the_table_says(
     try:
         await session.connect(agent.url)
         assert session.choice.binding.name == transport
-        assert session.choice.dialect.generation == agent.generation
+        assert session.choice.dialect.version == agent.version
         seen = await verdict(session, (agent.name, transport, column))
     finally:
         await session.close()
@@ -39,7 +39,7 @@ async def test_an_operation_does_what_the_table_says(
 
 
 async def verdict(session: Session, key: table.Key) -> str:
-    """Try one operation and return the words of its cell; fails where neither agent nor generation is the reason."""
+    """Try one operation and return the words of its cell; fails where neither agent nor version is the reason."""
     operation, trial = TRIALS[key[-1]]
     choice = session.choice
     if not choice.binding.offers(choice.dialect, operation):

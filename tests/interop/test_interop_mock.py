@@ -37,8 +37,8 @@ EXPECTED = {"v1": IN_1_0, "v0_3": SINCE_0_3, "v0_2": SEEN}
 
 @pytest.fixture(scope="module")
 def mock() -> Iterator[str]:
-    """The mock agent in every generation that has official clients."""
-    with serve_in_thread(profile=Profile(generations=("1.0", "0.3", "0.2"), capabilities=ALL)) as url:
+    """The mock agent in every version that has official clients."""
+    with serve_in_thread(profile=Profile(versions=("1.0", "0.3", "0.2"), capabilities=ALL)) as url:
         yield url
 
 

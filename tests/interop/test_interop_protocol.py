@@ -71,22 +71,22 @@ def folded(task_id: str, events: list[Event]) -> AssembledTask:
     return task
 
 
-def test_the_card_declares_the_generation_that_the_agent_speaks(agent: Agent, caller: Caller):
+def test_the_card_declares_the_version_that_the_agent_speaks(agent: Agent, caller: Caller):
     answer = caller.http.get(f"{agent.url}{agent.sdk.card}")
     card, dialect = registry.read_card(jsonvalue.parse(answer.content))
     assert isinstance(card, AgentCard)
-    assert dialect.generation == agent.generation
+    assert dialect.version == agent.version
     assert [interface.protocol_binding for interface in card.supported_interfaces] == list(agent.sdk.transports)
     assert card.supported_interfaces[0].url == caller.url
-    generations = {registry.generation_of(interface.protocol_version) for interface in card.supported_interfaces}
-    assert generations == {agent.generation}
+    versions = {registry.version_of(interface.protocol_version) for interface in card.supported_interfaces}
+    assert versions == {agent.version}
     assert card.capabilities.streaming
     assert card.capabilities.push_notifications
 
 
-def test_the_agent_spells_its_answers_as_its_generation_does(agent: Agent, caller: Caller):
+def test_the_agent_spells_its_answers_as_its_version_does(agent: Agent, caller: Caller):
     result = caller.raw(Operation.SEND, saying("echo hello"))["result"]
-    if agent.generation == "1.0":
+    if agent.version == "1.0":
         assert list(result) == ["message"]
         assert result["message"]["role"] == "ROLE_AGENT"
         assert result["message"]["parts"] == [{"text": "hello"}]

@@ -33,8 +33,8 @@ def deliveries(session: Session) -> list[Record]:
     return [record for record in session.journal.capture.select() if record.kind is Kind.DELIVERY]
 
 
-async def test_the_session_speaks_the_generation_that_the_agent_does(agent: Agent, session: Session):
-    assert session.choice.dialect.generation == agent.generation
+async def test_the_session_speaks_the_version_that_the_agent_does(agent: Agent, session: Session):
+    assert session.choice.dialect.version == agent.version
     assert session.choice.binding.name == "JSONRPC"
 
 

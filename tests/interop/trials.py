@@ -108,7 +108,7 @@ def same(kept: object, config: PushConfig) -> bool:
 
 
 def over_jsonrpc(session: Session) -> Choice:
-    """Return the interface of the same agent over which every SDK does all that its generation has."""
+    """Return the interface of the same agent over which every SDK does all that its version has."""
     return next(one for one in alternatives(session.connection.card) if one.binding.name == "JSONRPC")
 
 

@@ -1,4 +1,4 @@
-"""Reads the recordings beside it: what official SDKs of every generation said to each other, byte for byte.
+"""Reads the recordings beside it: what official SDKs of every version said to each other, byte for byte.
 
 A recording is text with the raw bytes of both directions in between, each piece behind a line that says where it
 went and how long it is. `exchanges` puts the pieces of each direction together again and pairs the HTTP messages.
@@ -66,7 +66,7 @@ class Exchange:
 
 
 def recordings(*kinds: str) -> list[Path]:
-    """List the recordings of some kinds (`jsonrpc`, `rest`, `grpc`, `webhook`, `probes`), of all generations."""
+    """List the recordings of some kinds (`jsonrpc`, `rest`, `grpc`, `webhook`, `probes`), of all versions."""
     return sorted(path for kind in kinds for path in ROOT.glob(f"*/{kind}/*.txt"))
 
 
@@ -75,8 +75,8 @@ def name_of(path: Path) -> str:
 
 
 def dialect_of(path: Path) -> Dialect:
-    generation, kind, *_ = path.relative_to(ROOT).parts
-    return (PROTO_DIALECTS if kind in ("rest", "grpc") else DIALECTS)[generation]
+    version, kind, *_ = path.relative_to(ROOT).parts
+    return (PROTO_DIALECTS if kind in ("rest", "grpc") else DIALECTS)[version]
 
 
 def exchanges(path: Path) -> list[Exchange]:

@@ -41,7 +41,7 @@ from inspector.protocol.model import (
 
 def name_of_dialect(dialect: Dialect) -> str:
     """Name a dialect in the id of a test."""
-    return dialect.generation if dialect.methods else f"{dialect.generation} proto"
+    return dialect.version if dialect.methods else f"{dialect.version} proto"
 
 
 words = st.text(max_size=8)

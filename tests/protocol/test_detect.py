@@ -1,4 +1,4 @@
-"""Which generation shaped a value is told by signs, and said where a value cannot be read."""
+"""Which version shaped a value is told by signs, and said where a value cannot be read."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_value_is_recognised_by_its_shape(value: Any, shape: str) -> None:
     assert looks_like(value) == shape
 
 
-def test_the_shape_of_another_generation_is_said_of_what_cannot_be_read() -> None:
+def test_the_shape_of_another_version_is_said_of_what_cannot_be_read() -> None:
     old = {"id": "t", "status": {"state": "working"}, "final": False}
     for dialect in (v1_0.DIALECT, v0_3.DIALECT):
         read = dialect.decode_event(old)
@@ -80,8 +80,8 @@ SHAPES = {"0.1": "0.1", "0.2": "0.3", "0.3": "0.3", "1.0": "1.0"}
 
 
 @pytest.mark.parametrize("path", recordings("jsonrpc"), ids=name_of)
-def test_every_recorded_event_has_the_shape_of_its_generation_or_none(path: Any) -> None:
-    due = SHAPES[dialect_of(path).generation]
+def test_every_recorded_event_has_the_shape_of_its_version_or_none(path: Any) -> None:
+    due = SHAPES[dialect_of(path).version]
     for exchange in exchanges(path):
         for frame in exchange.response.frames if exchange.response.is_stream else []:
             result = parse(frame).get("result")

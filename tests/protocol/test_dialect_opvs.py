@@ -38,7 +38,7 @@ def test_the_service_answers_under_that_name_in_a_recording() -> None:
 
 def test_it_is_chosen_where_a_card_says_1_0_and_the_user_says_opvs() -> None:
     interface = AgentInterface(url="u", protocol_binding="JSONRPC", protocol_version="1.0")
-    choice = select(AgentCard(supported_interfaces=[interface]), generation="opvs")
+    choice = select(AgentCard(supported_interfaces=[interface]), version="opvs")
     assert choice is not None
     assert choice.dialect is DIALECT
 

@@ -25,9 +25,9 @@ def results(path: Any) -> list[Any]:
     return [parse(frame).get("result") for frame in last.frames]
 
 
-@pytest.mark.parametrize("generation", ["02", "03", "10"])
-def test_quirk_09_a_stream_may_be_a_single_message(generation: str) -> None:
-    path = ROOT / generation / "jsonrpc" / "stream_echo_hi.txt"
+@pytest.mark.parametrize("version", ["02", "03", "10"])
+def test_quirk_09_a_stream_may_be_a_single_message(version: str) -> None:
+    path = ROOT / version / "jsonrpc" / "stream_echo_hi.txt"
     [event] = [dialect_of(path).decode_event(value) for value in results(path)]
     assert isinstance(event, Message)
 
@@ -73,16 +73,16 @@ def test_quirk_17_a_message_without_parts_is_a_message(dialect: Dialect) -> None
     assert read.parts == []
 
 
-@pytest.mark.parametrize("generation", ["02", "03"])
-def test_quirk_20_a_grpc_url_without_a_scheme_is_kept(generation: str) -> None:
-    card, _ = read_card(parse(exchanges(ROOT / generation / "jsonrpc" / "card.txt")[0].response.body))
+@pytest.mark.parametrize("version", ["02", "03"])
+def test_quirk_20_a_grpc_url_without_a_scheme_is_kept(version: str) -> None:
+    card, _ = read_card(parse(exchanges(ROOT / version / "jsonrpc" / "card.txt")[0].response.body))
     assert isinstance(card, AgentCard)
     [url] = [one.url for one in card.supported_interfaces if one.protocol_binding == "GRPC"]
     assert url.startswith("127.0.0.1:")
 
 
 @pytest.mark.parametrize("path", [one for one in recordings("webhook") if name_of(one).startswith("0")], ids=name_of)
-def test_quirk_21_old_generations_push_bare_tasks(path: Any) -> None:
+def test_quirk_21_old_versions_push_bare_tasks(path: Any) -> None:
     for post in deliveries(path):
         assert isinstance(dialect_of(path).decode_push(parse(post.body)), Task)
 
@@ -98,7 +98,7 @@ def test_quirk_21_a_bare_task_of_0_1_is_not_taken_for_one_of_0_3() -> None:
 def test_quirk_21_the_pushes_of_1_0_are_read_by_no_old_dialect(path: Any) -> None:
     for post in deliveries(path):
         value = parse(post.body)
-        read = {one.generation for one in ALL if not isinstance(one.decode_push(value), Unreadable)}
+        read = {one.version for one in ALL if not isinstance(one.decode_push(value), Unreadable)}
         assert read == {"1.0", "opvs"}
 
 

@@ -1,4 +1,4 @@
-"""What official SDKs really said is read, alike in all generations, and written back as it was."""
+"""What official SDKs really said is read, alike in all versions, and written back as it was."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ calls = pytest.mark.parametrize("path", recordings("jsonrpc", "probes"), ids=nam
 
 
 def outcomes(path: Path) -> list[Answer | Item]:
-    """Read every answer and every frame of a recording whose request is a call that the generation has."""
+    """Read every answer and every frame of a recording whose request is a call that the version has."""
     dialect, found = dialect_of(path), []
     for exchange in exchanges(path):
         call = jsonrpc.decode_call(parse(exchange.request.body))
@@ -91,7 +91,7 @@ def test_the_recordings_are_there() -> None:
     assert len(recordings("jsonrpc")) > 120
     assert len(recordings("probes")) > 170
     assert len(recordings("webhook")) == 15
-    assert {dialect_of(path).generation for path in recordings("jsonrpc")} == {"0.1", "0.2", "0.3", "1.0"}
+    assert {dialect_of(path).version for path in recordings("jsonrpc")} == {"0.1", "0.2", "0.3", "1.0"}
 
 
 @calls
@@ -141,13 +141,13 @@ def test_every_delivery_is_read_and_written_back_as_it_was(path: Path) -> None:
     assert posts
     for value in (parse(post.body) for post in posts):
         event = dialect.decode_push(value)
-        bare = dialect.generation in ("0.1", "0.2", "0.3")
+        bare = dialect.version in ("0.1", "0.2", "0.3")
         assert isinstance(event, Task if bare else Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent)
         assert dialect.encode_push(event) == value
 
 
 @pytest.mark.parametrize("path", recordings("jsonrpc"), ids=name_of)
-def test_every_card_is_read_as_its_own_generation_and_written_back_as_it_was(path: Path) -> None:
+def test_every_card_is_read_as_its_own_version_and_written_back_as_it_was(path: Path) -> None:
     gets = [one for one in exchanges(path) if one.request.start.startswith("GET ") and " 200 " in one.response.start]
     for exchange in gets:
         value = parse(exchange.response.body)
@@ -157,23 +157,23 @@ def test_every_card_is_read_as_its_own_generation_and_written_back_as_it_was(pat
         assert dialect.encode_card(card) == value
 
 
-def card_of(generation: str) -> AgentCard:
-    value = parse(exchanges(ROOT / generation / "jsonrpc" / "card.txt")[0].response.body)
+def card_of(version: str) -> AgentCard:
+    value = parse(exchanges(ROOT / version / "jsonrpc" / "card.txt")[0].response.body)
     card, dialect = read_card(value)
-    assert dialect is DIALECTS[generation]
+    assert dialect is DIALECTS[version]
     assert isinstance(card, AgentCard)
     return card
 
 
 @pytest.mark.parametrize(
-    ("generation", "shown"),
+    ("version", "shown"),
     [
         ("01", [("JSONRPC", "http://127.0.0.1:9151/", "0.1")]),
         ("02", [("JSONRPC", "http://127.0.0.1:9251/", "0.2.6"), ("GRPC", "127.0.0.1:9252", "0.2.6")]),
     ],
 )
-def test_an_old_card_maps_to_the_interfaces_of_its_generation(generation: str, shown: Any) -> None:
-    interfaces = card_of(generation).supported_interfaces
+def test_an_old_card_maps_to_the_interfaces_of_its_version(version: str, shown: Any) -> None:
+    interfaces = card_of(version).supported_interfaces
     assert [(one.protocol_binding, one.url, one.protocol_version) for one in interfaces] == shown
 
 
@@ -208,7 +208,7 @@ def test_a_0_3_card_maps_to_the_security_schemes_of_1_0() -> None:
     }
 
 
-def test_the_cards_of_both_generations_say_the_same_of_the_same_agent() -> None:
+def test_the_cards_of_both_versions_say_the_same_of_the_same_agent() -> None:
     old, new = card_of("03"), card_of("10")
     for name in ("description", "version", "documentation_url", "icon_url", "provider", "skills"):
         assert getattr(old, name) == getattr(new, name), name
@@ -219,7 +219,7 @@ def test_the_cards_of_both_generations_say_the_same_of_the_same_agent() -> None:
 
 
 def gist(value: Any) -> Any:
-    """Say what a thing says, without ids, times and members of one generation."""
+    """Say what a thing says, without ids, times and members of one version."""
     match value:
         case Part():
             media_type = value.media_type if value.content in ("raw", "url") else None  # data has one in 1.0 only
@@ -265,8 +265,8 @@ SAME_IN_BOTH = [
 
 
 @pytest.mark.parametrize("name", SAME_IN_BOTH)
-def test_the_same_conversation_reads_the_same_in_both_generations(name: str) -> None:
-    old, new = (outcomes(ROOT / generation / "jsonrpc" / f"{name}.txt") for generation in ("03", "10"))
+def test_the_same_conversation_reads_the_same_in_both_versions(name: str) -> None:
+    old, new = (outcomes(ROOT / version / "jsonrpc" / f"{name}.txt") for version in ("03", "10"))
     assert [gist(one) for one in old] == [gist(one) for one in new]
     assert old
 

@@ -72,9 +72,9 @@ def test_every_grpc_answer_is_read_and_written_back_as_it_was(path: Path) -> Non
 
 def test_the_recordings_hold_the_operations_of_every_service() -> None:
     said_by = [(dialect_of(path), message) for path in GRPC for message in proto_messages(path)]
-    seen = {(dialect.generation, message.operation(dialect)) for dialect, message in said_by}
-    assert {operation for generation, operation in seen if generation == "1.0"} == set(Operation)
-    assert {operation for generation, operation in seen if generation == "0.3"} == set(v0_3_proto.SERVICE.methods) - {
+    seen = {(dialect.version, message.operation(dialect)) for dialect, message in said_by}
+    assert {operation for version, operation in seen if version == "1.0"} == set(Operation)
+    assert {operation for version, operation in seen if version == "0.3"} == set(v0_3_proto.SERVICE.methods) - {
         Operation.LIST_PUSH,
         Operation.DELETE_PUSH,
     }
@@ -108,7 +108,7 @@ def outcome(path: Path) -> Any:
 
 @pytest.mark.parametrize("name", ["send_data", "send_fail", "send_url", "send_unicode", "send_task_hi", "send_reject"])
 def test_a_task_over_grpc_reads_the_same_in_0_3_and_1_0(name: str) -> None:
-    old, new = (outcome(ROOT / generation / "grpc" / f"{name}.txt") for generation in ("03", "10"))
+    old, new = (outcome(ROOT / version / "grpc" / f"{name}.txt") for version in ("03", "10"))
     assert isinstance(old, Task)
     assert old.status.state == new.status.state
     assert [said(message) for message in old.history or []] == [said(message) for message in new.history or []]

@@ -1,4 +1,4 @@
-"""Which dialect speaks a declared version, and which generation shaped a card."""
+"""Which dialect speaks a declared version, and which version shaped a card."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.protocol.selection import select
 
 
 @pytest.mark.parametrize(
-    ("version", "generation"),
+    ("declared", "version"),
     [
         ("1.0", "1.0"),
         ("1", "1.0"),
@@ -43,12 +43,12 @@ from inspector.protocol.selection import select
         (".", None),
     ],
 )
-def test_a_declared_version_has_a_dialect_or_none(version: str, generation: str | None) -> None:
-    dialect = for_version(version)
-    assert (dialect and dialect.generation) == generation
+def test_a_declared_version_has_a_dialect_or_none(declared: str, version: str | None) -> None:
+    dialect = for_version(declared)
+    assert (dialect and dialect.version) == version
 
 
-def test_the_newest_generation_comes_first() -> None:
+def test_the_newest_version_comes_first() -> None:
     assert list(DIALECTS) == ["1.0", "0.3", "0.2", "0.1", "opvs"]
 
 
@@ -58,7 +58,7 @@ def test_every_operation_has_parameters_and_a_method() -> None:
     assert {Operation.STREAM, Operation.SUBSCRIBE} == STREAMING
 
 
-def test_the_methods_are_spelled_as_each_generation_spells_them() -> None:
+def test_the_methods_are_spelled_as_each_version_spells_them() -> None:
     assert all(DIALECTS["1.0"].methods[operation] == operation.value for operation in Operation)
     assert DIALECTS["0.3"].methods == {
         Operation.SEND: "message/send",
@@ -74,7 +74,7 @@ def test_the_methods_are_spelled_as_each_generation_spells_them() -> None:
     }
 
 
-def test_the_headers_are_those_of_the_generation() -> None:
+def test_the_headers_are_those_of_the_version() -> None:
     assert DIALECTS["1.0"].headers == {"A2A-Version": "1.0"}
     assert DIALECTS["1.0"].extensions_header == "A2A-Extensions"
     assert DIALECTS["0.3"].headers == {}
@@ -97,7 +97,7 @@ HYBRID = {
 
 
 @pytest.mark.parametrize(
-    ("value", "generation"),
+    ("value", "version"),
     [
         ({"supportedInterfaces": [INTERFACE]}, "1.0"),
         (HYBRID, "1.0"),
@@ -122,18 +122,18 @@ HYBRID = {
         ({}, "1.0"),
     ],
 )
-def test_a_card_is_read_in_the_generation_that_shaped_it(value: Any, generation: str) -> None:
+def test_a_card_is_read_in_the_version_that_shaped_it(value: Any, version: str) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
-    assert dialect.generation == generation
+    assert dialect.version == version
 
 
-def test_a_card_without_a_version_is_of_the_generation_that_shaped_it() -> None:
+def test_a_card_without_a_version_is_of_the_version_that_shaped_it() -> None:
     card, _ = read_card({"url": "http://h", "iconUrl": "http://h/i.png"})
     assert isinstance(card, AgentCard)
     assert [one.protocol_version for one in card.supported_interfaces] == ["0.2"]
     assert select(card) is not None
-    assert (choice := select(card, generation="0.1")) is not None
+    assert (choice := select(card, version="0.1")) is not None
     assert choice.dialect is v0_1.DIALECT
 
 
@@ -161,7 +161,7 @@ def test_an_interface_has_the_dialect_of_its_version_over_its_binding(
     assert for_interface(version, binding) is dialect
 
 
-def test_every_route_and_every_grpc_method_is_of_an_operation_that_the_generation_has() -> None:
+def test_every_route_and_every_grpc_method_is_of_an_operation_that_the_version_has() -> None:
     for dialect in ALL:
         for route in dialect.routes.values():
             assert route.verb in ("GET", "POST", "DELETE")
@@ -175,10 +175,10 @@ def test_every_route_and_every_grpc_method_is_of_an_operation_that_the_generatio
 def test_what_is_no_object_is_no_card(value: Any) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, Unreadable)
-    assert dialect.generation == "1.0"
+    assert dialect.version == "1.0"
 
 
-def test_a_hybrid_card_offers_both_generations_and_keeps_its_old_members() -> None:
+def test_a_hybrid_card_offers_both_versions_and_keeps_its_old_members() -> None:
     card, _ = read_card(HYBRID)
     assert isinstance(card, AgentCard)
     assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3"]

@@ -222,7 +222,7 @@ class TestWhat03CarriesBeyondItsSpecification:
         written = V03.encode_request(Operation.SEND, request)
         assert written["configuration"]["pushNotificationConfig"] == {"taskId": "t", "url": "u"}
 
-    def test_an_interface_of_another_generation_keeps_its_version(self) -> None:
+    def test_an_interface_of_another_version_keeps_its_version(self) -> None:
         card = AgentCard(
             supported_interfaces=[
                 AgentInterface(url="a", protocol_binding="JSONRPC", protocol_version="0.3.0"),

@@ -241,7 +241,7 @@ def test_a_name_with_a_slash_is_escaped_in_the_pointer() -> None:
     assert v0_1.DIALECT.cannot_carry(card) == ("/securitySchemes/a~1b~0c",)
 
 
-def test_a_message_is_respelled_for_every_generation() -> None:
+def test_a_message_is_respelled_for_every_version() -> None:
     message = Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")])
     assert {name_of_dialect(dialect): dialect.spell(message) for dialect in ALL} == {
         "1.0": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},

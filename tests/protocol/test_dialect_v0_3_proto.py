@@ -192,8 +192,8 @@ def test_the_main_interface_of_a_proto_card_is_the_first() -> None:
 # ── section 4 of the protocol notes, by number ──
 
 
-def artifacts_of(generation: str, transport: str, name: str) -> list[Artifact]:
-    path = ROOT / generation / transport / f"{name}.txt"
+def artifacts_of(version: str, transport: str, name: str) -> list[Artifact]:
+    path = ROOT / version / transport / f"{name}.txt"
     if transport == "rest":
         value = parse(exchanges(path)[-1].response.body)
     else:
@@ -210,9 +210,9 @@ def test_quirk_13_statuses_over_rest_come_without_a_time() -> None:
     assert task.status.timestamp is None
 
 
-@pytest.mark.parametrize(("generation", "transport"), [("03", "rest"), ("03", "grpc"), ("02", "grpc")])
-def test_quirk_15_base64_of_base64_is_kept_as_it_came_and_found(generation: str, transport: str) -> None:
-    [part] = [part for one in artifacts_of(generation, transport, "send_file") for part in one.parts if part.raw]
+@pytest.mark.parametrize(("version", "transport"), [("03", "rest"), ("03", "grpc"), ("02", "grpc")])
+def test_quirk_15_base64_of_base64_is_kept_as_it_came_and_found(version: str, transport: str) -> None:
+    [part] = [part for one in artifacts_of(version, transport, "send_file") for part in one.parts if part.raw]
     assert part.raw is not None
     assert looks_double_encoded(part.raw)
     once = base64.b64decode(part.raw)

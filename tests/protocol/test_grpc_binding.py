@@ -80,9 +80,9 @@ def test_recorded_messages_read_as_the_official_sdk_reads_them(path: Path):
         assert protobuf.read(service.descriptors, kind, protobuf.write(service.descriptors, kind, value)) == value
 
 
-def test_there_are_recorded_messages_of_every_generation():
+def test_there_are_recorded_messages_of_every_version():
     counted = Counter(path.parts[-3] for path in RECORDED for _ in whole_messages(path))
-    assert all(counted[generation] >= 20 for generation in ("02", "03", "10")), counted
+    assert all(counted[version] >= 20 for version in ("02", "03", "10")), counted
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PROTOS.glob("*.proto")))
@@ -96,7 +96,7 @@ def test_the_descriptor_sets_are_what_the_proto_files_say(name: str, tmp_path: P
     assert [file.name for file in kept.file] == [file.name for file in fresh.file]
 
 
-@pytest.mark.parametrize("dialect", TRAVELLING, ids=lambda dialect: dialect.generation)
+@pytest.mark.parametrize("dialect", TRAVELLING, ids=lambda dialect: dialect.version)
 def test_every_method_of_a_service_has_its_types_and_its_kind_in_the_proto(dialect: Dialect):
     assert dialect.service is not None
     files = FileDescriptorSet.FromString((PROTOS / f"{dialect.service.descriptors}.binpb").read_bytes()).file
@@ -121,7 +121,7 @@ def test_our_types_stay_out_of_the_pool_that_a_program_shares():
 # ── the call ──
 
 
-def test_a_send_is_written_with_the_path_the_headers_and_the_message_of_its_generation():
+def test_a_send_is_written_with_the_path_the_headers_and_the_message_of_its_version():
     request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")]))
     call = grpc.encode("127.0.0.1:5000", v1(), Operation.SEND, request, "1")
     assert call == GrpcRequest(

@@ -259,7 +259,7 @@ def test_an_extended_card_without_a_method_comes_without_an_envelope() -> None:
     assert answer(404, {"detail": "Not Found"}) == Unreadable({"detail": "Not Found"}, "no card")
 
 
-def test_an_error_goes_by_the_name_that_its_generation_gives_the_code() -> None:
+def test_an_error_goes_by_the_name_that_its_version_gives_the_code() -> None:
     old = replace(V03, errors={-32001: "TaskNotFoundError"} | v0_1.ERROR_NAMES)
     for read in (
         lambda value: jsonrpc.decode_item(old, value),

@@ -129,7 +129,7 @@ def test_a_page_of_tasks_is_read_without_what_its_tasks_get_wrong():
     assert read_page.to_json() == {"tasks": [task()["task"]], "nextPageToken": ""}
 
 
-@pytest.mark.parametrize("dialect", ALL, ids=lambda one: f"{one.generation} {'/'.join(one.methods) and 'rpc'}")
+@pytest.mark.parametrize("dialect", ALL, ids=lambda one: f"{one.version} {'/'.join(one.methods) and 'rpc'}")
 def test_a_request_is_read_strictly(dialect: Dialect):
     sent = dialect.encode_request(Operation.SEND, SendRequest(message=MESSAGE))
     assert not isinstance(dialect.decode_request(Operation.SEND, sent), Unreadable)
@@ -143,15 +143,15 @@ def places(value: Any, *steps: str | int) -> Iterator[tuple[str | int, ...]]:
         yield from places(member, *steps, step)
 
 
-SPOKEN = [(generation, event) for generation in ("1.0", "0.3") for event in EVENTS]
+SPOKEN = [(version, event) for version in ("1.0", "0.3") for event in EVENTS]
 SPOKEN += [("0.1", event) for event in EVENTS[2:]]  # 0.1 streams neither tasks nor messages
 
 
 @pytest.mark.parametrize(
-    ("generation", "event"), SPOKEN, ids=lambda one: one if isinstance(one, str) else type(one).__name__
+    ("version", "event"), SPOKEN, ids=lambda one: one if isinstance(one, str) else type(one).__name__
 )
-def test_whatever_is_left_out_is_named_where_it_stands(generation: str, event: Event):
-    dialect = DIALECTS[generation]
+def test_whatever_is_left_out_is_named_where_it_stands(version: str, event: Event):
+    dialect = DIALECTS[version]
     sound = dialect.encode_event(event)
     assert not isinstance(read(sound, dialect), Unreadable)
     for steps in places(sound):
@@ -163,7 +163,7 @@ def test_whatever_is_left_out_is_named_where_it_stands(generation: str, event: E
         for step in steps[:-1]:
             holder = holder[step]
         holder[steps[-1]] = 5 if not isinstance(holder[steps[-1]], int) or isinstance(holder[steps[-1]], bool) else "5"
-        found = {one.pointer for one in of_object(value, None, generation, "JSONRPC")}
+        found = {one.pointer for one in of_object(value, None, version, "JSONRPC")}
         assert pointer(*steps) in found, steps
         assert isinstance(read(value, dialect), Event | Unreadable)
 

@@ -117,7 +117,7 @@ def test_an_error_is_found_by_its_reason_and_by_the_name_that_a_text_begins_with
     assert named_in("Task not found") is named_in("") is None
 
 
-def test_an_error_goes_by_what_its_generation_calls_it() -> None:
+def test_an_error_goes_by_what_its_version_calls_it() -> None:
     for code, name in v0_1.ERROR_NAMES.items():
         assert ProtocolError(code, "", called=name).name == name != ProtocolError(code, "").name
     assert ProtocolError(None, "", status=404, called="Not Found").name == "Not Found"

@@ -367,7 +367,7 @@ RESULTS: dict[Operation, type[Any] | tuple[type[Any], ...]] = {
 
 def calls(path: Path) -> list[tuple[Operation, Exchange]]:
     """List the exchanges of a recording that are calls of an operation."""
-    dialect = DIALECTS[dialect_of(path).generation]
+    dialect = DIALECTS[dialect_of(path).version]
     found = []
     for exchange in exchanges(path):
         verb, target, _ = exchange.request.start.split(" ", 2)
@@ -382,7 +382,7 @@ RECORDED = recordings("rest", "rest/probes")
 
 @pytest.mark.parametrize("path", RECORDED, ids=map(name_of, RECORDED))
 def test_what_the_sdks_answered_is_read(path: Path) -> None:
-    dialect = DIALECTS[dialect_of(path).generation]
+    dialect = DIALECTS[dialect_of(path).version]
     for operation, exchange in calls(path):
         status = int(exchange.response.start.split(" ")[1])
         if exchange.response.is_stream:
@@ -408,10 +408,10 @@ def test_what_the_sdks_answered_is_read(path: Path) -> None:
 
 
 def test_the_recordings_hold_every_operation_and_both_kinds_of_errors() -> None:
-    seen = {(dialect_of(path).generation, operation) for path in RECORDED for operation, _ in calls(path)}
-    assert {operation for generation, operation in seen if generation == "1.0"} == set(Operation)
+    seen = {(dialect_of(path).version, operation) for path in RECORDED for operation, _ in calls(path)}
+    assert {operation for version, operation in seen if version == "1.0"} == set(Operation)
     # The 0.3 SDK answers a deletion with 405 and a subscription by POST too.
-    assert {operation for generation, operation in seen if generation == "0.3"} >= set(Operation) - {
+    assert {operation for version, operation in seen if version == "0.3"} >= set(Operation) - {
         Operation.DELETE_PUSH,
         Operation.SUBSCRIBE,
     }
@@ -421,7 +421,7 @@ def test_the_recordings_hold_every_operation_and_both_kinds_of_errors() -> None:
 @pytest.mark.parametrize("path", recordings("rest"), ids=map(name_of, recordings("rest")))
 def test_what_the_official_clients_sent_is_what_we_send(path: Path) -> None:
     """The same verb and path, and the same members in the body where the dialect reads it back."""
-    dialect = DIALECTS[dialect_of(path).generation]
+    dialect = DIALECTS[dialect_of(path).version]
     for operation, exchange in calls(path):
         if operation not in (Operation.SEND, Operation.STREAM):
             continue

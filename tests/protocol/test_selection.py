@@ -24,7 +24,7 @@ def only(one: AgentInterface) -> Option:
 
 
 @pytest.mark.parametrize(
-    ("version", "generation"),
+    ("declared", "version"),
     [
         ("1.0", "1.0"),
         ("1.0.1", "1.0"),
@@ -35,12 +35,12 @@ def only(one: AgentInterface) -> Option:
         (" 0.3 ", "0.3"),
     ],
 )
-def test_a_version_is_read_for_the_wire_that_it_names(version: str, generation: str):
-    option = only(interface(version))
+def test_a_version_is_read_for_the_wire_that_it_names(declared: str, version: str):
+    option = only(interface(declared))
     assert option.usable
     assert option.dialect is not None
-    assert option.dialect.generation == generation
-    assert option.reason == f"{generation} over JSONRPC"
+    assert option.dialect.version == version
+    assert option.reason == f"{version} over JSONRPC"
 
 
 @pytest.mark.parametrize("version", ["", "2.0", "0.30", "one", "v1.0", "9" * 5000])
@@ -63,7 +63,7 @@ def test_a_binding_is_known_however_it_is_capitalised():
 def test_the_first_interface_of_the_card_wins():
     choice = select(card(interface("0.3", url="http://old/"), interface("1.0", url="http://new/")))
     assert choice is not None
-    assert (choice.interface.url, choice.dialect.generation, choice.reason) == (
+    assert (choice.interface.url, choice.dialect.version, choice.reason) == (
         "http://old/",
         "0.3",
         "first on the card",
@@ -89,48 +89,48 @@ def test_a_transport_that_the_card_does_not_offer_changes_nothing():
     assert choice.reason == "first on the card"
 
 
-def test_a_generation_that_was_asked_for_wins_over_the_card():
-    choice = select(card(interface("1.0"), interface("0.3", url="http://old/")), generation="0.3")
+def test_a_version_that_was_asked_for_wins_over_the_card():
+    choice = select(card(interface("1.0"), interface("0.3", url="http://old/")), version="0.3")
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://old/", "generation 0.3 was asked for")
+    assert (choice.interface.url, choice.reason) == ("http://old/", "protocol version 0.3 was asked for")
 
 
-def test_a_generation_stands_in_where_the_card_declares_none():
-    choice = select(card(interface("", url="http://bare/")), generation="1.0")
+def test_a_version_stands_in_where_the_card_declares_none():
+    choice = select(card(interface("", url="http://bare/")), version="1.0")
     assert choice is not None
-    assert (choice.interface.url, choice.dialect.generation) == ("http://bare/", "1.0")
+    assert (choice.interface.url, choice.dialect.version) == ("http://bare/", "1.0")
 
 
 @pytest.mark.parametrize(
-    ("interfaces", "generation"),
+    ("interfaces", "version"),
     [
         ((), ""),
         ((interface("2.0"),), ""),
         ((interface("1.0", UNKNOWN),), ""),
         ((interface("1.0"),), "7"),
     ],
-    ids=["none", "too new", "unknown binding", "unknown generation"],
+    ids=["none", "too new", "unknown binding", "unknown protocol version"],
 )
-def test_no_interface_is_chosen_where_none_can_be_used(interfaces: tuple[AgentInterface, ...], generation: str):
-    assert select(card(*interfaces), generation=generation) is None
+def test_no_interface_is_chosen_where_none_can_be_used(interfaces: tuple[AgentInterface, ...], version: str):
+    assert select(card(*interfaces), version=version) is None
 
 
 def test_the_alternatives_begin_with_what_is_declared_and_go_on_with_what_is_not():
     found = [
-        (one.dialect.generation, one.reason) for one in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
+        (one.dialect.version, one.reason) for one in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
     ]
     assert found[0] == ("1.0", "declared")
     assert ("0.3", "not declared") in found[1:]
     assert ("1.0", "declared") not in found[1:]
 
 
-def test_a_generation_that_no_interface_declares_stands_for_what_they_do_declare():
-    chosen = select(card(interface("1.0", "GRPC"), interface("1.0")), ("JSONRPC",), generation="0.3")
+def test_a_version_that_no_interface_declares_stands_for_what_they_do_declare():
+    chosen = select(card(interface("1.0", "GRPC"), interface("1.0")), ("JSONRPC",), version="0.3")
     assert chosen is not None
-    assert (chosen.interface.protocol_binding, chosen.dialect.generation) == ("JSONRPC", "0.3")
+    assert (chosen.interface.protocol_binding, chosen.dialect.version) == ("JSONRPC", "0.3")
 
 
-def test_a_generation_that_an_interface_declares_is_not_forced_on_another():
-    chosen = select(card(interface("1.0"), interface("0.3")), generation="0.3")
+def test_a_version_that_an_interface_declares_is_not_forced_on_another():
+    chosen = select(card(interface("1.0"), interface("0.3")), version="0.3")
     assert chosen is not None
     assert chosen.interface.protocol_version == "0.3"

@@ -1,4 +1,4 @@
-"""A mock agent on a free port, and clients of both generations."""
+"""A mock agent on a free port, and clients of both versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mock_peer import Peer, Webhook, peer_for
 
 from inspector.protocol.bindings.registry import BINDINGS
 
-SERVED = Profile(generations=("1.0", "0.3", "0.2", "0.1", "opvs", "1.1"))
+SERVED = Profile(versions=("1.0", "0.3", "0.2", "0.1", "opvs", "1.1"))
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-WAYS = [(generation, binding) for generation in ("1.0", "0.3") for binding in BINDINGS] + [
+WAYS = [(version, binding) for version in ("1.0", "0.3") for binding in BINDINGS] + [
     ("0.2", "JSONRPC"),
     ("0.2", "GRPC"),
 ]
@@ -49,7 +49,7 @@ WAYS = [(generation, binding) for generation in ("1.0", "0.3") for binding in BI
 
 @pytest.fixture(params=WAYS, ids=" ".join)
 def way(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Each generation over each of its bindings, where a client wants nothing that one of them has not."""
+    """Each version over each of its bindings, where a client wants nothing that one of them has not."""
     return request.param  # type: ignore[no-any-return]
 
 

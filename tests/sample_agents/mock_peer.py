@@ -1,4 +1,4 @@
-"""What the tests of the mock agent share: a client over real sockets in either generation, a webhook, and waiting."""
+"""What the tests of the mock agent share: a client over real sockets in either version, a webhook, and waiting."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def text_of(parts: list[Part]) -> str:
 
 @dataclass
 class Peer:
-    """A client of one generation over one binding, made of the product's own dialects and bindings."""
+    """A client of one version over one binding, made of the product's own dialects and bindings."""
 
     session: aiohttp.ClientSession
     agent: MockAgent
@@ -82,15 +82,15 @@ class Peer:
     binding: Binding = jsonrpc.BINDING
     headers: dict[str, str] = field(default_factory=dict)
     home: str | None = None
-    """The path of the generation, where it is not the usual one."""
+    """The path of the version, where it is not the usual one."""
 
     @property
     def url(self) -> str:
-        """Return where the agent serves the generation."""
+        """Return where the agent serves the version."""
         if self.binding.name == "GRPC":
             return self.agent.grpc_target
-        generation = self.dialect.generation
-        usual = {"1.0": "", "opvs": "/opvs"}.get(generation, f"/v{generation}")
+        version = self.dialect.version
+        usual = {"1.0": "", "opvs": "/opvs"}.get(version, f"/v{version}")
         return self.agent.url + (usual if self.home is None else self.home)
 
     async def call(self, operation: Operation, request: Request) -> Answer:
@@ -171,9 +171,9 @@ def _waiting(request: SendRequest) -> SendRequest:
     return request.model_copy(update={"configuration": configuration.model_copy(update={"return_immediately": False})})
 
 
-def peer_for(session: aiohttp.ClientSession, agent: MockAgent, generation: str, binding: str = "JSONRPC") -> Peer:
-    """Return a client of a generation over a binding."""
-    dialect = for_interface(generation, binding)
+def peer_for(session: aiohttp.ClientSession, agent: MockAgent, version: str, binding: str = "JSONRPC") -> Peer:
+    """Return a client of a version over a binding."""
+    dialect = for_interface(version, binding)
     assert dialect is not None
     return Peer(session, agent, dialect, BINDINGS[binding])
 

@@ -46,7 +46,7 @@ WAYS_IN: dict[str, dict[str, Any]] = {
 
 @asynccontextmanager
 async def served(**members: Any) -> AsyncIterator[MockAgent]:
-    agent = MockAgent(Profile(generations=("1.0", "0.3"), capabilities=ALL), pace=0, push_pause=0, **members)
+    agent = MockAgent(Profile(versions=("1.0", "0.3"), capabilities=ALL), pace=0, push_pause=0, **members)
     await agent.start()
     try:
         yield agent
@@ -289,10 +289,10 @@ async def test_a_signed_card_holds_by_the_published_key(session: aiohttp.ClientS
         async with session.get(f"{agent.url}/.well-known/jwks.json") as answer:
             published = await answer.json()
     assert not any("d" in key for key in published["keys"])
-    generation = "0.3" if "v0.3" in path else "1.0"
-    [verdict] = verify(card, read_keys(published), generation)
+    version = "0.3" if "v0.3" in path else "1.0"
+    [verdict] = verify(card, read_keys(published), version)
     assert (verdict.outcome, verdict.algorithm, verdict.uncovered) == (Outcome.VALID, algorithm.upper(), ())
-    [changed] = verify(card | {"name": "Somebody Else"}, read_keys(published), generation)
+    [changed] = verify(card | {"name": "Somebody Else"}, read_keys(published), version)
     assert changed.outcome is Outcome.WRONG
 
 

@@ -1,4 +1,4 @@
-"""Every behaviour, over real sockets, in every generation and over every binding."""
+"""Every behaviour, over real sockets, in every version and over every binding."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ async def test_the_card_is_a_pure_1_0_card_with_every_interface(
     assert told(value) == listed
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
-    assert (dialect.generation, card.name) == ("1.0", "Mock Agent")
+    assert (dialect.version, card.name) == ("1.0", "Mock Agent")
     assert (card.capabilities.streaming, card.capabilities.push_notifications) == (True, True)
     assert card.capabilities.extensions is not None
     assert [one.required for one in card.capabilities.extensions] == [False]
@@ -89,7 +89,7 @@ async def test_who_asks_for_0_3_gets_a_card_in_its_shape(
     assert value["preferredTransport"] == "JSONRPC"
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
-    assert dialect.generation == "0.3"
+    assert dialect.version == "0.3"
 
 
 @pytest.mark.parametrize("version", ["1.0", "99.0", "nonsense"])
@@ -144,14 +144,14 @@ async def test_head_of_the_card_has_no_body(agent: MockAgent, session: aiohttp.C
         assert int(response.headers["Content-Length"]) > 1000
 
 
-@pytest.mark.parametrize(("path", "generation"), [("v0.3", "0.3"), ("v0.2", "0.2"), ("v0.1", "0.1"), ("opvs", "1.0")])
+@pytest.mark.parametrize(("path", "version"), [("v0.3", "0.3"), ("v0.2", "0.2"), ("v0.1", "0.1"), ("opvs", "1.0")])
 @pytest.mark.parametrize("well_known", [PATH, "/.well-known/agent.json"])
-async def test_a_generation_has_its_own_card_below_its_path(
-    agent: MockAgent, session: aiohttp.ClientSession, path: str, generation: str, well_known: str
+async def test_a_version_has_its_own_card_below_its_path(
+    agent: MockAgent, session: aiohttp.ClientSession, path: str, version: str, well_known: str
 ) -> None:
     read, dialect = read_card(await card(session, f"{agent.url}/{path}{well_known}"))
     assert isinstance(read, AgentCard)
-    assert dialect.generation == generation
+    assert dialect.version == version
     assert read.supported_interfaces[0].url == f"{agent.url}/{path}"
     assert all(f"/{path}" in one.url or one.protocol_binding == "GRPC" for one in read.supported_interfaces)
 
@@ -163,7 +163,7 @@ async def started(profile: Profile) -> MockAgent:
 
 
 async def test_an_agent_of_1_0_alone_has_no_card_at_the_old_path(session: aiohttp.ClientSession) -> None:
-    agent = await started(Profile(generations=("1.0",)))
+    agent = await started(Profile(versions=("1.0",)))
     try:
         value = await card(session, agent.url + PATH)
         assert {version for _, _, version in told(value)} == {"1.0"}
@@ -173,10 +173,10 @@ async def test_an_agent_of_1_0_alone_has_no_card_at_the_old_path(session: aiohtt
         await agent.stop()
 
 
-async def test_an_older_main_generation_beside_1_0_has_a_card_in_both_shapes_and_each_by_itself(
+async def test_an_older_main_version_beside_1_0_has_a_card_in_both_shapes_and_each_by_itself(
     session: aiohttp.ClientSession,
 ) -> None:
-    agent = await started(Profile(generations=("0.3", "1.0"), capabilities=ALL))
+    agent = await started(Profile(versions=("0.3", "1.0"), capabilities=ALL))
     try:
         both = await card(session, agent.url + PATH)
         new = await card(session, agent.url + PATH, A2A_Version="1.0")
@@ -206,7 +206,7 @@ async def test_a_card_of_the_users_own_is_served_as_it_is(session: aiohttp.Clien
 async def test_the_extended_card_has_more_skills_where_it_is_declared(
     session: aiohttp.ClientSession, way: tuple[str, str]
 ) -> None:
-    agent = await started(Profile(generations=("1.0", "0.3"), capabilities=ALL))
+    agent = await started(Profile(versions=("1.0", "0.3"), capabilities=ALL))
     try:
         public = await card(session, agent.url + PATH)
         assert public["capabilities"]["extendedAgentCard"] is True
@@ -221,7 +221,7 @@ async def test_the_extended_card_has_more_skills_where_it_is_declared(
 
 async def test_the_extended_card_of_0_2_is_beside_its_path(session: aiohttp.ClientSession) -> None:
     for capabilities, status in ((ALL, 200), (frozenset[Any](), 404)):
-        agent = await started(Profile(generations=("0.2",), capabilities=capabilities))
+        agent = await started(Profile(versions=("0.2",), capabilities=capabilities))
         try:
             async with session.get(agent.url + "/agent/authenticatedExtendedCard") as response:
                 assert response.status == status

@@ -1,4 +1,4 @@
-"""Malformed and impossible requests: each gets the error of its generation, and never a traceback."""
+"""Malformed and impossible requests: each gets the error of its version, and never a traceback."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ async def test_a_0_3_method_under_another_version_is_refused_in_its_own_form(
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v0.3", "/v0.3/"])
-async def test_both_generations_are_served_at_every_path(
+async def test_both_versions_are_served_at_every_path(
     agent: MockAgent, session: aiohttp.ClientSession, path: str
 ) -> None:
     _, new = await post(session, agent.url + path, call("SendMessage", {"message": GOOD}), V1)
@@ -224,7 +224,7 @@ async def test_parameters_that_make_no_sense_are_refused(
     assert (answer["error"]["code"], reasons(answer)) == (-32602, ["INVALID_PARAMS"])
 
 
-async def test_an_agent_without_an_extended_card_says_so_in_each_generation(
+async def test_an_agent_without_an_extended_card_says_so_in_each_version(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     _, new = await post(session, agent.url, call("GetExtendedAgentCard", {}), V1)

@@ -35,10 +35,10 @@ NUMBERS = {"slow-start": 60, "giant-frame": 2, "trickle": 2000, "push-late": 0.0
 
 @asynccontextmanager
 async def inspected(
-    tmp_path: Path, *faults: str, generation: str = "1.0", transport: str = "JSONRPC", **members: Any
+    tmp_path: Path, *faults: str, version: str = "1.0", transport: str = "JSONRPC", **members: Any
 ) -> AsyncIterator[tuple[MockAgent, Session]]:
     """An agent that has faults, and a session with it."""
-    profile, spoilers = Profile(generations=(generation,)), tuple(named(one) for one in faults)
+    profile, spoilers = Profile(versions=(version,)), tuple(named(one) for one in faults)
     agent = MockAgent(profile, pace=0, push_pause=0, faults=spoilers, **members)
     await agent.start()
     session = Session(tmp_path / "faults.a2acap", Settings(limits=QUICK, transports=(transport,)))
@@ -85,8 +85,8 @@ async def test_an_agent_without_faults_breaks_no_rule(tmp_path: Path):
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.level is not Level.PUSH])
 async def test_the_inspector_sees_what_a_fault_breaks(tmp_path: Path, name: str):
-    generation = "0.3" if name == "no-final" else "1.0"
-    async with inspected(tmp_path, call_of(name), generation=generation) as (_, session):
+    version = "0.3" if name == "no-final" else "1.0"
+    async with inspected(tmp_path, call_of(name), version=version) as (_, session):
         turn = await say(session, WORDS.get(name, "report 3"), stream=name not in ("html", "content-type"))
         seen = found(session) | ({turn.fault.code} if turn.fault else set())
         due = FAULTS[name].finding

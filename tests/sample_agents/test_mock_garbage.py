@@ -1,4 +1,4 @@
-"""Requests that are wrong in one place, in every generation, over every binding: refused, never a failure inside."""
+"""Requests that are wrong in one place, in every version, over every binding: refused, never a failure inside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import aiohttp
 import grpc.aio
 import pytest
 from inspector.sample_agents.server import MockAgent
-from inspector.sample_agents.versions import GENERATIONS, Generation
+from inspector.sample_agents.versions import VERSIONS, Version
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import HttpRequest
@@ -72,23 +72,23 @@ def paths(value: Any) -> Iterator[tuple[Any, ...]]:
         yield from ((name, *rest) for rest in paths(member))
 
 
-def spoken(binding: str) -> list[Generation]:
-    every = (one for spellings in GENERATIONS.values() for one in spellings)
+def spoken(binding: str) -> list[Version]:
+    every = (one for spellings in VERSIONS.values() for one in spellings)
     return [one for one in every if travels_over(one.dialect, binding)]
 
 
-def home(generation: Generation) -> str:
-    return "" if generation.name == "1.0" else generation.path
+def home(version: Version) -> str:
+    return "" if version.name == "1.0" else version.path
 
 
-@pytest.mark.parametrize("generation", spoken("JSONRPC"), ids=lambda one: one.name)
-async def test_over_json_rpc(agent: MockAgent, session: aiohttp.ClientSession, generation: Generation) -> None:
+@pytest.mark.parametrize("version", spoken("JSONRPC"), ids=lambda one: one.name)
+async def test_over_json_rpc(agent: MockAgent, session: aiohttp.ClientSession, version: Version) -> None:
     codes = set()
-    for operation, method in generation.dialect.methods.items():
-        for params in spoiled(generation.dialect.encode_request(operation, REQUESTS[operation])):
+    for operation, method in version.dialect.methods.items():
+        for params in spoiled(version.dialect.encode_request(operation, REQUESTS[operation])):
             call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-            headers = dict(generation.dialect.headers)
-            async with session.post(agent.url + home(generation), json=call, headers=headers) as response:
+            headers = dict(version.dialect.headers)
+            async with session.post(agent.url + home(version), json=call, headers=headers) as response:
                 assert response.status == 200
                 if response.content_type == "application/json":
                     answer = await response.json()
@@ -98,11 +98,11 @@ async def test_over_json_rpc(agent: MockAgent, session: aiohttp.ClientSession, g
     assert len(codes - {None}) >= 2
 
 
-@pytest.mark.parametrize("generation", spoken("HTTP+JSON"), ids=lambda one: one.name)
-async def test_over_http_and_json(agent: MockAgent, session: aiohttp.ClientSession, generation: Generation) -> None:
+@pytest.mark.parametrize("version", spoken("HTTP+JSON"), ids=lambda one: one.name)
+async def test_over_http_and_json(agent: MockAgent, session: aiohttp.ClientSession, version: Version) -> None:
     statuses = set()
-    for operation in generation.dialect.routes:
-        good = rest.encode(agent.url + home(generation), generation.dialect, operation, REQUESTS[operation], "1")
+    for operation in version.dialect.routes:
+        good = rest.encode(agent.url + home(version), version.dialect, operation, REQUESTS[operation], "1")
         assert isinstance(good, HttpRequest)
         for body in spoiled(json.loads(good.body)) if good.body else (None,):
             raw = None if body is None else json.dumps(body).encode()
@@ -112,9 +112,9 @@ async def test_over_http_and_json(agent: MockAgent, session: aiohttp.ClientSessi
     assert {400, 404} <= statuses
 
 
-@pytest.mark.parametrize("generation", spoken("GRPC"), ids=lambda one: one.name)
-async def test_over_grpc(agent: MockAgent, generation: Generation) -> None:
-    service = generation.dialect.service
+@pytest.mark.parametrize("version", spoken("GRPC"), ids=lambda one: one.name)
+async def test_over_grpc(agent: MockAgent, version: Version) -> None:
+    service = version.dialect.service
     assert service is not None
     seen = set()
     async with grpc.aio.insecure_channel(agent.grpc_target) as channel:

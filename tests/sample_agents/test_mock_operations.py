@@ -1,4 +1,4 @@
-"""Every operation with its semantics, over real sockets, in every generation and over every binding."""
+"""Every operation with its semantics, over real sockets, in every version and over every binding."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_history_length_cuts_from_the_front(peer: Peer) -> None:
     assert len(whole) == 5
     assert (await peer.task(done.id, history_length=2)).history == whole[-2:]
     assert (await peer.task(done.id, history_length=99)).history == whole
-    if peer.binding.name != "GRPC" or peer.dialect.generation == "1.0":  # the protobuf of 0.3 cannot say 0
+    if peer.binding.name != "GRPC" or peer.dialect.version == "1.0":  # the protobuf of 0.3 cannot say 0
         assert (await peer.task(done.id, history_length=0)).history is None
     sent = await peer.send("push", configuration=SendConfiguration(history_length=1))
     assert [text_of(message.parts) for message in sent.history] == ["Writing the summary."]
@@ -238,7 +238,7 @@ async def test_a_list_leaves_artifacts_out_unless_asked(client: Peer) -> None:
     assert (await listing(client, history_length=0)).tasks[0].history is None
 
 
-async def test_what_was_made_over_one_generation_is_seen_over_the_other(
+async def test_what_was_made_over_one_version_is_seen_over_the_other(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")

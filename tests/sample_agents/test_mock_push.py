@@ -1,4 +1,4 @@
-"""Pushes: one POST an event, in order, with the token, in the form of the generation that asked for them."""
+"""Pushes: one POST an event, in order, with the token, in the form of the version that asked for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATES = ["submitted", *["working"] * 4, "artifact", "completed"]
 
 @pytest.fixture(params=["1.0", "0.3", "0.2", "opvs"])
 def way(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Each generation with webhooks; what is pushed says nothing of the binding over which it was asked for."""
+    """Each version with webhooks; what is pushed says nothing of the binding over which it was asked for."""
     return str(request.param), "JSONRPC"
 
 
@@ -36,7 +36,7 @@ def inline(config: PushConfig, **members: Any) -> SendConfiguration:
 
 
 def token_header(peer: Peer) -> str:
-    return f"X-{'OPVS' if peer.dialect.generation == 'opvs' else 'A2A'}-Notification-Token"
+    return f"X-{'OPVS' if peer.dialect.version == 'opvs' else 'A2A'}-Notification-Token"
 
 
 def decoded(peer: Peer, bodies: list[Any]) -> list[Any]:
@@ -53,7 +53,7 @@ async def test_every_event_is_pushed_in_order_with_its_token(
     task = await slow_peer.send("push", configuration=inline(config))
     await eventually(lambda: len(webhook.bodies) == len(STATES))
     events = decoded(slow_peer, webhook.bodies)
-    if slow_peer.dialect.generation in ("1.0", "opvs"):
+    if slow_peer.dialect.version in ("1.0", "opvs"):
         assert [state_of(event) for event in events] == STATES
         assert [next(iter(body)) for body in webhook.bodies][:2] == ["task", "statusUpdate"]
     else:
@@ -102,7 +102,7 @@ async def test_every_webhook_of_a_task_gets_every_event(peer: Peer, webhook: Web
         assert len(mine) == 4
 
 
-async def test_a_task_with_webhooks_of_both_generations_writes_to_each_in_its_form(
+async def test_a_task_with_webhooks_of_both_versions_writes_to_each_in_its_form(
     agent: MockAgent, session: aiohttp.ClientSession, webhook: Webhook
 ) -> None:
     new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")
@@ -176,7 +176,7 @@ async def test_a_firehose_is_pushed_whole_in_1_0_and_as_its_latest_state_in_0_3(
         lambda: webhook.bodies and state_of(peer.dialect.decode_push(webhook.bodies[-1])) == "completed"
     )
     assert final
-    if peer.dialect.generation in ("1.0", "opvs"):
+    if peer.dialect.version in ("1.0", "opvs"):
         assert len(webhook.bodies) == 1003
     else:
         events = decoded(peer, webhook.bodies)

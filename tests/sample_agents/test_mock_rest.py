@@ -250,7 +250,7 @@ async def test_0_3_has_a_code_and_a_message_for_an_error(agent: MockAgent, sessi
         assert (answered[1].keys(), answered[1]["code"]) == ({"code", "message"}, code)
 
 
-async def test_a_generation_without_http_and_json_has_no_such_paths(
+async def test_a_version_without_http_and_json_has_no_such_paths(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     async with session.get(agent.url + "/v0.1/v1/tasks/x") as response:

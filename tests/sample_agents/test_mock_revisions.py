@@ -26,7 +26,7 @@ from inspector.protocol.operations import Operation
 
 @pytest.fixture
 async def agent() -> AsyncIterator[MockAgent]:
-    agent = MockAgent(Profile(generations=("1.0", "1.1")), pace=0, push_pause=0)
+    agent = MockAgent(Profile(versions=("1.0", "1.1")), pace=0, push_pause=0)
     await agent.start()
     yield agent
     await agent.stop()

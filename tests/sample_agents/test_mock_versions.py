@@ -1,4 +1,4 @@
-"""The manners of each generation: whose ids, whose words for a direct answer, whose streams, whose versions."""
+"""The manners of each version: whose ids, whose words for a direct answer, whose streams, whose versions."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_a_stream_of_0_1_has_updates_alone_and_artifacts_by_their_place(
 
 @pytest.mark.parametrize("method", ["tasks/list", "tasks/pushNotificationConfig/list", "message/send"])
 async def test_0_1_has_not_what_came_later(session: aiohttp.ClientSession, method: str) -> None:
-    agent = MockAgent(Profile(generations=("0.1",)), pace=0)
+    agent = MockAgent(Profile(versions=("0.1",)), pace=0)
     await agent.start()
     try:
         call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}
@@ -114,7 +114,7 @@ async def test_a_send_of_0_3_in_protobuf_that_does_not_say_that_it_waits_does_no
         assert state_of(await peer.send("long 3600", configuration=now_please())) == "submitted"
 
 
-async def test_a_method_that_several_generations_have_is_that_of_the_path(
+async def test_a_method_that_several_versions_have_is_that_of_the_path(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     asked = await peer_for(session, agent, "0.3").send("ask")
@@ -128,16 +128,16 @@ async def test_a_method_that_several_generations_have_is_that_of_the_path(
     assert shapes["/v0.3"] == shapes["/v0.2"] == shapes["/"]
 
 
-@pytest.mark.parametrize("generation", ["0.3", "0.2", "opvs"])
-async def test_any_generation_can_be_the_main_one(session: aiohttp.ClientSession, generation: str) -> None:
-    agent = MockAgent(Profile(generations=(generation,)), pace=0)
+@pytest.mark.parametrize("version", ["0.3", "0.2", "opvs"])
+async def test_any_version_can_be_the_main_one(session: aiohttp.ClientSession, version: str) -> None:
+    agent = MockAgent(Profile(versions=(version,)), pace=0)
     await agent.start()
     try:
         async with session.get(agent.url + "/.well-known/agent-card.json") as response:
             card = await response.json()
-        where = card["supportedInterfaces"][0]["url"] if generation == "opvs" else card["url"]
+        where = card["supportedInterfaces"][0]["url"] if version == "opvs" else card["url"]
         assert where == f"{agent.url}/"
-        peer = peer_for(session, agent, generation)
+        peer = peer_for(session, agent, version)
         peer.home = ""
         done = await peer.send("report 2")
         assert isinstance(done, Task)

@@ -64,6 +64,6 @@ async def stranger() -> AsyncIterator[Agent]:
 
 
 @pytest.fixture(params=["1.0", "0.3"])
-def generation(request: pytest.FixtureRequest) -> str:
-    """Each generation that the mock agent serves."""
+def version(request: pytest.FixtureRequest) -> str:
+    """Each version that the mock agent serves."""
     return str(request.param)

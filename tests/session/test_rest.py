@@ -328,7 +328,7 @@ async def test_what_cannot_be_done_says_why_beforehand(agent: Agent, session: Se
     assert session.unavailable_reason(Operation.SEND) == "the card offers no interface that we can use"
 
 
-async def test_an_operation_that_a_generation_lacks_is_refused_before_anything_is_sent(
+async def test_an_operation_that_a_version_lacks_is_refused_before_anything_is_sent(
     agent: Agent, tmp_path: Path
 ) -> None:
     agent.declare("0.3.0")

@@ -43,11 +43,11 @@ def named(request: Any) -> tuple[str, str]:
             return "", ""
 
 
-def play(example: dict[str, Any], generation: str, journal: Journal) -> dict[str, list[str]]:
+def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, list[str]]:
     """Let an agent answer as an example says; return the rules that it broke, and where."""
     operation = Operation(example.get("operation", Operation.STREAM))
     binding = BINDINGS[example.get("binding", "JSONRPC")]
-    dialect = for_request(generation, binding.name)
+    dialect = for_request(version, binding.name)
     assert dialect is not None
     request = REQUESTS[operation].model_validate(example.get("asked", {}))
     call = CallContext(operation, dialect, binding, ID, *named(request), request=request)
@@ -109,17 +109,17 @@ def journal(tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("rule", EXCHANGE_RULES, ids=lambda rule: rule.id)
 def test_the_failing_example_breaks_the_rule_and_no_other(rule: Rule, journal: Journal):
-    found = play(rule.failing, rule.generations[0], journal)
+    found = play(rule.failing, rule.versions[0], journal)
     assert set(found) == {rule.id}
     assert len(found[rule.id]) == 1
 
 
 @pytest.mark.parametrize("rule", EXCHANGE_RULES, ids=lambda rule: rule.id)
 def test_the_passing_example_breaks_none(rule: Rule, journal: Journal):
-    assert play(rule.passing, rule.generations[0], journal) == {}
+    assert play(rule.passing, rule.versions[0], journal) == {}
 
 
-@pytest.mark.parametrize("rule", [rule for rule in EXCHANGE_RULES if set(rule.generations) <= {"1.0", "opvs"}])
+@pytest.mark.parametrize("rule", [rule for rule in EXCHANGE_RULES if set(rule.versions) <= {"1.0", "opvs"}])
 def test_a_rule_of_1_0_alone_asks_nothing_of_0_3(rule: Rule, journal: Journal):
     if rule.failing.get("binding", "JSONRPC") == "JSONRPC" and rule.failing.get("operation", "") not in ("ListTasks",):
         assert rule.id not in play(rule.failing, "0.3", journal)

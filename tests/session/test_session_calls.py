@@ -1,4 +1,4 @@
-"""Calls against a sound agent in both generations: the records, in order, and not one finding."""
+"""Calls against a sound agent in both versions: the records, in order, and not one finding."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ def payloads(session: Any) -> list[tuple[str, str, str]]:
 # Sending
 
 
-async def test_a_message_that_is_answered_with_a_message(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_a_message_that_is_answered_with_a_message(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "echo hello", stream=False)
     assert isinstance(turn.exchange.answer, Message)
     assert turn.exchange.answer.parts[0].text == "hello"
     assert (turn.fault, turn.exchange.task_id) == (None, "")
     assert payloads(session) == [("body", "message", "")]
     assert rules(session) == set()
-    assert session.choice.dialect.generation == generation
+    assert session.choice.dialect.version == version
 
 
 async def test_a_message_that_is_answered_with_a_message_in_a_stream(
-    mock: MockAgent, open_session: OpenSession, generation: str
+    mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(mock.url, generation=generation)
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "echo hello")
     assert (turn.fault, payloads(session), rules(session)) == (None, [("frame", "message", "")], set())
 
 
-async def test_a_message_that_waits_for_its_task(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_a_message_that_waits_for_its_task(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "report 5", stream=False)
     assert isinstance(turn.exchange.answer, Task)
     [tracked] = session.tasks.all()
@@ -73,9 +73,9 @@ async def test_a_message_that_waits_for_its_task(mock: MockAgent, open_session: 
 
 
 async def test_a_stream_is_recorded_from_the_request_to_the_end(
-    mock: MockAgent, open_session: OpenSession, generation: str
+    mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(mock.url, generation=generation)
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "report 3")
     found = [one for one in records(session) if one.exchange == turn.exchange.number]
     assert events(found) == [
@@ -100,9 +100,9 @@ async def test_a_stream_is_recorded_from_the_request_to_the_end(
 
 
 async def test_the_artifact_that_a_stream_tells_is_the_one_that_get_tells(
-    mock: MockAgent, open_session: OpenSession, generation: str
+    mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(mock.url, generation=generation)
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "report 40")
     tracked = session.tasks.get(turn.exchange.task_id)
     assert tracked is not None
@@ -114,8 +114,8 @@ async def test_the_artifact_that_a_stream_tells_is_the_one_that_get_tells(
     assert rules(session) == set()
 
 
-async def test_a_task_that_asks_goes_on_with_the_answer(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_a_task_that_asks_goes_on_with_the_answer(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     first = await say(session, "ask")
     tracked = session.tasks.get(first.exchange.task_id)
     assert tracked is not None
@@ -127,15 +127,15 @@ async def test_a_task_that_asks_goes_on_with_the_answer(mock: MockAgent, open_se
     assert (len(session.tasks), first.fault, second.fault, rules(session)) == (1, None, None, set())
 
 
-async def test_a_task_that_fails_has_no_finding(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_a_task_that_fails_has_no_finding(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "fail")
     assert session.tasks.get(turn.exchange.task_id).now.state == State.FAILED
     assert (turn.fault, rules(session)) == (None, set())
 
 
-async def test_an_artifact_of_several_parts_is_kept_whole(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_an_artifact_of_several_parts_is_kept_whole(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     turn = await say(session, "file")
     [made] = session.tasks.get(turn.exchange.task_id).now.artifacts.values()
     assert [part.media_type for part in made.parts] == ["image/png", "application/json", "text/plain"]
@@ -146,9 +146,9 @@ async def test_an_artifact_of_several_parts_is_kept_whole(mock: MockAgent, open_
 
 
 async def test_canceling_a_task_ends_its_stream_without_a_finding(
-    slow_mock: MockAgent, open_session: OpenSession, generation: str
+    slow_mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(slow_mock.url, generation=generation)
+    session = await open_session(slow_mock.url, version=version)
     streamed = session.send(text_draft("long 600"), stream=True)
     running = asyncio.create_task(streamed.finish())
     await eventually(lambda: session.tasks.all() and session.tasks.all()[0].now.state == State.WORKING)
@@ -163,9 +163,9 @@ async def test_canceling_a_task_ends_its_stream_without_a_finding(
 
 
 async def test_listening_again_to_a_task_whose_stream_was_left(
-    slow_mock: MockAgent, open_session: OpenSession, generation: str
+    slow_mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(slow_mock.url, generation=generation)
+    session = await open_session(slow_mock.url, version=version)
     turn = session.send(text_draft("report 100"), stream=True)
     async with aclosing(aiter(turn)) as seen:
         async for said in seen:
@@ -181,9 +181,9 @@ async def test_listening_again_to_a_task_whose_stream_was_left(
 
 
 async def test_two_streams_of_one_task_do_not_double_its_text(
-    slow_mock: MockAgent, open_session: OpenSession, generation: str
+    slow_mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(slow_mock.url, generation=generation)
+    session = await open_session(slow_mock.url, version=version)
     first = session.send(text_draft("report 100"), stream=True)
     running = asyncio.create_task(first.finish())
     await eventually(lambda: session.tasks.all() and session.tasks.all()[0].now.artifacts)
@@ -201,8 +201,8 @@ async def test_two_streams_of_one_task_do_not_double_its_text(
     assert rules(session) == set()
 
 
-async def test_two_streams_at_once_do_not_mix(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_two_streams_at_once_do_not_mix(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     one, other = (session.send(text_draft(f"report {chunks}"), stream=True) for chunks in (200, 300))
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(one.finish(), other.finish())
@@ -217,9 +217,9 @@ async def test_two_streams_at_once_do_not_mix(mock: MockAgent, open_session: Ope
 
 
 async def test_an_error_that_the_agent_answers_with_has_its_name(
-    mock: MockAgent, open_session: OpenSession, generation: str
+    mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(mock.url, generation=generation)
+    session = await open_session(mock.url, version=version)
     turn = await drive(session.get("no-such-task"))
     assert turn.fault is not None
     assert (turn.fault.code, turn.fault.error.code) == ("TaskNotFoundError", -32001)
@@ -228,8 +228,8 @@ async def test_an_error_that_the_agent_answers_with_has_its_name(
     assert rules(session) == set()
 
 
-async def test_an_error_instead_of_a_stream_is_no_finding(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_an_error_instead_of_a_stream_is_no_finding(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     done = await say(session, "fail")
     for turn in (session.subscribe(done.exchange.task_id), session.subscribe("no-such-task")):
         await drive(turn)

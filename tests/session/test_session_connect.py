@@ -58,7 +58,7 @@ async def test_a_card_at_the_first_place_is_one_try(agent: Agent, open_session: 
     connection = session.connection
     assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "found")]
     assert (connection.url, connection.card.name) == (f"{agent.url}{CARD_PATH}", "Scripted")
-    assert (connection.choice.dialect.generation, connection.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
+    assert (connection.choice.dialect.version, connection.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
     assert session.host == agent.url.removeprefix("http://")
     kinds = [(one.kind, one.operation, one.exchange) for one in records(session)]
     assert kinds[:4] == [(kind, "GetAgentCard", 1) for kind in (Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.END)]
@@ -229,14 +229,14 @@ async def test_a_redirect_without_location_is_no_card(agent: Agent, open_session
 async def test_a_card_of_0_3_leads_to_its_url(agent: Agent, open_session: OpenSession):
     agent.routes[CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
     session = await open_session(agent.url)
-    assert session.connection.found.dialect.generation == "0.3"
-    assert (session.choice.dialect.generation, session.choice.interface.url) == ("0.3", f"{agent.url}/rpc")
+    assert session.connection.found.dialect.version == "0.3"
+    assert (session.choice.dialect.version, session.choice.interface.url) == ("0.3", f"{agent.url}/rpc")
 
 
 async def test_a_card_of_both_shapes_is_read_as_1_0(agent: Agent, open_session: OpenSession):
     agent.serve_card(url=f"{agent.url}/rpc", protocolVersion="0.3.0", preferredTransport="JSONRPC")
     session = await open_session(agent.url)
-    assert (session.choice.dialect.generation, session.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
+    assert (session.choice.dialect.version, session.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
     assert rules(session) == set()
 
 

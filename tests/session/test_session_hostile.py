@@ -141,8 +141,8 @@ def begun(exchange: Recorder, status: int, content_type: str) -> Recorder:
     return exchange
 
 
-def call(journal: Journal, generation: str, binding: str, operation: Operation, tasks: TaskFold) -> Exchange:
-    made = CallContext(operation, DIALECTS[generation], BINDINGS[binding], "the-id", "t")
+def call(journal: Journal, version: str, binding: str, operation: Operation, tasks: TaskFold) -> Exchange:
+    made = CallContext(operation, DIALECTS[version], BINDINGS[binding], "the-id", "t")
     return Exchange(journal, operation.value, made, tasks)
 
 

@@ -45,7 +45,7 @@ OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
         answering(error={"code": -32009, "message": "no"}),
         Whose.AGENT,
         "VersionNotSupportedError",
-        "generation",
+        "protocol version",
     ),
 }
 

@@ -29,7 +29,7 @@ from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Ended, Ending, Frames, Head, Sent
 
 Way = tuple[str, str]
-"""A generation and a binding."""
+"""A version and a binding."""
 
 WAYS: Sequence[Way] = (("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"))
 SUBSCRIBED = "other stream"
@@ -92,7 +92,7 @@ def stream(way: Way, *, in_full: bool) -> Iterator[Stream]:
 
 
 def wrapped(way: Way, name: str, event: dict[str, Json]) -> Json:
-    """Spell an event as a generation does, in the envelope of the binding."""
+    """Spell an event as a version does, in the envelope of the binding."""
     kinds = {"artifactUpdate": "artifact-update", "statusUpdate": "status-update"}
     value: Json = {"kind": kinds[name], **event} if way[0] == "0.3" else {name: event}
     return {"jsonrpc": "2.0", "id": "the-id", "result": value} if way[1] == "JSONRPC" else value

@@ -25,7 +25,7 @@ def test_everything_that_is_asked_for_arrives():
         )
     )
     assert (settings.api_key, settings.trusted, settings.transports) == ("k", ("x.example",), ("JSONRPC",))
-    assert (settings.generation, settings.insecure, settings.limits.read_seconds) == ("0.3", True, 3.0)
+    assert (settings.version, settings.insecure, settings.limits.read_seconds) == ("0.3", True, 3.0)
     assert (settings.receiver_host, settings.receiver_port, settings.public_url) == (
         "0.0.0.0",
         8080,

@@ -114,7 +114,7 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
         listed.highlighted = index
         await driver.press("enter")
         await driver.until('"message/stream"')
-        assert screen._turn is not None and screen._turn.exchange.call.dialect.generation == "0.3"
+        assert screen._turn is not None and screen._turn.exchange.call.dialect.version == "0.3"
 
 
 async def test_it_is_copied_in_every_form(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):

@@ -25,7 +25,7 @@ async def three_deliveries(driver: Driver) -> None:
     await driver.go(4)
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
-    registration = driver.session.push.register("t", generation="1.0").registration
+    registration = driver.session.push.register("t", version="1.0").registration
     hook = {"url": registration.url, "token": registration.token}
     for said in ("first", "second", "third"):
         assert await deliver(hook, status(said)) == 204

@@ -1,4 +1,4 @@
-"""The tour of the demo: from the card to another generation by one key, and out of it at any stop."""
+"""The tour of the demo: from the card to another version by one key, and out of it at any stop."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ async def test_what_it_sends_does_not_depend_on_what_was_set_before(open_app: Op
         await says(driver, "One call, one answer.")
         assert driver.sent()[-1]["method"] == "SendMessage"
         assert "taskPushNotificationConfig" not in str(driver.sent()[-1])
-        assert driver.session.choice.dialect.generation == "1.0"
+        assert driver.session.choice.dialect.version == "1.0"
 
 
 async def test_a_finding_is_selected_among_others(open_app: Open):

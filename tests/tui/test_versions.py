@@ -1,4 +1,4 @@
-"""Generations on the screen: the menu of interfaces, the lens, sending again, the doctor, and what an agent lacks."""
+"""Versions on the screen: the menu of interfaces, the lens, sending again, the doctor, and what an agent lacks."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ async def test_the_menu_closes_without_changing_anything(open_app: Open, mock: s
         await driver.until(lambda: isinstance(driver.app.screen, InterfacesScreen))
         assert driver.app.screen.query_one(OptionList).option_count > 2
         await driver.press("escape")
-        assert driver.session.choice.dialect.generation == "1.0"
+        assert driver.session.choice.dialect.version == "1.0"
 
 
-async def test_the_lens_shows_a_record_in_other_generations_side_by_side(open_app: Open, mock: str):
+async def test_the_lens_shows_a_record_in_other_versions_side_by_side(open_app: Open, mock: str):
     async with open_app(mock, size=(140, 40)) as driver:
         await driver.connected()
         await driver.ask("report 2")
@@ -63,7 +63,7 @@ async def test_a_note_has_nothing_for_the_lens(open_app: Open, mock: str):
         await driver.until("This record carries")
 
 
-async def test_a_message_is_sent_again_in_another_generation(open_app: Open, mock: str):
+async def test_a_message_is_sent_again_in_another_version(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("report 1")
@@ -75,7 +75,7 @@ async def test_a_message_is_sent_again_in_another_generation(open_app: Open, moc
         assert (first["method"], second["method"]) == ("SendStreamingMessage", "message/stream")
         assert second["params"]["message"]["parts"] == [{"kind": "text", "text": "report 1"}]
         assert first["params"]["message"]["messageId"] != second["params"]["message"]["messageId"]
-        assert driver.session.choice.dialect.generation == "1.0"
+        assert driver.session.choice.dialect.version == "1.0"
 
 
 async def test_the_doctor_finds_the_mock_agent_sound(open_app: Open, mock: str):
@@ -118,7 +118,7 @@ async def test_the_agent_is_asked_for_its_tasks_and_those_join_the_table(open_ap
         assert len(driver.session.tasks) >= 1
 
 
-async def test_what_a_generation_lacks_is_grey_and_says_why(open_app: Open, mock: str):
+async def test_what_a_version_lacks_is_grey_and_says_why(open_app: Open, mock: str):
     async with open_app(mock, a2a_version="0.3", run={"notifications": True}) as driver:
         await driver.connected()
         await driver.go(3)

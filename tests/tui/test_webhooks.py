@@ -29,7 +29,7 @@ async def listening(driver: Driver) -> dict[str, str]:
     await driver.go(4)
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
-    hook = driver.session.push.register("t", generation="1.0")
+    hook = driver.session.push.register("t", version="1.0")
     return {"url": hook.registration.url, "token": hook.registration.token}
 
 
@@ -81,7 +81,7 @@ async def test_a_form_says_what_is_wrong_and_stays(open_app: Open, mock: str):
         await driver.until("What is it to carry?")
         await driver.press("escape")
         assert not isinstance(driver.app.screen, FormScreen)
-        assert driver.session.push.demand.scheme == "Bearer"
+        assert driver.session.push.auth.scheme == "Bearer"
 
 
 async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(open_app: Open, mock: str):
@@ -124,7 +124,7 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
                 await driver.until("could not be read")
                 assert not driver.session.push.hooks
         await driver.until(lambda: driver.session.push.hooks)
-        assert driver.session.push.demand.proof is Proof.JWT
+        assert driver.session.push.auth.proof is Proof.JWT
 
 
 async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open, mock: str):

@@ -143,13 +143,13 @@ def test_a_card_is_found_with_the_bytes_that_it_was_served_as():
     raw = json.dumps(CARD, indent=2).encode()
     found = read_answer(200, "application/json", raw)
     assert isinstance(found, FoundCard)
-    assert (found.card.name, found.dialect.generation, found.raw) == ("Agent", "1.0", raw)
+    assert (found.card.name, found.dialect.version, found.raw) == ("Agent", "1.0", raw)
 
 
 def test_a_card_of_0_3_is_found_too():
     found = read_bytes(b'{"name": "Old", "url": "http://x/", "protocolVersion": "0.3.0"}')
     assert isinstance(found, FoundCard)
-    assert found.dialect.generation == "0.3"
+    assert found.dialect.version == "0.3"
     assert found.card.supported_interfaces[0].url == "http://x/"
 
 

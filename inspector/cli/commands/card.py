@@ -29,8 +29,8 @@ def _add_signatures(parser: Parser) -> None:
 def _add_lint(parser: Parser) -> None:
     parser.add_argument("reference", metavar="URL | PATH | -", help="the card: its url, its agent's, a file, or stdin")
     parser.value(
-        "--generation VERSION",
-        "judge it as a card of this generation (default: the one whose shape it has)",
+        "--protocol-version VERSION",
+        "judge it as a card of this protocol version (default: the one whose shape it has)",
         choices=STABLE,
     )
     parser.switch("--strict", "let warnings make the command fail as well")

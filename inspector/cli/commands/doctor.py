@@ -9,7 +9,7 @@ _HELP = """\
 Without --message it asks only what changes nothing: the card, and a task that does not exist.
 
 With -o json one document: {"reference", "sound", "steps": [{"name", "good", "seen", "seconds", "remedy", "exchange"}],
-"proposals": [{"url", "generation", "binding", "why", "command"}],
+"proposals": [{"url", "protocolVersion", "binding", "why", "command"}],
 "observed": [{"thing", "declared", "observed", "agree"}]}; good and agree are null where nothing can be told.
 
 It exits with 0 where all is sound, 1 where something is wrong, 3 where there is no agent or no card, 4 where the card

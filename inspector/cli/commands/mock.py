@@ -7,9 +7,9 @@ from inspector.cli.arguments import Deferred, Handler, Parser
 
 _HELP = """\
 The first line that it prints is its url, the second where it speaks gRPC; in a terminal, what happens follows. 0.1 has
-JSON-RPC alone. With --generations 0.3,1.0 the card has both shapes in one, and only that of the version which a request
-names (A2A-Version). A generation beside the main one has its card below its path too, for clients that know no other
-way to it."""
+JSON-RPC alone. With --protocol-versions 0.3,1.0 the card has both shapes in one, and only that of the version that a
+request names (A2A-Version). Each further version also has its card below its path, for clients that know no other way
+to it."""
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -17,7 +17,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--port PORT", "at which port (default: 0, a free one)", values.port, default=0)
     parser.value("--grpc-port PORT", "at which port for gRPC (default: 0, a free one)", values.port, default=0)
     parser.value(
-        "--generations LIST",
+        "--protocol-versions LIST",
         "which to serve of 1.0, 0.3, 0.2, 0.1 and opvs, the main one first; "
         "the others each have a path of their own, like /v0.3 (default: 1.0)",
         values.words,

@@ -21,9 +21,9 @@ _WEB = frozenset({"http", "https"})
     ERROR,
     "The card declares no interface",
     section="1.0 §8.3.1, 0.3 §5.6.4",
-    demand="The agent MUST declare at least one supported transport.",
+    requirement="The agent MUST declare at least one supported transport.",
     remedy="List at least one interface with url, protocolBinding and protocolVersion.",
-    generations=V1,
+    versions=V1,
     failing={"supportedInterfaces": []},
 )
 def no_interface(card: Facts) -> Iterator[Violation]:
@@ -36,7 +36,7 @@ def no_interface(card: Facts) -> Iterator[Violation]:
     ERROR,
     "The url of an interface is not absolute",
     section="1.0 §4.4.6, 0.3 §5.5.5",
-    demand="Must be a valid absolute HTTPS URL in production.",
+    requirement="Must be a valid absolute HTTPS URL in production.",
     remedy="Write the whole url with scheme and host, as a client outside of the agent's machine has to use it.",
     failing=with_interface(url="/a2a"),
     passing=with_interface(url="agent.example.com:443", protocolBinding="GRPC"),
@@ -54,7 +54,7 @@ def not_absolute(card: Facts) -> Iterator[Violation]:
     ERROR,
     "The url of an interface does not fit its binding",
     section="1.0 §9.1, §11.1",
-    demand="JSON-RPC and HTTP+JSON travel over HTTP(S).",
+    requirement="JSON-RPC and HTTP+JSON travel over HTTP(S).",
     remedy="Use an https url, or declare the binding that is really served there by its URI.",
     failing=with_interface(url="ws://agent.example.com/a2a"),
     passing=with_interface(
@@ -73,7 +73,7 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The url of an interface is not encrypted",
     section="1.0 §13.3, §4.4.6",
-    demand="Production deployments MUST use encrypted communication.",
+    requirement="Production deployments MUST use encrypted communication.",
     remedy="Serve the agent over https; http is for the developer's own machine.",
     failing=with_interface(url="http://agent.example.com/a2a"),
     passing=with_interface(url="http://localhost:9999/a2a"),
@@ -91,7 +91,7 @@ def not_encrypted(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A url carries a user name or a password",
     section="1.0 §14.3, 0.3 §5.4",
-    demand="The card SHOULD NOT include sensitive credentials.",
+    requirement="The card SHOULD NOT include sensitive credentials.",
     remedy="Take it out of the url and change the password: the card is public.",
     failing=with_interface(url="https://bob:secret@agent.example.com/a2a"),
 )
@@ -107,7 +107,7 @@ def userinfo(card: Facts) -> Iterator[Violation]:
     ERROR,
     "An interface is at a wildcard address",
     section="1.0 §4.4.6",
-    demand="The URL where this interface is available.",
+    requirement="The URL where this interface is available.",
     remedy="Advertise the host name that clients use; the wildcard is only for binding a socket.",
     failing=with_interface(url="http://0.0.0.0:8000/"),
 )
@@ -122,7 +122,7 @@ def wildcard(card: Facts) -> Iterator[Violation]:
     WARNING,
     "An interface is at an address that only means something on the agent's own machine or network",
     section="1.0 §4.4.6",
-    demand="The URL where this interface is available.",
+    requirement="The URL where this interface is available.",
     remedy="Advertise the public host name instead of a loopback or private address.",
     failing=with_interface(url="http://127.0.0.1:8000/"),
 )
@@ -141,7 +141,7 @@ def unreachable(card: Facts) -> Iterator[Violation]:
     HINT,
     "An interface is on another origin than the card",
     section="1.0 §8.3",
-    demand="Credentials belong to an origin: a client should not carry them to another one unasked.",
+    requirement="Credentials belong to an origin: a client should not carry them to another one unasked.",
     remedy="Nothing to mend if the host is yours.",
     failing=with_interface(url="https://elsewhere.example.net/a2a"),
 )
@@ -158,7 +158,7 @@ def other_origin(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The url of an interface has a fragment or a query",
     section="1.0 §11.3, RFC 3986 §3.5",
-    demand="Paths of operations are appended to the url; a fragment is never sent.",
+    requirement="Paths of operations are appended to the url; a fragment is never sent.",
     remedy="Take it away.",
     failing=with_interface(url="https://agent.example.com/a2a#main"),
 )
@@ -174,7 +174,7 @@ def fragment(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A host name is written with letters beyond ASCII",
     section="RFC 3986 §3.2.2, RFC 5891",
-    demand="A host in a url is ASCII; other letters are written in punycode, which shows look-alikes.",
+    requirement="A host in a url is ASCII; other letters are written in punycode, which shows look-alikes.",
     remedy="Write the name in punycode, and check that it is the name that you mean.",
     failing=with_interface(url="https://аgent.example.com/a2a"),
 )
@@ -190,7 +190,7 @@ def foreign_letters(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A url in the card is no url",
     section="1.0 §4.4.1, §4.4.2",
-    demand="documentationUrl, iconUrl and the provider's url are URLs.",
+    requirement="documentationUrl, iconUrl and the provider's url are URLs.",
     remedy="Write an absolute https url.",
     failing={"documentationUrl": "docs/index.html"},
 )

@@ -10,7 +10,7 @@ from inspector.findings.rule_set import HINT, V1, WARNING, RuleSet, Violation
 from inspector.findings.shape import SchemaErrorKind
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts](generations=V1)
+RULE_SET = RuleSet[Facts](versions=V1)
 
 NEW: Mapping[str, tuple[str, ...]] = {
     "card": ("supportedInterfaces", "securityRequirements"),
@@ -34,26 +34,26 @@ OLD = (
 @RULE_SET.rule(
     "CARD-034",
     WARNING,
-    "A card of an older generation has a member of 1.0",
+    "A card of an older protocol version has a member of 1.0",
     section="1.0 Appendix A",
-    demand="supportedInterfaces, securityRequirements and extendedAgentCard came with 1.0.",
-    remedy="Declare it as this generation does, or make the card one of 1.0 with supportedInterfaces.",
-    generations=("0.3", "0.2", "0.1"),
+    requirement="supportedInterfaces, securityRequirements and extendedAgentCard came with 1.0.",
+    remedy="Declare it as this protocol version does, or make the card one of 1.0 with supportedInterfaces.",
+    versions=("0.3", "0.2", "0.1"),
     failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
 )
 def member_of_1_0(card: Facts) -> Iterator[Violation]:
     for error in card.errors_of(SchemaErrorKind.UNKNOWN):
         if error.value is not None and error.name in NEW.get(error.shape.of, ()):
-            seen = f"{error.name} is a member of 1.0; this card has the shape of {card.generation}"
+            seen = f"{error.name} is a member of 1.0; this card has the shape of {card.version}"
             yield Violation(error.pointer, seen)
 
 
 @RULE_SET.rule(
     "CARD-035",
     WARNING,
-    "A card of 1.0 has a member of an older generation",
+    "A card of 1.0 has a member of an older protocol version",
     section="1.0 Appendix A.2",
-    demand="url, preferredTransport, additionalInterfaces and protocolVersion were replaced by supportedInterfaces.",
+    requirement="supportedInterfaces replaces url, preferredTransport, additionalInterfaces and protocolVersion.",
     remedy="Take it away, or give the card the whole older shape beside that of 1.0.",
     failing={"preferredTransport": "JSONRPC"},
     passing={"url": "https://agent.example.com/a2a", "preferredTransport": "JSONRPC", "protocolVersion": "0.3"},
@@ -63,7 +63,7 @@ def member_of_old(card: Facts) -> Iterator[Violation]:
         return
     for name in OLD:
         if name in card.value:
-            yield Violation(pointer(name), f"{name} is a member of older generations")
+            yield Violation(pointer(name), f"{name} is a member of older protocol versions")
 
 
 @RULE_SET.rule(
@@ -71,9 +71,9 @@ def member_of_old(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The card says how to authenticate as 0.1 did",
     section="0.2.0 §5.5",
-    demand="authentication was replaced by securitySchemes and security.",
-    remedy="Declare securitySchemes and security: readers of this generation see no demand at all.",
-    generations=("0.3", "0.2"),
+    requirement="authentication was replaced by securitySchemes and security.",
+    remedy="Declare securitySchemes and security: readers of this protocol version see no demand at all.",
+    versions=("0.3", "0.2"),
     failing={"authentication": {"schemes": ["Bearer"]}},
 )
 def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
@@ -86,7 +86,7 @@ def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
     HINT,
     "Security requirements under their older name",
     section="1.0 §4.4.1 against the sample of §8.5",
-    demand="The definition names the member securityRequirements; the specification's own sample says security.",
+    requirement="The definition names the member securityRequirements; the specification's own sample says security.",
     remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
     failing={"security": [{"bearer": []}]},
 )
@@ -100,7 +100,7 @@ def old_requirements(card: Facts) -> Iterator[Violation]:
     WARNING,
     "Security requirements of a skill under their older name",
     section="1.0 §4.4.5",
-    demand="Security schemes necessary for this skill: securityRequirements.",
+    requirement="Security schemes necessary for this skill: securityRequirements.",
     remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
@@ -115,7 +115,7 @@ def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
     HINT,
     "A capability that 1.0 took away",
     section="1.0 §4.4.3 against the sample of 1.0.0 §8.5",
-    demand="stateTransitionHistory is no capability of 1.0; the sample of 1.0.0 still has it.",
+    requirement="stateTransitionHistory is no capability of 1.0; the sample of 1.0.0 still has it.",
     remedy="Take it away.",
     failing={"capabilities": {"stateTransitionHistory": True}},
 )
@@ -130,9 +130,9 @@ def removed_capability(card: Facts) -> Iterator[Violation]:
     HINT,
     "The card does not say its protocol version",
     section="0.2.5 §5.5",
-    demand="protocolVersion is required from 0.2.5 on.",
+    requirement="protocolVersion is required from 0.2.5 on.",
     remedy="Add protocolVersion: without it nobody can tell 0.2 from 0.3.",
-    generations=("0.2",),
+    versions=("0.2",),
     failing={"protocolVersion": None, "preferredTransport": None, "additionalInterfaces": None},
 )
 def no_protocol_version(card: Facts) -> Iterator[Violation]:
@@ -145,9 +145,9 @@ def no_protocol_version(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The card names transports, and does not say its protocol version",
     section="0.2.5 §5.5, 0.3 §5.5",
-    demand="protocolVersion is required from 0.2.5 on, one release after transports could be named.",
+    requirement="protocolVersion is required from 0.2.5 on, one release after transports could be named.",
     remedy="Add protocolVersion: clients of 0.3 refuse a card without it.",
-    generations=("0.2",),
+    versions=("0.2",),
     failing={"protocolVersion": None},
 )
 def transports_without_version(card: Facts) -> Iterator[Violation]:
@@ -160,9 +160,9 @@ def transports_without_version(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A member that is required from 0.2 on",
     section="0.2.0 §5.5",
-    demand="description, defaultInputModes, defaultOutputModes and a skill's description and tags became required.",
+    requirement="description, defaultInputModes, defaultOutputModes, a skill's description and tags became required.",
     remedy="Add it, unless the agent really speaks 0.1: nothing else on this card tells.",
-    generations=("0.1",),
+    versions=("0.1",),
     failing={"authentication": None, "description": None},
 )
 def required_since_0_2(card: Facts) -> Iterator[Violation]:

@@ -23,9 +23,9 @@ _SHOWN = 80
 
 
 def _rule(
-    name: str, severity: Severity, title: str, section: str, demand: str, remedy: str, failing: tuple[str, str]
+    name: str, severity: Severity, title: str, section: str, requirement: str, remedy: str, failing: tuple[str, str]
 ) -> Rule:
-    return Rule(name, severity, title, section, demand, remedy, passing=("utf-8", "{}"), failing=failing)
+    return Rule(name, severity, title, section, requirement, remedy, passing=("utf-8", "{}"), failing=failing)
 
 
 RULES = (

@@ -65,7 +65,7 @@ class Facts(CardView):
     @cached_property
     def schema_errors(self) -> tuple[SchemaError, ...]:
         """Return every place where the card or one of its schemes leaves the shape of its version."""
-        found = [*schema_errors(self.value, entry_of(CARDS, self.generation))]
+        found = [*schema_errors(self.value, entry_of(CARDS, self.version))]
         for scheme in self.schemes:
             if self.layout.scheme_types:
                 if scheme.kind in SCHEMES_BY_TYPE:  # otherwise the rules about kinds report it
@@ -91,5 +91,5 @@ class Facts(CardView):
         for scheme in self.schemes if shared else ():
             for name in scheme.value:
                 if name not in WRAPPED_SCHEMES and name not in _OLD_SCHEME_MEMBERS:
-                    where, shape = pointer(*scheme.steps, name), entry_of(CARDS, self.generation)
+                    where, shape = pointer(*scheme.steps, name), entry_of(CARDS, self.version)
                     yield SchemaError(SchemaErrorKind.UNKNOWN, shape, name, where, f"{name} is no kind of scheme")

@@ -10,11 +10,11 @@ from inspector.findings.card.valid_examples import interface, old_interface, wit
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.card_view import Interface
-from inspector.protocol.dialects.registry import DIALECTS, generation_of
+from inspector.protocol.dialects.registry import DIALECTS, version_of
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
+RULE_SET = RuleSet[Facts](versions=SINCE_0_2)
 
 _NICKNAME = re.compile(r"jsonrpc(20?)?|json|rpc|rest|https?|httpjson|jsonhttp|httprest|grpc")
 """Common names of the core bindings, in lower case and without punctuation."""
@@ -25,7 +25,7 @@ _NICKNAME = re.compile(r"jsonrpc(20?)?|json|rpc|rest|https?|httpjson|jsonhttp|ht
     WARNING,
     "An interface is declared twice",
     section="1.0 §8.3.1",
-    demand="Each interface is one combination of url, binding, version and tenant.",
+    requirement="Each interface is one combination of url, binding, version and tenant.",
     remedy="Take one of the two away.",
     failing={"supportedInterfaces": [interface(), interface()]},
 )
@@ -44,7 +44,7 @@ def declared_twice(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The binding is none of those that the specification names",
     section="1.0 §4.4.6, §5.8; 0.3 §5.5.5",
-    demand="The core ones are JSONRPC, GRPC and HTTP+JSON; custom bindings SHOULD be identified by a URI.",
+    requirement="The core ones are JSONRPC, GRPC and HTTP+JSON; custom bindings SHOULD be identified by a URI.",
     remedy="Spell it as the specification does: clients compare it letter by letter.",
     failing=with_interface(protocolBinding="REST"),
     passing=with_interface(protocolBinding="https://example.com/bindings/queue/v1"),
@@ -63,9 +63,9 @@ def unknown_binding(card: Facts) -> Iterator[Violation]:
     HINT,
     "A transport that the specification does not name",
     section="0.3 §5.5.5",
-    demand="Additional transport values MAY be used for future extensions.",
+    requirement="Additional transport values MAY be used for future extensions.",
     remedy="Nothing to mend if it is meant: only clients that know it can use this interface.",
-    generations=("0.3", "0.2"),
+    versions=("0.3", "0.2"),
     failing={"preferredTransport": "CARRIER-PIGEON"},
 )
 def own_transport(card: Facts) -> Iterator[Violation]:
@@ -84,9 +84,9 @@ _WITH_PATCH = re.compile(r"[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}")
     WARNING,
     "The protocol version of an interface has a patch number",
     section="1.0 §3.6",
-    demand="Patch version numbers SHOULD NOT be used in requests, responses and Agent Cards.",
+    requirement="Patch version numbers SHOULD NOT be used in requests, responses and Agent Cards.",
     remedy="Write Major.Minor, such as 1.0; some servers compare it letter by letter.",
-    generations=V1,
+    versions=V1,
     failing=with_interface(protocolVersion="1.0.0"),
 )
 def patch_number(card: Facts) -> Iterator[Violation]:
@@ -100,7 +100,7 @@ def patch_number(card: Facts) -> Iterator[Violation]:
     ERROR,
     "The protocol version is no version",
     section="1.0 §3.6, 0.3 §5.5",
-    demand="The protocol version is identified by Major.Minor.",
+    requirement="The protocol version is identified by Major.Minor.",
     remedy="Write Major.Minor, such as 1.0 (0.2 and 0.3 write the patch number too).",
     failing=with_interface(protocolVersion="latest"),
 )
@@ -116,31 +116,31 @@ def no_version(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A protocol version that was never published",
     section="1.0 §3.6",
-    demand="The published versions are 0.1, 0.2, 0.3 and 1.0.",
+    requirement="The published versions are 0.1, 0.2, 0.3 and 1.0.",
     remedy="Write the version that the agent implements.",
     failing=with_interface(protocolVersion="4.2"),
 )
 def unpublished_version(card: Facts) -> Iterator[Violation]:
     for one in card.interfaces:
-        if _VERSION.match(one.version) and not generation_of(one.version):
+        if _VERSION.match(one.version) and not version_of(one.version):
             yield Violation(pointer(*one.steps, "protocolVersion"), one.version)
 
 
 @RULE_SET.rule(
     "CARD-055",
     ERROR,
-    "The card claims a generation whose shape it does not have",
+    "The card claims a protocol version whose shape it does not have",
     section="1.0 Appendix A.2",
-    demand="From 1.0 on interfaces are declared in supportedInterfaces, each with its own version.",
+    requirement="From 1.0 on interfaces are declared in supportedInterfaces, each with its own version.",
     remedy="Declare supportedInterfaces, or the version whose shape the card has.",
-    generations=("0.3", "0.2"),
+    versions=("0.3", "0.2"),
     failing={"protocolVersion": "1.0"},
 )
 def other_shape(card: Facts) -> Iterator[Violation]:
     version = card.value.get("protocolVersion")
-    claimed = generation_of(version) if isinstance(version, str) else ""
+    claimed = version_of(version) if isinstance(version, str) else ""
     if claimed and not VERSIONS[claimed].card.main_url:
-        yield Violation("/protocolVersion", f"{version} in a card of the shape of {card.generation}")
+        yield Violation("/protocolVersion", f"{version} in a card of the shape of {card.version}")
 
 
 @RULE_SET.rule(
@@ -148,13 +148,13 @@ def other_shape(card: Facts) -> Iterator[Violation]:
     HINT,
     "An older interface is preferred to a newer one",
     section="1.0 §8.3.1",
-    demand="The first entry in supportedInterfaces represents the preferred interface.",
-    remedy="List the newest generation first, unless this is meant.",
-    generations=V1,
+    requirement="The first entry in supportedInterfaces represents the preferred interface.",
+    remedy="List the newest protocol version first, unless this is meant.",
+    versions=V1,
     failing={"supportedInterfaces": [interface(protocolVersion="0.3"), interface()]},
 )
 def older_first(card: Facts) -> Iterator[Violation]:
-    versions = [generation_of(one.version) for one in card.interfaces]
+    versions = [version_of(one.version) for one in card.interfaces]
     newer = next((one for one in versions if one and not VERSIONS[one].outdated), "")
     if newer and versions[0] and VERSIONS[versions[0]].outdated:
         yield Violation(pointer(*card.interfaces[0].steps, "protocolVersion"), f"{versions[0]} before 1.0")
@@ -165,9 +165,9 @@ def older_first(card: Facts) -> Iterator[Violation]:
     HINT,
     "The preferred transport is not said",
     section="0.3 §5.6.1 against the definition",
-    demand="The text says that preferredTransport MUST be present; the definition gives it the default JSONRPC.",
+    requirement="The text says that preferredTransport MUST be present; the definition gives it the default JSONRPC.",
     remedy="Say it.",
-    generations=("0.3",),
+    versions=("0.3",),
     failing={"preferredTransport": None},
 )
 def no_preferred_transport(card: Facts) -> Iterator[Violation]:
@@ -185,9 +185,9 @@ def _listed_at_main_url(card: Facts) -> list[Interface]:
     ERROR,
     "The preferred transport is not the one at the main url",
     section="0.3 §5.6.1, §5.6.4",
-    demand="The transport protocol available at the main url MUST match the preferredTransport field.",
+    requirement="The transport protocol available at the main url MUST match the preferredTransport field.",
     remedy="Make preferredTransport and the entry of additionalInterfaces for this url agree.",
-    generations=("0.3", "0.2"),
+    versions=("0.3", "0.2"),
     failing={"preferredTransport": "GRPC"},
 )
 def other_transport(card: Facts) -> Iterator[Violation]:
@@ -203,9 +203,9 @@ def other_transport(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The main url is not among the additional interfaces",
     section="0.3 §5.6.2",
-    demand="SHOULD include an entry matching the main url and preferredTransport.",
+    requirement="SHOULD include an entry matching the main url and preferredTransport.",
     remedy="List it as well: some clients look at the list alone.",
-    generations=("0.3",),
+    versions=("0.3",),
     failing={"additionalInterfaces": [old_interface(url="https://agent.example.com/other")]},
 )
 def main_not_listed(card: Facts) -> Iterator[Violation]:
@@ -219,9 +219,9 @@ def main_not_listed(card: Facts) -> Iterator[Violation]:
     HINT,
     "One url is declared for different transports",
     section="0.3 §5.6.4 against §5.6.2",
-    demand="The same URL MUST NOT declare conflicting transports; yet URLs MAY be reused for several.",
+    requirement="The same URL MUST NOT declare conflicting transports; yet URLs MAY be reused for several.",
     remedy="Nothing to mend if the endpoint tells them apart.",
-    generations=("0.3",),
+    versions=("0.3",),
     failing={"additionalInterfaces": [old_interface(), old_interface(transport="GRPC")]},
 )
 def several_at_one_url(card: Facts) -> Iterator[Violation]:
@@ -236,11 +236,11 @@ def several_at_one_url(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-062",
     WARNING,
-    "Both views of a card of two generations say different things",
+    "Both views of a card of two protocol versions say different things",
     section="1.0 Appendix A.2",
-    demand="Clients of either generation read their own members of the card.",
+    requirement="Clients of either protocol version read their own members of the card.",
     remedy="Make url the address of an interface that supportedInterfaces lists.",
-    generations=V1,
+    versions=V1,
     failing={"url": "https://elsewhere.example.com/a2a", "protocolVersion": "0.3"},
     passing={"url": "https://agent.example.com/a2a", "protocolVersion": "0.3"},
 )

@@ -29,16 +29,16 @@ def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
     return check
 
 
-def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, generations: Sequence[str] = ()) -> None:
+def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, versions: Sequence[str] = ()) -> None:
     """Declare two rules about a kind of object: `lacking` is a card without a member, `wrong` has one mistyped."""
     RULE_SET.rule(
         f"CARD-{number:03}",
         ERROR,
         f"A required member of the {of} is missing",
         section=section,
-        demand="Fields marked REQUIRED MUST be present and set.",
+        requirement="Fields marked REQUIRED MUST be present and set.",
         remedy="Add the member; clients that check the card refuse it otherwise.",
-        generations=generations,
+        versions=versions,
         failing=lacking,
     )(_reporter(SchemaErrorKind.MISSING, of))
     RULE_SET.rule(
@@ -46,9 +46,9 @@ def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, gen
         ERROR,
         f"A member of the {of} has the wrong type",
         section=section,
-        demand="Members MUST have the type that the protocol's definition gives them.",
+        requirement="Members MUST have the type that the protocol's definition gives them.",
         remedy="Correct the member; typed clients cannot read the card at all.",
-        generations=generations,
+        versions=versions,
         failing=wrong,
     )(_reporter(SchemaErrorKind.WRONG_TYPE, of))
 
@@ -130,7 +130,7 @@ _declare(
     WARNING,
     "A required text is blank",
     section="1.0 §5.7, 0.3 §5.5",
-    demand="Fields marked REQUIRED MUST be present and set in valid messages.",
+    requirement="Fields marked REQUIRED MUST be present and set in valid messages.",
     remedy="Say it: people and agents choose by these texts, and protobuf drops an empty one as if it were missing.",
     failing={"name": " "},
     passing={"description": ""},
@@ -147,7 +147,7 @@ def blank_text(card: Facts) -> Iterator[Violation]:
     HINT,
     "A description is blank",
     section="1.0 §5.7 against §8.4.1",
-    demand="Fields marked REQUIRED MUST be present and set; the example of canonicalization keeps an empty one.",
+    requirement="Fields marked REQUIRED MUST be present and set; the example of canonicalization keeps an empty one.",
     remedy="Describe the agent or the skill: other agents decide by it whether to ask.",
     failing={"description": ""},
 )
@@ -162,9 +162,9 @@ def blank_description(card: Facts) -> Iterator[Violation]:
     WARNING,
     "No media type is declared",
     section="1.0 §5.7",
-    demand="Arrays marked as required MUST contain at least one element.",
+    requirement="Arrays marked as required MUST contain at least one element.",
     remedy="List the media types that every skill takes and gives, such as text/plain.",
-    generations=V1,
+    versions=V1,
     failing={"defaultInputModes": []},
 )
 def no_modes(card: Facts) -> Iterator[Violation]:
@@ -178,7 +178,7 @@ def no_modes(card: Facts) -> Iterator[Violation]:
     HINT,
     "A required list is empty",
     section="1.0 §5.7 against §8.4.1",
-    demand="Arrays marked as required MUST contain at least one element; the example of canonicalization has none.",
+    requirement="Required arrays MUST contain at least one element; the example of canonicalization has none.",
     remedy="List at least one: clients look for skills and tags, and protobuf drops an empty list.",
     failing={"skills": []},
 )
@@ -198,8 +198,8 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     HINT,
     "A member is null",
     section="1.0 §5.7, ProtoJSON",
-    demand="What is not set is omitted.",
-    remedy="Leave the member out; strict readers of older generations refuse a null.",
+    requirement="What is not set is omitted.",
+    remedy="Leave the member out; strict readers of older protocol versions refuse a null.",
     failing={"skills": [{**skill(), "examples": None}]},
 )
 def null_member(card: Facts) -> Iterator[Violation]:
@@ -212,7 +212,7 @@ def null_member(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A member is not spelled in camelCase",
     section="1.0 §5.5",
-    demand="All JSON serializations MUST use camelCase naming for field names.",
+    requirement="All JSON serializations MUST use camelCase naming for field names.",
     remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
     failing={"default_input_modes": ["text/plain"]},
 )
@@ -227,7 +227,7 @@ def not_camel_case(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A member looks misspelled",
     section="1.0 §4.4, §5.7",
-    demand="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
+    requirement="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
     remedy="Correct the spelling, case included.",
     failing={"documentationURL": "https://agent.example.com/docs"},
     passing={"x-internal-id": "42"},
@@ -243,7 +243,7 @@ def misspelled(card: Facts) -> Iterator[Violation]:
     HINT,
     "A member that no specification names",
     section="1.0 §5.7",
-    demand="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
+    requirement="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
     remedy="Nothing to mend if it is meant; what others should understand belongs into an extension.",
     failing={"x-internal-id": "42"},
 )
@@ -259,7 +259,7 @@ def unknown_member(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A member at the wrong place",
     section="1.0 §4.4",
-    demand="Each member belongs to one object; at another place it is not seen.",
+    requirement="Each member belongs to one object; at another place it is not seen.",
     remedy="Move it to where readers look for it.",
     failing={"pushNotifications": True},
 )
@@ -290,10 +290,10 @@ def _is_foreign(card: Facts, error: SchemaError) -> bool:
     HINT,
     "The card is very large",
     section="1.0 §8.6",
-    demand="Clients fetch the card before every first contact.",
+    requirement="Clients fetch the card before every first contact.",
     remedy="Shorten descriptions and examples; many clients stop reading at a megabyte.",
     failing={"description": "x" * 1_000_001},
-    generations=EVERY,
+    versions=EVERY,
 )
 def very_large(card: Facts) -> Iterator[Violation]:
     if card.size > _LARGE:

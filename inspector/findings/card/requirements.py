@@ -9,7 +9,7 @@ from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, Rul
 from inspector.findings.shape import SchemaErrorKind, camel_case, closest_member
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
+RULE_SET = RuleSet[Facts](versions=SINCE_0_2)
 
 
 @RULE_SET.rule(
@@ -17,7 +17,7 @@ RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
     ERROR,
     "A requirement names a scheme that is not declared",
     section="1.0 §4.4.1, 0.3 §5.5, OpenAPI 3 Security Requirement Object",
-    demand="Each name MUST correspond to a security scheme which is declared.",
+    requirement="Each name MUST correspond to a security scheme which is declared.",
     remedy="Declare the scheme in securitySchemes, or correct the name.",
     failing={"securityRequirements": [{"schemes": {"passport": {"list": []}}}]},
 )
@@ -38,8 +38,8 @@ def undeclared(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A security requirement has the wrong shape",
     section="1.0 §4.5.1, 0.3 §5.5",
-    demand='1.0 writes {"schemes": {name: {"list": [scopes]}}}, older generations {name: [scopes]}.',
-    remedy="Write the requirement as the card's generation does: readers of this one take it for no requirement.",
+    requirement='1.0 writes {"schemes": {name: {"list": [scopes]}}}, older protocol versions {name: [scopes]}.',
+    remedy="Write the requirement as the card's protocol version does: readers of this one take it for no requirement.",
     failing={"securityRequirements": [{"bearer": []}]},
 )
 def requirement_shape(card: Facts) -> Iterator[Violation]:
@@ -58,7 +58,7 @@ def requirement_shape(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A requirement asks for a scope that no flow offers",
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
-    demand="scopes lists the available scopes of the scheme.",
+    requirement="scopes lists the available scopes of the scheme.",
     remedy="Add the scope to the flow, or correct its name.",
     failing={"securityRequirements": [{"schemes": {"login": {"list": ["fly"]}}}]},
 )
@@ -80,7 +80,7 @@ def unknown_scope(card: Facts) -> Iterator[Violation]:
     HINT,
     "A requirement gives scopes to a scheme that has none",
     section="OpenAPI 3 Security Requirement Object",
-    demand="For other scheme types than oauth2 and openIdConnect the array MUST be empty, or lists roles.",
+    requirement="For other scheme types than oauth2 and openIdConnect the array MUST be empty, or lists roles.",
     remedy="Leave the list empty, unless clients know these roles.",
     failing={"securityRequirements": [{"schemes": {"key": {"list": ["translate"]}}}]},
 )
@@ -96,7 +96,7 @@ def idle_scopes(card: Facts) -> Iterator[Violation]:
     HINT,
     "Schemes are declared, and none is required",
     section="1.0 §7.3",
-    demand="The requirements say which of the schemes a client has to use.",
+    requirement="The requirements say which of the schemes a client has to use.",
     remedy="Add securityRequirements (until 0.3: security), or take the schemes away.",
     failing={"securityRequirements": None},
 )
@@ -112,7 +112,7 @@ def none_required(card: Facts) -> Iterator[Violation]:
     WARNING,
     "An extended card, and no way to authenticate for it",
     section="1.0 §3.1.11, §13.3; 0.3 §7.10",
-    demand="The client MUST authenticate the request using one of the schemes declared.",
+    requirement="The client MUST authenticate the request using one of the schemes declared.",
     remedy="Declare the security schemes with which the extended card is asked for.",
     failing={"securitySchemes": None, "securityRequirements": None},
 )
@@ -127,9 +127,9 @@ def open_extended_card(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The card contradicts itself about its extended card",
     section="1.0 Appendix A.2.2",
-    demand="supportsAuthenticatedExtendedCard became capabilities.extendedAgentCard.",
-    remedy="Make both say the same, or keep the one of the card's generation.",
-    generations=V1,
+    requirement="supportsAuthenticatedExtendedCard became capabilities.extendedAgentCard.",
+    remedy="Make both say the same, or keep the one of the card's protocol version.",
+    versions=V1,
     failing={
         "url": "https://agent.example.com/a2a",
         "protocolVersion": "0.3",

@@ -36,7 +36,7 @@ _MOST_TEXT = 20_000
     WARNING,
     "The card holds what looks like a secret",
     section="1.0 §14.3, 0.3 §5.4",
-    demand="The card SHOULD NOT include sensitive credentials.",
+    requirement="The card SHOULD NOT include sensitive credentials.",
     remedy="Take it out and replace it where it is valid: whoever can read the card has it now.",
     failing={"securitySchemes": {"key": {"apiKeySecurityScheme": {"value": "sk-4f8a6b0c2d1e4f8a6b0c2d1e"}}}},
 )
@@ -99,7 +99,7 @@ _DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\
     WARNING,
     "A text holds characters that hide, reorder or command",
     section="1.0 §4.4.1, Unicode TR 36",
-    demand="Names and descriptions are read by people; terminals obey controls, and some marks turn a text around.",
+    requirement="People read names and descriptions; terminals execute control characters; some marks reverse text.",
     remedy="Take the characters out: whoever shows the card shows something else than what it says.",
     failing={"name": "Trans\u202elator"},
     passing={"name": "Traducteur \u2013 \U0001f468\u200d\U0001f4bb"},

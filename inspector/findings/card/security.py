@@ -13,7 +13,7 @@ from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
-RULE_SET = RuleSet[Facts](generations=SINCE_0_2)
+RULE_SET = RuleSet[Facts](versions=SINCE_0_2)
 
 _BY_TYPE = ("0.3", "0.2")
 _PLACES = ("header", "query", "cookie")
@@ -39,8 +39,8 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
     ERROR,
     "A security scheme is of no known kind",
     section="1.0 §4.5.1, 0.3 §5.5.3",
-    demand="A scheme is one of API key, HTTP authentication, OAuth 2.0, OpenID Connect and mutual TLS.",
-    remedy="Name the kind as the generation of the card spells it.",
+    requirement="A scheme is one of API key, HTTP authentication, OAuth 2.0, OpenID Connect and mutual TLS.",
+    remedy="Name the kind as the protocol version of the card spells it.",
     failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
 )
 def no_kind(card: Facts) -> Iterator[Violation]:
@@ -64,9 +64,9 @@ def _leaks(scheme: Scheme) -> bool:
     ERROR,
     "A security scheme has several kinds",
     section="1.0 §4.5.1",
-    demand="A security scheme is a union: exactly one of its members is set.",
+    requirement="A security scheme is a union: exactly one of its members is set.",
     remedy="Declare one scheme for each kind.",
-    generations=V1,
+    versions=V1,
     failing=_scheme("bearer", mtlsSecurityScheme={}),
 )
 def several_kinds(card: Facts) -> Iterator[Violation]:
@@ -80,9 +80,9 @@ def several_kinds(card: Facts) -> Iterator[Violation]:
     WARNING,
     "The two shapes of a security scheme contradict each other",
     section="1.0 Appendix A.2",
-    demand="Clients of either generation read their own members of the card.",
+    requirement="Clients of either protocol version read their own members of the card.",
     remedy="Make the type of the older shape say the same as the wrapper of the newer one.",
-    generations=V1,
+    versions=V1,
     failing=_scheme("key", type="http", scheme="bearer"),
     passing=_scheme("key", type="apiKey"),
 )
@@ -96,13 +96,13 @@ def shapes_contradict(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-072",
     ERROR,
-    "A security scheme has the shape of another generation",
+    "A security scheme has the shape of another protocol version",
     section="1.0 §4.5.1 and Appendix A.2, 0.3 §5.5.3",
-    demand="1.0 wraps a scheme in a member that names its kind; until 0.3 its type says it.",
-    remedy="Write the scheme in the shape of this card's generation: readers of this one see no scheme at all.",
+    requirement="1.0 wraps a scheme in a member that names its kind; until 0.3 its type says it.",
+    remedy="Write the scheme in the shape of this card's protocol version: readers of this one see no scheme at all.",
     failing=_scheme("old", type="http", scheme="bearer"),
 )
-def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
+def scheme_of_other_version(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         if scheme.foreign:
             yield Violation(pointer(*scheme.steps), scheme.wrappers[0] if scheme.wrappers else f"type {scheme.kind!r}")
@@ -113,7 +113,7 @@ def scheme_of_other_generation(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A security scheme leaks the library's own wrapper",
     section="1.0 §4.5.1",
-    demand="A scheme's kind is the name of its only member.",
+    requirement="A scheme's kind is the name of its only member.",
     remedy="Serialize the card with the library's toJSON instead of JSON.stringify.",
     failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
 )
@@ -129,7 +129,7 @@ def leaked_wrapper(card: Facts) -> Iterator[Violation]:
     ERROR,
     "An API key is at a place that does not exist",
     section="1.0 §4.5.2, 0.3 §5.5.3",
-    demand='Valid values are "query", "header", or "cookie".',
+    requirement='Valid values are "query", "header", or "cookie".',
     remedy="Say where the key goes: header, query or cookie.",
     failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
 )
@@ -146,7 +146,7 @@ def key_place(card: Facts) -> Iterator[Violation]:
     WARNING,
     "An HTTP authentication scheme that is not registered",
     section="1.0 §4.5.3, RFC 7235",
-    demand="This value should be registered in the IANA Authentication Scheme registry.",
+    requirement="This value should be registered in the IANA Authentication Scheme registry.",
     remedy="Use Bearer or Basic, or declare an API key in the header.",
     failing=_scheme("bearer", httpAuthSecurityScheme={"scheme": "token"}),
 )
@@ -162,7 +162,7 @@ def unregistered(card: Facts) -> Iterator[Violation]:
     WARNING,
     "An address for getting credentials is no https url",
     section="1.0 §4.5, RFC 6749 §3.1",
-    demand="The OAuth2 standard requires the use of TLS.",
+    requirement="The OAuth2 standard requires the use of TLS.",
     remedy="Write an absolute https url.",
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "/.well-known/openid-configuration"}),
 )
@@ -184,7 +184,7 @@ def _not_secure(url: str) -> str:
     ERROR,
     "An OAuth 2.0 scheme has no flow",
     section="1.0 §4.5.7, 0.3 §5.5.3",
-    demand="flows holds the configuration of the flows that are supported.",
+    requirement="flows holds the configuration of the flows that are supported.",
     remedy="Declare the flow by which clients get a token.",
     failing=_flows(authorizationCode=None),
 )
@@ -200,9 +200,9 @@ def no_flow(card: Facts) -> Iterator[Violation]:
     ERROR,
     "An OAuth 2.0 scheme has several flows",
     section="1.0 §4.5.7",
-    demand="flows is a union: exactly one of its members is set.",
+    requirement="flows is a union: exactly one of its members is set.",
     remedy="Declare one scheme for each flow; readers of 1.0 keep one of them and refuse the card or drop the rest.",
-    generations=V1,
+    versions=V1,
     failing=_flows(clientCredentials=_TOKEN_FLOW),
 )
 def several_flows(card: Facts) -> Iterator[Violation]:
@@ -217,9 +217,9 @@ def several_flows(card: Facts) -> Iterator[Violation]:
     WARNING,
     "A flow that is deprecated",
     section="1.0 §4.5.7",
-    demand="Deprecated: Use Authorization Code + PKCE, or Device Code.",
+    requirement="Deprecated: Use Authorization Code + PKCE, or Device Code.",
     remedy="Offer authorizationCode with PKCE, or deviceCode.",
-    generations=V1,
+    versions=V1,
     failing=_flows(authorizationCode=None, password=_TOKEN_FLOW),
 )
 def deprecated_flow(card: Facts) -> Iterator[Violation]:
@@ -231,9 +231,9 @@ def deprecated_flow(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-080",
     WARNING,
-    "A flow that the card's generation does not know",
+    "A flow that the card's protocol version does not know",
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flows Object",
-    demand="The flows are authorizationCode, clientCredentials, implicit, password, and from 1.0 on deviceCode.",
+    requirement="The flows are authorizationCode, clientCredentials, implicit, password, and from 1.0 on deviceCode.",
     remedy="Spell the flow as the specification does.",
     failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
 )
@@ -248,7 +248,7 @@ def unknown_flow(card: Facts) -> Iterator[Violation]:
     HINT,
     "The OpenID Connect address is not a discovery document",
     section="1.0 §4.5.5, OpenID Connect Discovery §4",
-    demand="The OpenID Connect Discovery URL for the provider's metadata.",
+    requirement="The OpenID Connect Discovery URL for the provider's metadata.",
     remedy="Give the address that ends in /.well-known/openid-configuration.",
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
 )

@@ -9,7 +9,7 @@ from inspector.findings.card.facts import Facts
 from inspector.findings.rule_set import HINT, NEWEST_FIRST, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import split
 
-RULE_SET = RuleSet[Facts](generations=V1)
+RULE_SET = RuleSet[Facts](versions=V1)
 """The examples of these rules change the headers of the response, not the card."""
 
 VALID_HEADERS = {
@@ -25,9 +25,9 @@ VALID_HEADERS = {
     WARNING,
     "The card is not served as JSON",
     section="1.0 §8.2, §14.3",
-    demand="The card is served as application/json.",
+    requirement="The card is served as application/json.",
     remedy="Set Content-Type: application/json.",
-    generations=NEWEST_FIRST,
+    versions=NEWEST_FIRST,
     failing={"content-type": "text/html"},
     passing={"content-type": "application/a2a+json"},
 )
@@ -43,7 +43,7 @@ def not_as_json(card: Facts) -> Iterator[Violation]:
     HINT,
     "The card does not say how long it may be kept",
     section="1.0 §8.6.1",
-    demand="Agent Card HTTP endpoints SHOULD include a Cache-Control response header with a max-age directive.",
+    requirement="Agent Card HTTP endpoints SHOULD include a Cache-Control response header with a max-age directive.",
     remedy="Set Cache-Control: max-age to how often the card changes.",
     failing={"cache-control": None},
     passing={"cache-control": "no-store"},
@@ -59,7 +59,7 @@ def no_max_age(card: Facts) -> Iterator[Violation]:
     HINT,
     "The card cannot be asked for again cheaply",
     section="1.0 §8.6.1",
-    demand="Agent Card HTTP endpoints SHOULD include an ETag response header.",
+    requirement="Agent Card HTTP endpoints SHOULD include an ETag response header.",
     remedy="Set an ETag, derived from the card's version or its bytes, and answer If-None-Match with 304.",
     failing={"etag": None},
 )
@@ -71,11 +71,11 @@ def no_etag(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-112",
     WARNING,
-    "The card is at the place of older generations",
+    "The card is at the place of older protocol versions",
     section="1.0 §8.2, §14.3; 0.3 §5.3",
-    demand="The well-known place of the card is /.well-known/agent-card.json.",
-    remedy="Serve it there as well: clients of this generation do not look at agent.json.",
-    generations=(*V1, "0.3"),
+    requirement="The well-known place of the card is /.well-known/agent-card.json.",
+    remedy="Serve it there as well: clients of this protocol version do not look at agent.json.",
+    versions=(*V1, "0.3"),
     failing={"$url": "https://agent.example.com/.well-known/agent.json"},
 )
 def old_place(card: Facts) -> Iterator[Violation]:

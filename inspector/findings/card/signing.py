@@ -27,7 +27,7 @@ def _signed(protected: str = _PROTECTED, signature: str = _SIGNATURE, **more: Js
     return {"signatures": [{"protected": protected, "signature": signature, **more}]}
 
 
-RULE_SET = RuleSet[Facts](generations=(*V1, "0.3"), passing=_signed())
+RULE_SET = RuleSet[Facts](versions=(*V1, "0.3"), passing=_signed())
 
 
 def _reporter(*flaws: Flaw) -> Check[Facts]:
@@ -47,7 +47,7 @@ RULE_SET.rule(
     ERROR,
     "The protected header of a signature cannot be read",
     section=_SECTION,
-    demand="This is always a base64url-encoded JSON object.",
+    requirement="This is always a base64url-encoded JSON object.",
     remedy="Encode the header as JSON and that in base64url without padding.",
     failing=_signed("not base64!"),
 )(_reporter(Flaw.PROTECTED))
@@ -56,7 +56,7 @@ RULE_SET.rule(
     ERROR,
     "A signature does not say its algorithm",
     section=_SECTION,
-    demand="The protected header MUST include alg.",
+    requirement="The protected header MUST include alg.",
     remedy="Add the algorithm (ES256, RS256, ...) to the protected header, and sign again.",
     failing=_signed(_encoded(kid="key-1")),
 )(_reporter(Flaw.ALG_MISSING))
@@ -65,9 +65,9 @@ RULE_SET.rule(
     ERROR,
     "A signature does not say its key",
     section=_SECTION,
-    demand="The protected header MUST include kid.",
+    requirement="The protected header MUST include kid.",
     remedy="Add the id of the key to the protected header, and sign again.",
-    generations=V1,
+    versions=V1,
     failing=_signed(_encoded(alg="ES256")),
 )(_reporter(Flaw.KID))
 RULE_SET.rule(
@@ -75,7 +75,7 @@ RULE_SET.rule(
     ERROR,
     "The algorithm of a signature proves nothing",
     section=_SECTION,
-    demand="Algorithm for signing: an asymmetric one, such as ES256 or RS256 (RFC 7518; RFC 8725 §3.2).",
+    requirement="Algorithm for signing: an asymmetric one, such as ES256 or RS256 (RFC 7518; RFC 8725 §3.2).",
     remedy="Sign with a private key: none and shared secrets can be made by everybody who reads the card.",
     failing=_signed(_encoded(alg="none", kid="key-1"), ""),
 )(_reporter(Flaw.ALG_REFUSED))
@@ -84,7 +84,7 @@ RULE_SET.rule(
     ERROR,
     "A signature demands what verifiers do not know",
     section=_SECTION,
-    demand="If any of the listed extension parameters are not understood, then the JWS is invalid (RFC 7515 §4.1.11).",
+    requirement="If a listed extension parameter is not understood, the JWS is invalid (RFC 7515 §4.1.11).",
     remedy="Leave crit out.",
     failing=_signed(_encoded(alg="ES256", kid="key-1", crit=["exp"], exp=1)),
 )(_reporter(Flaw.CRIT))
@@ -93,7 +93,7 @@ RULE_SET.rule(
     ERROR,
     "The signature itself is malformed",
     section=_SECTION,
-    demand="Required. The computed signature, base64url-encoded.",
+    requirement="Required. The computed signature, base64url-encoded.",
     remedy="Encode the raw signature (R and S for ES256, not DER) in base64url without padding.",
     failing=_signed(signature="AAAA"),
 )(_reporter(Flaw.SIGNATURE))
@@ -102,7 +102,7 @@ RULE_SET.rule(
     WARNING,
     "The header of a signature has an unusual member",
     section=_SECTION,
-    demand="typ SHOULD be set to JOSE; public keys SHOULD be retrieved over secure channels (HTTPS).",
+    requirement="typ SHOULD be set to JOSE; public keys SHOULD be retrieved over secure channels (HTTPS).",
     remedy="Set typ to JOSE, and jku to an https address on the agent's own host.",
     failing=_signed(_encoded(alg="ES256", typ="JOSE", kid="key-1", jku="http://keys.example.com/jwks.json")),
 )(_reporter(Flaw.TYP, Flaw.JKU, Flaw.PAYLOAD))
@@ -111,7 +111,7 @@ RULE_SET.rule(
     ERROR,
     "The unprotected header of a signature contradicts the protected one",
     section=_SECTION,
-    demand="The names in the two headers MUST be disjoint (RFC 7515 §4).",
+    requirement="The names in the two headers MUST be disjoint (RFC 7515 §4).",
     remedy="Keep each member in one of the two headers.",
     failing=_signed(header={"kid": "key-2"}),
 )(_reporter(Flaw.HEADER))

@@ -26,7 +26,7 @@ _READS_TEXT = ("text/", "*/", "application/json", "application/xml", "applicatio
     WARNING,
     "A mode is no media type",
     section="1.0 §4.4.1, RFC 6838 §4.2",
-    demand="The set of interaction modes, defined as media types.",
+    requirement="The set of interaction modes, defined as media types.",
     remedy="Write type/subtype, such as text/plain; clients compare what they have with it.",
     failing={"defaultInputModes": ["text"]},
     passing={"defaultInputModes": ["text/plain; charset=utf-8", "image/*"]},
@@ -42,7 +42,7 @@ def no_media_type(card: Facts) -> Iterator[Violation]:
     HINT,
     "A mode is listed twice",
     section="1.0 §4.4.1",
-    demand="The modes are a set.",
+    requirement="The modes are a set.",
     remedy="Take one away.",
     failing={"defaultInputModes": ["text/plain", "text/plain"]},
 )
@@ -60,7 +60,7 @@ def mode_twice(card: Facts) -> Iterator[Violation]:
     ERROR,
     "Two skills have the same id",
     section="1.0 §4.4.5, 0.3 §5.5.4",
-    demand="A unique identifier for the agent's skill.",
+    requirement="A unique identifier for the agent's skill.",
     remedy="Give each skill an id of its own.",
     failing={"skills": [skill(), skill(name="Translate again")]},
 )
@@ -77,7 +77,7 @@ def same_id(card: Facts) -> Iterator[Violation]:
     HINT,
     "An example that the skill's input modes do not allow",
     section="1.0 §4.4.5",
-    demand="Example prompts or scenarios that this skill can handle.",
+    requirement="Example prompts or scenarios that this skill can handle.",
     remedy="Add text/plain to the input modes, or give examples in the modes that there are.",
     failing={"skills": [skill(inputModes=["image/png"])]},
 )
@@ -109,7 +109,7 @@ def _is_structured(example: str) -> bool:
     HINT,
     "A tag is blank or listed twice",
     section="1.0 §4.4.5",
-    demand="A set of keywords describing the skill's capabilities.",
+    requirement="A set of keywords describing the skill's capabilities.",
     remedy="Take it away.",
     failing={"skills": [skill(tags=["language", "language"])]},
 )
@@ -129,7 +129,7 @@ def idle_tag(card: Facts) -> Iterator[Violation]:
     HINT,
     "An example is blank",
     section="1.0 §4.4.5",
-    demand="Example prompts or scenarios that this skill can handle.",
+    requirement="Example prompts or scenarios that this skill can handle.",
     remedy="Take it away.",
     failing={"skills": [skill(examples=[""])]},
 )
@@ -149,9 +149,9 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
     WARNING,
     "The name of an extension is no URI",
     section="1.0 §4.4.4, §4.6.3",
-    demand="The unique URI identifying the extension.",
+    requirement="The unique URI identifying the extension.",
     remedy="Name it by a URI with its version in it, such as https://example.com/extensions/glossary/v1.",
-    generations=SINCE_0_2,
+    versions=SINCE_0_2,
     failing={"capabilities": {"extensions": [{"uri": "glossary"}]}},
 )
 def no_uri(card: Facts) -> Iterator[Violation]:
@@ -166,9 +166,9 @@ def no_uri(card: Facts) -> Iterator[Violation]:
     WARNING,
     "An extension is declared twice",
     section="1.0 §4.4.4",
-    demand="The unique URI identifying the extension.",
+    requirement="The unique URI identifying the extension.",
     remedy="Take one of the two away.",
-    generations=SINCE_0_2,
+    versions=SINCE_0_2,
     failing={
         "capabilities": {"extensions": [{"uri": "https://example.com/x/v1"}, {"uri": "https://example.com/x/v1"}]}
     },

@@ -24,7 +24,7 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,1
     ERROR,
     "A timestamp that cannot be read",
     section="1.0 §5.6.1, 0.3 §6.2",
-    demand="Timestamps MUST be represented as ISO 8601 formatted strings.",
+    requirement="Timestamps MUST be represented as ISO 8601 formatted strings.",
     remedy="Write it as 2026-01-31T12:00:00.000Z.",
     failing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "yesterday"}),
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00.123456Z"}),
@@ -39,11 +39,11 @@ def bad_time(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "A timestamp is not in UTC",
     section="1.0 §5.6.1",
-    demand="Timestamps MUST NOT include timezone offsets other than 'Z' (all times are UTC).",
+    requirement="Timestamps MUST NOT include timezone offsets other than 'Z' (all times are UTC).",
     remedy="Write it in UTC with a Z at its end; readers of protobuf's JSON refuse one without.",
     failing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00"}),
     passing=update(status={"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00Z"}),
-    generations=V1,
+    versions=V1,
 )
 def not_utc(facts: PayloadFacts) -> Iterator[Violation]:
     for where, said in _timestamps(facts):
@@ -56,11 +56,11 @@ def not_utc(facts: PayloadFacts) -> Iterator[Violation]:
     HINT,
     "A timestamp without a time zone",
     section="0.3 §6.2, ISO 8601",
-    demand="Recorded in ISO 8601; without a zone it is anybody's local time.",
+    requirement="Recorded in ISO 8601; without a zone it is anybody's local time.",
     remedy="Write it in UTC with a Z at its end.",
     failing=old_update("2026-01-31T12:00:00"),
     passing=old_update("2026-01-31T12:00:00+00:00"),
-    generations=tuple(reversed(LEGACY)),
+    versions=tuple(reversed(LEGACY)),
 )
 def no_zone(facts: PayloadFacts) -> Iterator[Violation]:
     for where, said in _timestamps(facts):
@@ -73,7 +73,7 @@ def no_zone(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "Bytes that are no base64",
     section="1.0 §4.1.6, 0.3 §6.6",
-    demand="Binary content is base64-encoded.",
+    requirement="Binary content is base64-encoded.",
     remedy="Encode the bytes in base64.",
     failing=message({"raw": "not base64!"}),
     passing=message({"raw": "aGVsbG8="}),
@@ -88,7 +88,7 @@ def no_base64(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "Bytes that look encoded twice",
     section="1.0 §4.1.6, 0.3 §6.6",
-    demand="Binary content is base64-encoded, once.",
+    requirement="Binary content is base64-encoded, once.",
     remedy="Give the bytes themselves to the library, which encodes them.",
     failing=message({"raw": "aVZCT1J3MEtHZ29BQUFBTlNVaEVVZz09"}),
     passing=message({"raw": "iVBORw0KGgoAAAANSUhEUg=="}),
@@ -104,7 +104,7 @@ def base64_twice(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "There are no parts",
     section="1.0 §5.7, §4.1.4, §4.1.7",
-    demand="Arrays marked as required MUST contain at least one element.",
+    requirement="Arrays marked as required MUST contain at least one element.",
     remedy="Give at least one part; an artifact that ends without content needs none of its own event.",
     failing=message(),
     passing=message(TEXT_PART),
@@ -124,7 +124,7 @@ def no_parts(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "A media type that is none",
     section="1.0 §4.1.6, RFC 6838 §4.2",
-    demand="The media type of the part content, such as text/plain.",
+    requirement="The media type of the part content, such as text/plain.",
     remedy="Write type/subtype.",
     failing=message({"text": "hello", "mediaType": "markdown"}),
     passing=message({"text": "hello", "mediaType": "text/markdown; charset=utf-8"}),
@@ -140,7 +140,7 @@ def no_media_type(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "A message of the agent says that it is the user's",
     section="1.0 §4.1.4, §4.1.5",
-    demand="ROLE_AGENT: the message is from the server to the client.",
+    requirement="ROLE_AGENT: the message is from the server to the client.",
     remedy="Set the role of what the agent says to the agent's.",
     failing=message(TEXT_PART, role="ROLE_USER"),
     passing=message(TEXT_PART),
@@ -158,11 +158,11 @@ def wrong_role(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "Two artifacts of a task have the same id",
     section="1.0 §4.1.7, 0.3 §6.7",
-    demand="Unique identifier for the artifact. It must be unique within a task.",
+    requirement="Unique identifier for the artifact. It must be unique within a task.",
     remedy="Give each artifact an id of its own.",
     failing=task(artifacts=[{"artifactId": "a", "parts": [TEXT_PART]}, {"artifactId": "a", "parts": [TEXT_PART]}]),
     passing=task(artifacts=[{"artifactId": "a", "parts": [TEXT_PART]}, {"artifactId": "b", "parts": [TEXT_PART]}]),
-    generations=SINCE_0_2,
+    versions=SINCE_0_2,
 )
 def same_artifact(facts: PayloadFacts) -> Iterator[Violation]:
     known: set[tuple[Steps, str]] = set()
@@ -179,7 +179,7 @@ def same_artifact(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "The address of a file is no url",
     section="1.0 §4.1.6, 0.3 §6.6",
-    demand="A url pointing to the file's content.",
+    requirement="A url pointing to the file's content.",
     remedy="Write an absolute url; a client fetches the file from elsewhere than the agent.",
     failing=message({"url": "hello.txt"}),
     passing=message({"url": "https://example.com/hello.txt"}),
@@ -195,7 +195,7 @@ def no_url(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "A message inside a task names another task or context",
     section="1.0 §3.4, §4.1.4",
-    demand="The taskId and contextId of a message name the task and context that it belongs to.",
+    requirement="The taskId and contextId of a message name the task and context that it belongs to.",
     remedy="Use the ids of the task around it, or leave them out.",
     failing=update(
         status={
@@ -209,7 +209,7 @@ def no_url(facts: PayloadFacts) -> Iterator[Violation]:
             "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [TEXT_PART], "taskId": "t-1"},
         }
     ),
-    generations=SINCE_0_2,
+    versions=SINCE_0_2,
 )
 def other_ids(facts: PayloadFacts) -> Iterator[Violation]:
     owner: tuple[Steps, Json, Json] = ((), None, None)
@@ -249,7 +249,7 @@ _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
     ERROR,
     "An id is empty",
     section="1.0 §3.4.2, §4.1, §4.2.1, §4.2.2, §5.7; 0.3 §6",
-    demand="Fields marked REQUIRED MUST be present and set; ids are unique identifiers.",
+    requirement="Fields marked REQUIRED MUST be present and set; ids are unique identifiers.",
     remedy="Set the id; clients keep what they are told under it.",
     failing=update(taskId=""),
     passing=update(),
@@ -267,7 +267,7 @@ def empty_id(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "A task asks for authorization, and does not say for which",
     section="1.0 §7.6.1",
-    demand="The agent MUST include a TaskStatus message explaining the required authorization, unless negotiated.",
+    requirement="The agent MUST include a TaskStatus message explaining the required authorization, unless negotiated.",
     remedy="Say in the status message what the user has to do.",
     failing=update(status={"state": "TASK_STATE_AUTH_REQUIRED"}),
     passing=update(
@@ -276,7 +276,7 @@ def empty_id(facts: PayloadFacts) -> Iterator[Violation]:
             "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Log in at example.com"}]},
         }
     ),
-    generations=V1,
+    versions=V1,
 )
 def unexplained_authorization(facts: PayloadFacts) -> Iterator[Violation]:
     for name, steps, value in facts.objects:

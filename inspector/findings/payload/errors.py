@@ -25,7 +25,7 @@ class ErrorObject:
     """The error object of a response; `steps` lead to it in the payload, `status` is that of HTTP."""
 
     value: Mapping[str, Json]
-    generation: str
+    version: str
     binding: str
     steps: Steps = ()
     status: int = 0
@@ -52,7 +52,7 @@ class ErrorObject:
     @property
     def traits(self) -> Traits:
         """Return the traits of the protocol version over the binding."""
-        return traits_of(self.generation, self.binding)
+        return traits_of(self.version, self.binding)
 
     def kind(self) -> ErrorKind | None:
         """Return the error of the protocol version that has this code."""
@@ -60,7 +60,7 @@ class ErrorObject:
         return None if code is None or (code in _OWN_CODES and code < self.traits.last_error) else BY_CODE.get(code)
 
 
-RULE_SET = RuleSet[ErrorObject](generations=V1)
+RULE_SET = RuleSet[ErrorObject](versions=V1)
 """The examples of these rules are errors of JSON-RPC."""
 
 
@@ -88,11 +88,11 @@ def _error(**changes: Json) -> Json:
     ERROR,
     "An error without a message",
     section="JSON-RPC 2.0 §5.1, 1.0 §3.3.2, §11.6",
-    demand="All error responses MUST convey an error code and a message.",
+    requirement="All error responses MUST convey an error code and a message.",
     remedy="Say in a sentence what is wrong: it is what people see.",
     failing=_error(message=None),
     passing=_error(),
-    generations=NEWEST_FIRST,
+    versions=NEWEST_FIRST,
 )
 def no_message(error: ErrorObject) -> Iterator[Violation]:
     said = error.value.get("message")
@@ -104,9 +104,9 @@ def no_message(error: ErrorObject) -> Iterator[Violation]:
 @RULE_SET.rule(
     "ERROR-002",
     ERROR,
-    "The details of an error are not what the generation makes them",
+    "The details of an error are not what the protocol version makes them",
     section="1.0 §3.3.2, §9.5, §11.6",
-    demand="An array of objects; each object MUST include a @type key that identifies the object's type.",
+    requirement="An array of objects; each object MUST include a @type key that identifies the object's type.",
     remedy="Send an array of objects with @type; structured details go into google.rpc.BadRequest or ErrorInfo.",
     failing=_error(data={"taskId": "t-1"}),
     passing=_error(),
@@ -128,7 +128,7 @@ def untyped_details(error: ErrorObject) -> Iterator[Violation]:
     WARNING,
     "An error of A2A does not name itself",
     section="1.0 §9.5, §5.4",
-    demand="1.0.0: MUST include a google.rpc.ErrorInfo; 1.0.1: SHOULD.",
+    requirement="1.0.0: MUST include a google.rpc.ErrorInfo; 1.0.1: SHOULD.",
     remedy="Add an ErrorInfo whose reason is the error's name in capitals.",
     failing=_error(data=None),
     passing=_error(),
@@ -145,7 +145,7 @@ def no_info(error: ErrorObject) -> Iterator[Violation]:
     ERROR,
     "The ErrorInfo names another error than the code",
     section="1.0 §3.3.2, §3.3.4, §5.4, §9.5, §11.6",
-    demand='reason: the A2A error type in UPPER_SNAKE_CASE without the "Error" suffix.',
+    requirement='reason: the A2A error type in UPPER_SNAKE_CASE without the "Error" suffix.',
     remedy="Make code and reason agree with the table of errors.",
     failing=_error(data=_info(reason="TASK_NOT_CANCELABLE")),
     passing=_error(),
@@ -169,7 +169,7 @@ def other_reason(error: ErrorObject) -> Iterator[Violation]:
     ERROR,
     "The ErrorInfo of an A2A error has another domain",
     section="1.0 §9.5, §11.6",
-    demand='domain: set to "a2a-protocol.org".',
+    requirement='domain: set to "a2a-protocol.org".',
     remedy="Set the domain; clients tell A2A's reasons from others' by it.",
     failing=_error(data=_info(domain="example.com")),
     passing=_error(),
@@ -188,13 +188,13 @@ def other_domain(error: ErrorObject) -> Iterator[Violation]:
 @RULE_SET.rule(
     "ERROR-006",
     WARNING,
-    "A code that the generation does not have",
+    "A code that the protocol version does not have",
     section="1.0 §3.3.2, §3.3.4, §5.4; 0.3 §8.2, 0.1 §8.2; JSON-RPC 2.0 §5.1",
-    demand="A2A-specific errors use the codes of their table, in the range -32001 to -32099.",
+    requirement="A2A-specific errors use the codes of their table, in the range -32001 to -32099.",
     remedy="Use a code of the table, or one outside of the range that JSON-RPC and A2A keep for themselves.",
     failing=_error(code=-32050, data=None),
     passing=_error(code=-31000, data=None),
-    generations=NEWEST_FIRST,
+    versions=NEWEST_FIRST,
 )
 def foreign_code(error: ErrorObject) -> Iterator[Violation]:
     code = error.code
@@ -203,4 +203,4 @@ def foreign_code(error: ErrorObject) -> Iterator[Violation]:
     if code is None or code not in _OWN_CODES:
         return
     if code < error.traits.last_error:
-        yield Violation(pointer(*error.steps, "code"), f"{code} in {error.generation}")
+        yield Violation(pointer(*error.steps, "code"), f"{code} in {error.version}")

@@ -32,14 +32,14 @@ class PayloadFacts:
 
     value: Json
     shape: Kind
-    generation: str
+    version: str
     binding: str
     steps: Steps = ()
 
     @property
     def traits(self) -> Traits:
         """Return the traits of the protocol version over the binding."""
-        return traits_of(self.generation, self.binding)
+        return traits_of(self.version, self.binding)
 
     @cached_property
     def schema_errors(self) -> tuple[SchemaError, ...]:

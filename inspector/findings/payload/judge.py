@@ -17,23 +17,23 @@ ERROR_RULES = tuple(errors.RULE_SET.rules)
 
 
 def of_object(
-    value: Json, operation: Operation | None, generation: str, binding: str, steps: Steps = ()
+    value: Json, operation: Operation | None, version: str, binding: str, steps: Steps = ()
 ) -> tuple[Finding, ...]:
     """Judge the result of an operation, or an event of a stream (None); `steps` lead to it in its payload.
 
     A result without a known shape is not judged.
     """
-    shapes = shapes_of(generation, binding)
+    shapes = shapes_of(version, binding)
     event = operation is None or operation in STREAMING
     shape = shapes.event if event else shapes.answers.get(operation) if operation else None
     if shape is None:
         return ()
-    return _judged(PayloadFacts(value, shape, generation, binding, steps))
+    return _judged(PayloadFacts(value, shape, version, binding, steps))
 
 
-def of_push(value: Json, generation: str) -> tuple[Finding, ...]:
+def of_push(value: Json, version: str) -> tuple[Finding, ...]:
     """Judge the body of a push notification."""
-    return _judged(PayloadFacts(value, shapes_of(generation, "JSONRPC").push, generation, "JSONRPC"))
+    return _judged(PayloadFacts(value, shapes_of(version, "JSONRPC").push, version, "JSONRPC"))
 
 
 def _judged(facts: PayloadFacts) -> tuple[Finding, ...]:
@@ -43,7 +43,7 @@ def _judged(facts: PayloadFacts) -> tuple[Finding, ...]:
 
 
 def of_error(
-    value: Mapping[str, Json], generation: str, binding: str, steps: Steps, status: int = 0
+    value: Mapping[str, Json], version: str, binding: str, steps: Steps, status: int = 0
 ) -> tuple[Finding, ...]:
     """Judge the error object of a response."""
-    return tuple(errors.RULE_SET.judge(ErrorObject(value, generation, binding, steps, status)))
+    return tuple(errors.RULE_SET.judge(ErrorObject(value, version, binding, steps, status)))

@@ -22,7 +22,7 @@ RULE_SET = RuleSet[PayloadFacts]()
     ERROR,
     "A required member is missing",
     section="1.0 §3.1.4, §3.1.8, §3.4.2, §4.1, §4.2, §4.3.1, §4.3.2, §5.7; 0.3 §6, §7",
-    demand="Fields marked REQUIRED MUST be present and set in valid messages.",
+    requirement="Fields marked REQUIRED MUST be present and set in valid messages.",
     remedy="Set the member; typed clients cannot read the object without it.",
     failing=update(contextId=None),
     passing=update(),
@@ -47,7 +47,7 @@ def _holder(error: SchemaError) -> str:
 def _with_foreign_members(facts: PayloadFacts) -> frozenset[str]:
     """Return the pointers of objects that have a member of another protocol version."""
     return frozenset(
-        _holder(error) for error in facts.errors_of(SchemaErrorKind.UNKNOWN) if _is_of_other_generation(facts, error)
+        _holder(error) for error in facts.errors_of(SchemaErrorKind.UNKNOWN) if _is_of_other_version(facts, error)
     )
 
 
@@ -56,7 +56,7 @@ def _with_foreign_members(facts: PayloadFacts) -> frozenset[str]:
     ERROR,
     "A member has the wrong type",
     section="1.0 §4.1, §4.2, §4.3.1, §4.3.2; 0.3 §6, §7",
-    demand="Members MUST have the type that the protocol's definition gives them.",
+    requirement="Members MUST have the type that the protocol's definition gives them.",
     remedy="Correct the member; typed clients cannot read the object at all.",
     failing=update(status="TASK_STATE_WORKING"),
     passing=update(),
@@ -71,30 +71,30 @@ def mistyped(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "A word that the definition does not list",
     section="1.0 §4.1.5, §5.5; 0.3 §6",
-    demand="Enum values MUST be represented as their string names as defined in the Protocol Buffer definition.",
-    remedy="Use one of the words of this generation.",
+    requirement="Enum values MUST be represented as their string names as defined in the Protocol Buffer definition.",
+    remedy="Use one of the words of this protocol version.",
     failing=message(TEXT_PART, role="ROLE_BOT"),
     passing=message(TEXT_PART),
 )
 def unknown_word(facts: PayloadFacts) -> Iterator[Violation]:
     for error in facts.errors_of(SchemaErrorKind.WORD):
-        if error.name != "state" and not _is_of_other_generation(facts, error):
+        if error.name != "state" and not _is_of_other_version(facts, error):
             yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
     "STREAM-009",
     ERROR,
-    "A task state that the generation does not know",
+    "A task state that the protocol version does not know",
     section="1.0 §4.1.3, 0.3 §6.3",
-    demand="The states are those of TaskState.",
+    requirement="The states are those of TaskState.",
     remedy="Use one of the named states; clients wait for ever on one that they do not know.",
     failing=update(status={"state": "TASK_STATE_PONDERING"}),
     passing=update(),
 )
 def unknown_state(facts: PayloadFacts) -> Iterator[Violation]:
     for error in facts.errors_of(SchemaErrorKind.WORD):
-        if error.name == "state" and not _is_of_other_generation(facts, error):
+        if error.name == "state" and not _is_of_other_version(facts, error):
             yield Violation(error.pointer, error.seen)
 
 
@@ -103,7 +103,7 @@ def unknown_state(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "None of the members of which there must be one",
     section="1.0 §3.1.1, §3.2.3, §4.1.6, §4.3.3",
-    demand="MUST contain exactly one of the listed members.",
+    requirement="MUST contain exactly one of the listed members.",
     remedy="Set the one that is meant.",
     failing=message({"mediaType": "text/plain"}),
     passing=message({"data": None}),
@@ -120,7 +120,7 @@ def none_of(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "Several of the members of which there must be one",
     section="1.0 §3.1.1, §3.2.3, §4.1.6, §4.3.3",
-    demand="MUST contain exactly one of the listed members.",
+    requirement="MUST contain exactly one of the listed members.",
     remedy="Send one object for each; readers keep one of them and drop the others.",
     failing=message({"text": "hello", "url": "https://example.com/hello.txt"}),
     passing=message(TEXT_PART, {"url": "https://example.com/hello.txt"}),
@@ -141,10 +141,10 @@ _ALL_WORDS = frozenset(
 """Words of any protocol version, as the older versions spell them."""
 
 
-def _is_of_other_generation(facts: PayloadFacts, error: SchemaError) -> bool:
+def _is_of_other_version(facts: PayloadFacts, error: SchemaError) -> bool:
     """Whether the member or word is valid in another protocol version."""
     if error.kind is SchemaErrorKind.UNKNOWN:
-        foreign = shapes_of(facts.generation, facts.binding).foreign
+        foreign = shapes_of(facts.version, facts.binding).foreign
         return error.name in foreign or f"{error.shape.of}.{error.name}" in foreign
     word = error.value if isinstance(error.value, str) else ""
     plain = word.removeprefix("TASK_STATE_").removeprefix("ROLE_").lower().replace("_", "-")
@@ -154,18 +154,18 @@ def _is_of_other_generation(facts: PayloadFacts, error: SchemaError) -> bool:
 @RULE_SET.rule(
     "DATA-006",
     ERROR,
-    "The shape of another generation",
+    "The shape of another protocol version",
     section="1.0 Appendix A.2, §3.6.2, §5.5; 0.3 §6",
-    demand="Each generation spells members, roles and states in its own way; readers of one do not see the others'.",
+    requirement="Each protocol version has its own names of members, roles and states; its readers ignore other names.",
     remedy="Write it as the interface's protocolVersion says, or correct that on the card.",
     failing=message({"kind": "text", "text": "hello"}),
     passing=message(TEXT_PART),
 )
-def other_generation(facts: PayloadFacts) -> Iterator[Violation]:
+def other_version(facts: PayloadFacts) -> Iterator[Violation]:
     found = False
-    spoken_here = facts.generation if facts.binding == "JSONRPC" else f"{facts.generation} over {facts.binding}"
+    spoken_here = facts.version if facts.binding == "JSONRPC" else f"{facts.version} over {facts.binding}"
     for error in facts.errors_of(SchemaErrorKind.UNKNOWN, SchemaErrorKind.WORD):
-        if _is_of_other_generation(facts, error) and error.name != "final":  # which has a rule of its own
+        if _is_of_other_version(facts, error) and error.name != "final":  # which has a rule of its own
             found = True
             what = f"the word {error.value}" if error.kind is SchemaErrorKind.WORD else f"the member {error.name}"
             yield Violation(error.pointer, f"{what}, where {spoken_here} is spoken")
@@ -174,7 +174,7 @@ def other_generation(facts: PayloadFacts) -> Iterator[Violation]:
     if not found and expected and any(facts.errors_of(SchemaErrorKind.MISSING, SchemaErrorKind.NONE_OF)):
         looks = looks_like(facts.value)
         if looks not in ("", expected):
-            yield Violation(pointer(*facts.steps), f"it looks like {looks}, where {facts.generation} is spoken")
+            yield Violation(pointer(*facts.steps), f"it looks like {looks}, where {facts.version} is spoken")
 
 
 @RULE_SET.rule(
@@ -182,7 +182,7 @@ def other_generation(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "A member is not spelled in camelCase",
     section="1.0 §5.5",
-    demand="All JSON serializations MUST use camelCase naming for field names.",
+    requirement="All JSON serializations MUST use camelCase naming for field names.",
     remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
     failing=update(status={"state": "TASK_STATE_WORKING"}, task_id="t-1"),
     passing=update(),
@@ -198,14 +198,14 @@ def not_camel_case(facts: PayloadFacts) -> Iterator[Violation]:
     WARNING,
     "A member looks misspelled",
     section="1.0 §5.7",
-    demand="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
+    requirement="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
     remedy="Correct the spelling, case included.",
     failing=update(metaData={}),
     passing=update(metadata={}),
 )
 def misspelled(facts: PayloadFacts) -> Iterator[Violation]:
     for error in facts.errors_of(SchemaErrorKind.UNKNOWN):
-        if not _is_of_other_generation(facts, error) and (known := closest_member(error.name, error.shape)):
+        if not _is_of_other_version(facts, error) and (known := closest_member(error.name, error.shape)):
             yield Violation(error.pointer, f"{error.name}: {known} may be meant")
 
 
@@ -214,7 +214,7 @@ def misspelled(facts: PayloadFacts) -> Iterator[Violation]:
     HINT,
     "A member that no specification names",
     section="1.0 §5.7",
-    demand="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
+    requirement="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
     remedy="Nothing to mend if it is meant; metadata is the place for what is your own.",
     failing=update(mood="cheerful"),
     passing=update(metadata={"mood": "cheerful"}),
@@ -232,8 +232,8 @@ def unknown_member(facts: PayloadFacts) -> Iterator[Violation]:
     HINT,
     "A member is null",
     section="1.0 §5.7, ProtoJSON",
-    demand="What is not set is omitted.",
-    remedy="Leave the member out; strict readers of older generations refuse a null.",
+    requirement="What is not set is omitted.",
+    remedy="Leave the member out; strict readers of older protocol versions refuse a null.",
     failing={"statusUpdate": {**STATUS, "metadata": None}},
     passing=update(),
 )
@@ -247,11 +247,11 @@ def null_member(facts: PayloadFacts) -> Iterator[Violation]:
     ERROR,
     "A status update of 1.0 says that it is final",
     section="1.0 Appendix A.2, §4.2.1",
-    demand="final was removed from TaskStatusUpdateEvent: the server closes the stream.",
+    requirement="final was removed from TaskStatusUpdateEvent: the server closes the stream.",
     remedy="Leave it out.",
     failing={"statusUpdate": {**STATUS, "final": False}},
     passing=update(),
-    generations=V1,
+    versions=V1,
 )
 def final_in_1_0(facts: PayloadFacts) -> Iterator[Violation]:
     for error in facts.errors_of(SchemaErrorKind.UNKNOWN):

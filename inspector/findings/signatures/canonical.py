@@ -185,10 +185,10 @@ FORMS: Mapping[str, tuple[Form, ...]] = {"0.1": _OLD, "0.2": _OLD, "0.3": _OLD, 
 """The forms to try for a card of a version, in order; a card of 1.0 may be signed for its readers of 0.3."""
 
 
-def payloads(card: Mapping[str, Json], generation: str) -> Iterator[Payload]:
+def payloads(card: Mapping[str, Json], version: str) -> Iterator[Payload]:
     """Make the forms of a card one after the other; none contains its signatures."""
     unsigned = {name: held for name, held in card.items() if name != "signatures"}
-    for form in entry_of(FORMS, generation):
+    for form in entry_of(FORMS, version):
         shaped = _reshape(unsigned, "AgentCard", form)
         shaped = _tidy(shaped) if form.tidy else shaped
         try:

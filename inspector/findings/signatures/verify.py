@@ -144,7 +144,7 @@ def problems_of(entry: Json) -> Iterator[Problem]:
         yield Problem("/payload", said, Flaw.PAYLOAD)
 
 
-def verify(card: Json, keys: KeySet | None, generation: str) -> tuple[Verdict, ...]:
+def verify(card: Json, keys: KeySet | None, version: str) -> tuple[Verdict, ...]:
     """Verify every signature of a card as served (as `parse` reads it); `keys` is None if no keys were given.
 
     This takes about a second for each ten megabytes of card.
@@ -159,7 +159,7 @@ def verify(card: Json, keys: KeySet | None, generation: str) -> tuple[Verdict, .
             verdicts[index] = prepared
     unmade: list[str] = []
     made = 0
-    for payload in payloads(card, generation) if trials else ():
+    for payload in payloads(card, version) if trials else ():
         if payload.why:
             unmade.append(payload.why)
             continue

@@ -23,7 +23,7 @@ _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
     ERROR,
     "The stream ended before the task did",
     section="1.0 §3.1.2",
-    demand="The stream MUST stay open until the task is in a terminal or interrupted state.",
+    requirement="The stream MUST stay open until the task is in a terminal or interrupted state.",
     remedy="Send the final status update before closing, or check what cut the connection.",
     failing=stream(_TASK, _WORKING),
 )
@@ -42,7 +42,7 @@ def ended_early(end: StreamEnd) -> Iterator[Violation]:
     ERROR,
     "The stream broke off",
     section="1.0 §3.1.2, §3.5.2",
-    demand="A stream ends by closing the response in order.",
+    requirement="A stream ends by closing the response in order.",
     remedy="Look at the agent's log at this time; SubscribeToTask may pick the task up again.",
     failing=stream(_TASK, _WORKING, end="cut"),
 )
@@ -57,7 +57,7 @@ def broken_off(end: StreamEnd) -> Iterator[Violation]:
     ERROR,
     "The stream stayed open after the task had ended",
     section="1.0 §3.1.2, §3.1.6; 0.3 §7.2.2",
-    demand="The stream MUST close when the task reaches a terminal state.",
+    requirement="The stream MUST close when the task reaches a terminal state.",
     remedy="End the response after the last event: clients wait for its end.",
     passing=stream(_TASK, _WORKING, end=30),
     failing=stream(_TASK, _DONE, end=30),

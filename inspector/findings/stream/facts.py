@@ -104,7 +104,7 @@ class StreamState:
     client_reported: bool = False
 
     def __post_init__(self) -> None:
-        self.version, self.message_id = self.asked.dialect.generation, self.asked.message_id
+        self.version, self.message_id = self.asked.dialect.version, self.asked.message_id
         self.streaming = self.asked.operation in STREAMING
 
     def is_elsewhere(self, event: Event) -> bool:
@@ -154,7 +154,7 @@ class _Facts:
     stream: StreamState
 
     @property
-    def generation(self) -> str:
+    def version(self) -> str:
         """Return the protocol version."""
         return self.stream.version
 

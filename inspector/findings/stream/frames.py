@@ -30,7 +30,7 @@ FRAMES = RuleSet[FrameFacts](RULES, passing=_WITH_PING)
     WARNING,
     "A line of the stream is lost to every client",
     section="1.0 §9.4.2, §11.7; 0.3 §3.3.1; HTML Living Standard §9.2.6",
-    demand="An event stands in lines that begin with data: in just these letters; other fields are ignored.",
+    requirement="An event stands in lines that begin with data: in just these letters; other fields are ignored.",
     remedy="Write each line of the event as data: and what belongs to it.",
     failing=stream(_TASK, _DONE, sse='Data: {"jsonrpc": "2.0"}\n\n'),
 )
@@ -53,7 +53,7 @@ def _is_meant(line: str) -> bool:
     HINT,
     "The official Python client reads this part of the stream otherwise",
     section="HTML Living Standard §9.2.6",
-    demand="A leading byte order mark is ignored.",
+    requirement="A leading byte order mark is ignored.",
     remedy="Send no byte order mark: httpx-sse loses the first event behind it.",
     passing=stream(sse=_WRITTEN),
     failing=stream(sse=f"\ufeff{_WRITTEN}"),
@@ -72,7 +72,7 @@ def byte_order_mark(facts: FrameFacts) -> Iterator[Violation]:
     HINT,
     "The official Python client may take this for an event",
     section="HTML Living Standard §9.2.6",
-    demand="A block without data is no event.",
+    requirement="A block without data is no event.",
     remedy="Send an id only with data, and no keep-alive after one: httpx-sse hands both on as events, and a client "
     "that parses their empty data breaks off (a2a-sdk 0.2 does).",
     failing=stream(_TASK, _DONE, sse="id: 7\n\n"),

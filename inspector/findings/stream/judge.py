@@ -144,7 +144,7 @@ class StreamJudge:
             Payload(
                 asked.binding.name,
                 asked.operation,
-                asked.dialect.generation,
+                asked.dialect.version,
                 asked.request_id,
                 self._status,
                 self._media_type,

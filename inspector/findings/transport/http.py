@@ -24,7 +24,7 @@ _WITHOUT_DETAILS = frozenset({429})
 class Head(NamedTuple):
     """The head of a response: `content_type` and `challenge` (WWW-Authenticate) are the header fields."""
 
-    generation: str
+    version: str
     status: int
     content_type: str
     challenge: str
@@ -33,7 +33,7 @@ class Head(NamedTuple):
 class End(NamedTuple):
     """The end of a response that was not a stream: whether it broke off, and why if that is known."""
 
-    generation: str
+    version: str
     broken: bool
     why: str
 
@@ -44,7 +44,7 @@ class HttpError(NamedTuple):
     `inner` is the member error of the body, which should be an object.
     """
 
-    generation: str
+    version: str
     payload: Payload
     error: ProtocolError
     kind: ErrorKind | None
@@ -59,7 +59,7 @@ class HttpError(NamedTuple):
 class GrpcStatus(NamedTuple):
     """The status with which gRPC ended a call in an error of A2A; `word` is its name."""
 
-    generation: str
+    version: str
     word: str
     error: ProtocolError
     kind: ErrorKind
@@ -101,7 +101,7 @@ GRPC = RuleSet[GrpcStatus](RULES, V1, _STATUS)
     WARNING,
     "The answer has the wrong media type",
     section="1.0 §11.1",
-    demand="HTTP+JSON answers are application/a2a+json or application/json, and streams text/event-stream.",
+    requirement="HTTP+JSON answers are application/a2a+json or application/json, and streams text/event-stream.",
     remedy="Set Content-Type: application/a2a+json, until 0.3 application/json, for a stream text/event-stream, and no "
     "charset but UTF-8.",
     failing=answer(message(TEXT_PART), binding=_HTTP, type="text/plain"),
@@ -117,7 +117,7 @@ def wrong_type(payload: Payload) -> Iterator[Violation]:
     WARNING,
     "An error does not say which one it is",
     section="1.0 §11.6",
-    demand="The details of an error hold an ErrorInfo whose reason names it.",
+    requirement="The details of an error hold an ErrorInfo whose reason names it.",
     remedy="Add the ErrorInfo; clients can tell errors of one status apart by its reason alone.",
     failing=_refused(details=[]),
 )
@@ -135,7 +135,7 @@ def unnamed_error(facts: HttpError) -> Iterator[Violation]:
     WARNING,
     "The status is not that of the error",
     section="1.0 §3.3.2, §5.4, §11.6",
-    demand="Each error has an HTTP status and a gRPC status of its own, and the body repeats them.",
+    requirement="Each error has an HTTP status and a gRPC status of its own, and the body repeats them.",
     remedy="Compare with the table; two releases of 1.0 differ, and either one is taken here.",
     failing=_refused(status="INTERNAL"),
 )
@@ -162,7 +162,7 @@ def other_status(facts: HttpError) -> Iterator[Violation]:
     ERROR,
     "An error came with a status of success",
     section="1.0 §3.3.2, §11.6",
-    demand="Errors are answered with a status of 400 and above.",
+    requirement="Errors are answered with a status of 400 and above.",
     remedy="Answer with the status of the error; caches and clients take this one for a result.",
     failing={**_REFUSED, "status": 200},
 )
@@ -176,7 +176,7 @@ def error_as_success(facts: HttpError) -> Iterator[Violation]:
     ERROR,
     "The answer cannot be read",
     section="1.0 §3.1.1, §3.3.2, §11.3, §11.6",
-    demand="The body is the object that the operation names, or an error of AIP-193.",
+    requirement="The body is the object that the operation names, or an error of AIP-193.",
     remedy="Is this the url of the HTTP+JSON interface? The reason stands beside the answer.",
     failing={"operation": "SendMessage", "binding": _HTTP, "text": "<html>"},
 )
@@ -196,7 +196,7 @@ def unreadable_error(facts: HttpError) -> Iterator[Violation]:
     ERROR,
     "A result came with a status of failure",
     section="1.0 §3.3.2, §9.1, §11.1; RFC 9110 §15",
-    demand="A successful answer has a status of success.",
+    requirement="A successful answer has a status of success.",
     remedy="Answer results with 200: clients and proxies take this one for an error.",
     failing=answer(message(TEXT_PART), status=503),
 )
@@ -210,7 +210,7 @@ def result_as_failure(payload: Payload) -> Iterator[Violation]:
     WARNING,
     "A 401 does not say how to authenticate",
     section="RFC 9110 §15.5.2; 1.0 §3.3.2; 0.3 §4.4",
-    demand="A 401 MUST have a WWW-Authenticate header field with at least one challenge.",
+    requirement="A 401 MUST have a WWW-Authenticate header field with at least one challenge.",
     remedy="Send WWW-Authenticate with the scheme, such as Bearer.",
     failing=response({}, binding=_HTTP, status=401),
 )
@@ -224,7 +224,7 @@ def no_challenge(head: Head) -> Iterator[Violation]:
     ERROR,
     "The answer broke off",
     section="RFC 9112 §8; 1.0 §11.1",
-    demand="An answer is as long as its head says.",
+    requirement="An answer is as long as its head says.",
     remedy="Send all of the body that the head announces, in the coding that it names.",
     failing=answer(message(TEXT_PART), binding=_HTTP, end="cut"),
 )
@@ -238,9 +238,9 @@ def broken_off(end: End) -> Iterator[Violation]:
     WARNING,
     "An error without its wrapper",
     section="1.0 §11.6",
-    demand='The body of an error is {"error": {...}}, by AIP-193.',
+    requirement='The body of an error is {"error": {...}}, by AIP-193.',
     remedy="Put the error into the member error; clients look for it there.",
-    generations=V1,
+    versions=V1,
     failing={**_REFUSED, "payload": _REFUSED["payload"]["error"]},
 )
 def unwrapped_error(facts: HttpError) -> Iterator[Violation]:
@@ -253,9 +253,9 @@ def unwrapped_error(facts: HttpError) -> Iterator[Violation]:
     ERROR,
     "A response of JSON-RPC, where HTTP+JSON is spoken",
     section="1.0 §11.3, §11.6; 0.3 §3.2.3",
-    demand="The body is the object that the operation names, or an error, without an envelope.",
+    requirement="The body is the object that the operation names, or an error, without an envelope.",
     remedy="Send the result itself; or declare the url as an interface of JSON-RPC.",
-    generations=SINCE_0_2,
+    versions=SINCE_0_2,
     failing=response(
         {"jsonrpc": "2.0", "id": "the-id", "error": {"code": -32603, "message": "x"}}, binding=_HTTP, status=500
     ),
@@ -270,7 +270,7 @@ BODY.rule(
     WARNING,
     "A streaming call was answered without a stream",
     section="1.0 §3.1.2, §11.7",
-    demand="The response to a streaming call is text/event-stream.",
+    requirement="The response to a streaming call is text/event-stream.",
     remedy="Answer with text/event-stream, or declare streaming: false.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage", binding=_HTTP),
 )(no_stream)
@@ -290,7 +290,7 @@ def wrong_type_of_json(payload: Payload) -> Iterator[Violation]:
     WARNING,
     "The status is not that of the error",
     section="1.0 §3.3.2, §5.4, §10.6",
-    demand="Each error of A2A has a gRPC status of its own.",
+    requirement="Each error of A2A has a gRPC status of its own.",
     remedy="Compare with the table; two releases of 1.0 differ, and either one is taken here.",
     failing={**_STATUS, "status": "INTERNAL"},
 )
@@ -304,7 +304,7 @@ def other_grpc_status(status: GrpcStatus) -> Iterator[Violation]:
     WARNING,
     "An error of A2A does not name itself",
     section="1.0 §10.6",
-    demand="Implementations MUST include a google.rpc.ErrorInfo message in the status details.",
+    requirement="Implementations MUST include a google.rpc.ErrorInfo message in the status details.",
     remedy="Send grpc-status-details-bin with an ErrorInfo whose reason is the error's name.",
     failing={**_STATUS, "payload": {**_STATUS["payload"], "data": []}},
 )

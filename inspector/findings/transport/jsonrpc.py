@@ -41,7 +41,7 @@ def _is_response(value: Json) -> bool:
     ERROR,
     "The response's id is not that of the request",
     section="JSON-RPC 2.0 §5; 1.0 §9.1",
-    demand="id MUST be the same as the value of the id member in the request.",
+    requirement="id MUST be the same as the value of the id member in the request.",
     remedy="Copy the id of the request; clients drop an answer that they cannot match.",
     failing=response({**_ENVELOPE, "id": "another", "result": message(TEXT_PART)}),
 )
@@ -64,7 +64,7 @@ def other_id(payload: Payload) -> Iterator[Violation]:
     ERROR,
     "The answer is not a JSON-RPC response",
     section="1.0 §3.3.2, §9.1",
-    demand="Responses follow JSON-RPC 2.0.",
+    requirement="Responses follow JSON-RPC 2.0.",
     remedy="Compare it with JSON-RPC 2.0 §5; is this the url of the JSON-RPC interface?",
     failing=response({**_ENVELOPE}),
 )
@@ -83,9 +83,9 @@ def no_response(payload: Payload) -> Iterator[Violation]:
     HINT,
     "A response has both result and error, one of them null",
     section="JSON-RPC 2.0 §5; 0.3 §6.11",
-    demand="result MUST NOT exist if there was an error, and error MUST NOT exist if there was none.",
+    requirement="result MUST NOT exist if there was an error, and error MUST NOT exist if there was none.",
     remedy="Leave out the one that does not hold: some clients look whether the member is there.",
-    generations=SINCE_0_2,
+    versions=SINCE_0_2,
     failing=response({**_ENVELOPE, "result": message(TEXT_PART), "error": None}),
 )
 def null_beside(payload: Payload) -> Iterator[Violation]:
@@ -113,7 +113,7 @@ def unreadable_response(payload: Payload) -> Iterator[Violation]:
     ERROR,
     "The result cannot be read",
     section="1.0 §3.1",
-    demand="The result has the type that the operation names.",
+    requirement="The result has the type that the operation names.",
     remedy="Compare the raw bytes with the section; the reason stands beside the result.",
     failing=response({**_ENVELOPE, "result": None}),
 )
@@ -130,7 +130,7 @@ BODY.rule(
     WARNING,
     "A streaming call was answered without a stream",
     section="1.0 §3.1.2, §9.4.2",
-    demand="The response to a streaming call is text/event-stream.",
+    requirement="The response to a streaming call is text/event-stream.",
     remedy="Answer with text/event-stream, or declare streaming: false.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage"),
 )(no_stream)
@@ -141,7 +141,7 @@ MEDIA_TYPE.rule(
     WARNING,
     "The answer has the wrong content type",
     section="1.0 §9.1",
-    demand="JSON-RPC answers are application/json, and streams text/event-stream.",
+    requirement="JSON-RPC answers are application/json, and streams text/event-stream.",
     remedy="Set Content-Type: application/json, for a stream text/event-stream, and no charset but UTF-8.",
     failing=answer(message(TEXT_PART), type="text/plain"),
 )(wrong_media_type)

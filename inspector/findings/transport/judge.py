@@ -35,10 +35,10 @@ def of_payload(payload: Payload) -> tuple[Finding, ...]:
     return (*carried, *content, *REPEATED.judge(payload))
 
 
-def of_status(generation: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
+def of_status(version: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
     """Judge the status with which gRPC ended a call in an error; `word` is its name."""
     kind = _kind_of(error)
-    return () if kind is None else tuple(GRPC.judge(GrpcStatus(generation, word, error, kind)))
+    return () if kind is None else tuple(GRPC.judge(GrpcStatus(version, word, error, kind)))
 
 
 def _of_content(payload: Payload) -> tuple[Finding, ...]:
@@ -46,7 +46,7 @@ def _of_content(payload: Payload) -> tuple[Finding, ...]:
     value, binding = payload.value, payload.binding
     error = value.get("error") if isinstance(value, dict) else None
     if isinstance(error, dict):
-        return of_error(error, payload.generation, binding, ("error",), payload.status)
+        return of_error(error, payload.version, binding, ("error",), payload.status)
     if isinstance(value, Unreadable) or isinstance(payload.answer, ProtocolError):
         return ()
     if binding != JSONRPC.name:
@@ -57,10 +57,10 @@ def _of_content(payload: Payload) -> tuple[Finding, ...]:
 
 def _of_object(payload: Payload, value: Json, steps: tuple[str, ...]) -> tuple[Finding, ...]:
     if payload.operation is Operation.EXTENDED_CARD and isinstance(value, dict):
-        found = check(value, payload.generation)
+        found = check(value, payload.version)
         return tuple(replace(one, pointer=pointer(*steps) + one.pointer) for one in found)
     operation = None if payload.framed else payload.operation
-    return of_object(value, operation, payload.generation, payload.binding, steps)
+    return of_object(value, operation, payload.version, payload.binding, steps)
 
 
 def _of_jsonrpc(payload: Payload) -> Iterator[Finding]:
@@ -94,9 +94,9 @@ def _of_http(payload: Payload) -> Iterator[Finding]:
 
 def _of_http_error(payload: Payload, error: ProtocolError) -> Iterator[Finding]:
     inner = payload.value.get("error") if isinstance(payload.value, dict) else None
-    facts = HttpError(payload.generation, payload, error, _kind_of(error), inner)
+    facts = HttpError(payload.version, payload, error, _kind_of(error), inner)
     yield from http.ERROR_AS_RESULT.judge(facts)
-    if VERSIONS[payload.generation].details_errors:
+    if VERSIONS[payload.version].details_errors:
         yield from http.ERROR_BODY.judge(facts)
         if inner is None or isinstance(inner, dict):
             yield from http.ERROR_STATUS.judge(facts)

@@ -33,7 +33,7 @@ class Payload(NamedTuple):
 
     binding: str
     operation: Operation
-    generation: str
+    version: str
     request_id: str | int | float | None
     status: int
     content_type: str
@@ -114,7 +114,7 @@ UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES), RuleSet[Payload](RULES)
     ERROR,
     "An event cannot be read",
     section="1.0 §3.2.3",
-    demand="Each event holds exactly one of task, message, statusUpdate and artifactUpdate.",
+    requirement="Each event holds exactly one of task, message, statusUpdate and artifactUpdate.",
     remedy="Compare the raw bytes with the section; the reason stands beside the event.",
     passing=stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED")),
     failing=stream(task(), sse="data: <p>Oops</p>\n\n"),
@@ -133,7 +133,7 @@ def unreadable_event(payload: Payload) -> Iterator[Violation]:
     ERROR,
     "A member is there twice",
     section="RFC 8259 §4",
-    demand="The names within an object SHOULD be unique.",
+    requirement="The names within an object SHOULD be unique.",
     remedy="Take one away: readers differ in which of them they see.",
     passing=example(message(TEXT_PART)),
     failing={

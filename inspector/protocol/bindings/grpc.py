@@ -104,7 +104,7 @@ def _target(url: str) -> tuple[str, bool]:
 
 def _method(dialect: Dialect, operation: Operation) -> tuple[GrpcService, GrpcMethod]:
     if dialect.service is None:
-        raise ValueError(f"{dialect.generation} does not travel over gRPC as this JSON")
+        raise ValueError(f"{dialect.version} does not travel over gRPC as this JSON")
     return dialect.service, dialect.service.methods[operation]
 
 
@@ -120,7 +120,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
             Fault(
                 Whose.YOURS,
                 FaultCode.USAGE,
-                f"{operation.value} cannot be written as a {method.request} of {dialect.generation}: {why}.",
+                f"{operation.value} cannot be written as a {method.request} of {dialect.version}: {why}.",
                 "Another transport of the agent may carry it; gRPC has a fixed set of members.",
             )
         ) from error

@@ -164,7 +164,7 @@ def _is_error(value: Json) -> bool:
 
 
 def _error(status: int, value: Json) -> ProtocolError | Unreadable:
-    """Read the body of an error in any of the shapes that generations and libraries give it."""
+    """Read the body of an error in any of the shapes that versions and libraries give it."""
     match value:
         case {"error": dict() as inner}:  # AIP-193, and a JSON-RPC error
             return _from_members(status, inner)

@@ -115,7 +115,7 @@ class Dialect:
     errors: Mapping[int, str] = field(default_factory=lambda: ERRORS)
 
     @property
-    def generation(self) -> str:
+    def version(self) -> str:
         """Return the name of the protocol version."""
         return self.traits.version
 
@@ -133,7 +133,7 @@ class Dialect:
     def cannot_carry(self, value: Wire) -> tuple[str, ...]:
         """Return JSON pointers to what of a canonical object does not survive being written and read again.
 
-        The pointers are into the canonical JSON; `""`, the whole of it, where the generation has no such operation.
+        The pointers are into the canonical JSON; `""`, the whole of it, where the version has no such operation.
         """
         write, read, offered = self._both_ways(value)
         if not offered:
@@ -144,7 +144,7 @@ class Dialect:
         return tuple(_changed(value.to_json(), back.to_json(), ""))
 
     def _both_ways(self, value: Wire) -> tuple[Callable[[Any], Json], Callable[[Json], Wire | Unreadable], bool]:
-        """Return what writes an object, what reads it, and whether the generation has it at all."""
+        """Return what writes an object, what reads it, and whether the version has it at all."""
         match value:
             case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
                 return self.encode_event, self.decode_event, True

@@ -83,12 +83,12 @@ class CardView:
     """A card as an object of JSON, and the version that it is read as."""
 
     value: Mapping[str, Json]
-    generation: str
+    version: str
 
     @cached_property
     def layout(self) -> CardLayout:
         """Return where the card has its members."""
-        return VERSIONS[self.generation].card
+        return VERSIONS[self.version].card
 
     @cached_property
     def hybrid(self) -> bool:

@@ -22,7 +22,7 @@ _MOST = 1000
 
 
 def looks_like(value: Json) -> str:
-    """Return the generation whose shape a value has: `0.1`, `0.2` (cards only), `0.3`, `1.0`, or `""` if unknown.
+    """Return the version whose shape a value has: `0.1`, `0.2` (cards only), `0.3`, `1.0`, or `""` if unknown.
 
     Apart from cards, 0.2 and the ProtoJSON of 0.3 count as 0.3.
     """
@@ -87,7 +87,7 @@ def _sign_of_1_0(value: dict[str, Json]) -> str:
 
 
 def card_shape(card: Mapping[str, Json]) -> str:
-    """Return the generation to read a card as: 1.0 if it has `supportedInterfaces`, or nothing of an older version.
+    """Return the version to read a card as: 1.0 if it has `supportedInterfaces`, or nothing of an older version.
 
     Older cards declare their version from 0.2.5 on. Before that, `authentication`, modes that are words ("text"), and
     the absence of what 0.2 requires show that a card is of 0.1.
@@ -109,8 +109,8 @@ def _is_of_0_1(card: Mapping[str, Json]) -> bool:
     return "authentication" in card or words or any(name not in card for name in ("description", *_MODES))
 
 
-def generation_of_card(card: Mapping[str, Json]) -> str:
-    """Return the generation to check a card as, also if one of its members is missing or wrong.
+def version_of_card(card: Mapping[str, Json]) -> str:
+    """Return the version to check a card as, also if one of its members is missing or wrong.
 
     A card with the members of two versions is checked as 1.0. Members that came with 0.3 make a card one of 0.3, even
     if it declares 0.2, like the sample in the specification of 0.3. A card that declares no version and has nothing

@@ -29,33 +29,33 @@ DIALECTS: dict[str, Dialect] = {}
 """The first dialect of every version, the newest version first."""
 
 for _dialect in ALL:
-    DIALECTS.setdefault(_dialect.generation, _dialect)
+    DIALECTS.setdefault(_dialect.version, _dialect)
 
 
-def generation_of(version: str) -> str:
-    """Return the generation of a declared version (`1.0`, `0.3.0`, `opvs`), `""` if it is not supported.
+def version_of(declared: str) -> str:
+    """Return the supported version that a declared one (`1.0`, `0.3.0`, `opvs`) means, `""` if there is none.
 
     Patch versions have the same JSON, and so have the minor versions of 1.x (1.0 section 3.6).
     """
-    numbers = version.strip().lower().split(".")
-    generation = "1.0" if numbers[0] == "1" else ".".join(numbers[:2])
-    return generation if generation in DIALECTS else ""
+    numbers = declared.strip().lower().split(".")
+    version = "1.0" if numbers[0] == "1" else ".".join(numbers[:2])
+    return version if version in DIALECTS else ""
 
 
-def for_version(version: str) -> Dialect | None:
+def for_version(declared: str) -> Dialect | None:
     """Return the first dialect of a declared version, or None if it is not supported."""
-    return DIALECTS.get(generation_of(version))
+    return DIALECTS.get(version_of(declared))
 
 
-def for_interface(version: str, binding: str) -> Dialect | None:
+def for_interface(declared: str, binding: str) -> Dialect | None:
     """Return the dialect of an interface with this version and binding, or None if they are not supported."""
-    generation = generation_of(version)
-    return next((one for one in ALL if one.generation == generation and travels_over(one, binding)), None)
+    version = version_of(declared)
+    return next((one for one in ALL if one.version == version and travels_over(one, binding)), None)
 
 
 def for_request(version: str, binding: str) -> Dialect | None:
     """Return the dialect of a version that the user asks for, or None if the binding does not support it."""
-    drafts = (one for one in EXPERIMENTAL if one.traits.version == version and travels_over(one, binding))
+    drafts = (one for one in EXPERIMENTAL if one.version == version and travels_over(one, binding))
     return next(drafts, None) or for_interface(version, binding)
 
 

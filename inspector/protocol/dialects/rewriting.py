@@ -76,7 +76,7 @@ def without(value: dict[str, Json], *names: str) -> dict[str, Json]:
 
 
 def unknown_event(value: Json, why: str) -> Unreadable:
-    """Return an event as unreadable, with the reason and the generation whose shape it has instead."""
+    """Return an event as unreadable, with the reason and the version whose shape it has instead."""
     if not isinstance(value, dict):
         return Unreadable(value, f"an event is an object, this is {type_name(value)}")
     shape = looks_like(value)

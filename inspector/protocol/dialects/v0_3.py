@@ -108,7 +108,7 @@ def decode_event(value: Json) -> Event | Unreadable:
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read a webhook's body: a bare Task from the SDKs of this generation, which mark it with `kind` or not."""
+    """Read a webhook's body: a bare Task from the SDKs of this version, which mark it with `kind` or not."""
     bare = isinstance(value, dict) and "kind" not in value and "status" in value and "id" in value
     return _read_task(value) if bare and looks_like(value) != "0.1" else decode_event(value)
 
@@ -124,7 +124,7 @@ decode_result = result_reader(
     {
         Operation.GET: _read_task,
         Operation.CANCEL: _read_task,
-        Operation.LIST: lambda value: Unreadable(value, "this generation has no list over JSON-RPC"),
+        Operation.LIST: lambda value: Unreadable(value, "this protocol version has no list over JSON-RPC"),
         Operation.SET_PUSH: partial(read, PushConfig, change=up_push),
         Operation.GET_PUSH: partial(read, PushConfig, change=up_push),
         Operation.LIST_PUSH: partial(read, PushConfigList, change=lambda configs: {"configs": each(up_push)(configs)}),

@@ -51,7 +51,7 @@ class CardHistory:
 def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
     """Compare the extended card with the public one; as read if their protocol versions differ."""
     card, dialect = read_card(extended)
-    if dialect.generation == public.dialect.generation or not isinstance(card, AgentCard):
+    if dialect.version == public.dialect.version or not isinstance(card, AgentCard):
         return difference(_read(public.raw), extended)
     return difference(public.card.to_json(), card.to_json())
 

@@ -12,11 +12,11 @@ from inspector.session.session import Session
 from inspector.wire import discovery
 
 
-async def lint_reference(session: Session, reference: str, generation: str = "") -> Lint:
+async def lint_reference(session: Session, reference: str, version: str = "") -> Lint:
     """Lint the card of a URL, a host or a file from its bytes, readable or not; raises `FaultError` for none."""
     path = discovery.local_path(reference)
     if path is not None:
-        return lint(discovery.read_raw(path), generation=generation)
+        return lint(discovery.read_raw(path), version=version)
     credentials = session.settings.credentials_for(reference)
     alone = len(discovery.candidates(reference)) == 1
 
@@ -26,14 +26,14 @@ async def lint_reference(session: Session, reference: str, generation: str = "")
         return good and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     fetch, _ = await search_card(session.journal, session.client, credentials, reference, may_be_card)
-    return lint(fetch.raw, fetch.served, generation)
+    return lint(fetch.raw, fetch.served, version)
 
 
 @dataclass(frozen=True, slots=True)
 class CardText:
     """A text read as a card: its protocol version, or the reason why it is not a card, and its findings."""
 
-    generation: str
+    version: str
     problem: str
     findings: tuple[Finding, ...]
 
@@ -43,7 +43,7 @@ def lint_text(text: str) -> CardText:
     raw = text.encode("utf-8", "surrogatepass")
     found = discovery.read_bytes(raw)
     findings = tuple(lint(raw).findings)
-    return CardText("", found, findings) if isinstance(found, str) else CardText(found.dialect.generation, "", findings)
+    return CardText("", found, findings) if isinstance(found, str) else CardText(found.dialect.version, "", findings)
 
 
 def save_text(path: Path, text: str, *, replace: bool = False) -> None:

@@ -29,8 +29,8 @@ _MOST_SETS = 8
 
 async def verify_card(connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
     """Verify every signature of the card as served, in a thread; `keys` are None if none were given."""
-    value, generation = parse(connection.found.raw), connection.found.dialect.generation
-    return await asyncio.to_thread(verify, value, keys, generation)
+    value, version = parse(connection.found.raw), connection.found.dialect.version
+    return await asyncio.to_thread(verify, value, keys, version)
 
 
 async def fetch_keys(session: Session, connection: Connection) -> KeySet:

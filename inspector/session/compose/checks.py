@@ -38,8 +38,8 @@ def check_message(
     )
     warnings = [MessageWarning(where, words) for check in checks for where, words in check]
     for pointer in choice.dialect.cannot_carry(request):
-        words = f"{choice.dialect.generation} cannot carry {pointer}: it is left out."
-        warnings.append(MessageWarning("generation", words))
+        words = f"{choice.dialect.version} cannot carry {pointer}: it is left out."
+        warnings.append(MessageWarning("protocolVersion", words))
     return tuple(warnings)
 
 

@@ -45,7 +45,7 @@ from inspector.wire.reach import Nearness
 DOCTOR = "doctor"
 """The event of the doctor's notes."""
 
-_WRONG_GENERATION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
+_WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
 _PROTECTED = frozenset({401, 403})
 _DEMANDED = "credentials are demanded"
 _WHERE = {
@@ -155,7 +155,7 @@ class Doctor:
             return
         serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
-        shape = connection.found.dialect.generation
+        shape = connection.found.dialect.version
         said = "; ".join(f"{one.rule} {one.seen}" for one in serious) or "nothing wrong with it"
         remedy = "a2a-inspect card get --validate lists what is wrong." if serious else ""
         yield Step("card content", not errors, f"{connection.card.name}, shaped like {shape}: {said}", 0.0, remedy)
@@ -345,5 +345,5 @@ def _is_other(exchange: Exchange) -> bool:
     """Return whether an answer looks like that of an agent that does not speak this protocol version."""
     answer = exchange.answer
     if isinstance(answer, ProtocolError):
-        return answer.name in _WRONG_GENERATION or answer.code in (-32600, -32602, -32603, None)
+        return answer.name in _WRONG_VERSION or answer.code in (-32600, -32602, -32603, None)
     return isinstance(answer, Unreadable) or (exchange.head is not None and exchange.head.status in (404, 405))

@@ -99,7 +99,7 @@ class InterfaceResult:
 
 def spoken(choice: Choice) -> str:
     """Return the protocol of an interface: `1.0 over JSONRPC`."""
-    return f"{choice.dialect.generation} over {choice.binding.name}"
+    return f"{choice.dialect.version} over {choice.binding.name}"
 
 
 def _compare_interface(result: InterfaceResult) -> Comparison:
@@ -108,7 +108,7 @@ def _compare_interface(result: InterfaceResult) -> Comparison:
     declared = f"{interface.protocol_version or '?'} over {interface.protocol_binding or '?'}"
     agree = None
     if dialect is not None and binding is not None and not result.unknown:
-        agree = result.spoken == [f"{dialect.generation} over {binding.name}"]
+        agree = result.spoken == [f"{dialect.version} over {binding.name}"]
     seen = ", ".join(result.spoken) or "no answer that proves a protocol"
     return Comparison(result.name, declared, seen, agree)
 

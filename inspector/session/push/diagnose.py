@@ -385,7 +385,7 @@ async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushCon
     except FaultError as error:
         return None, error.fault.seen
     hooks = session.push.hooks.of_task(task_id)
-    why = f"{choice.dialect.generation} over {choice.binding.name} has no operation for it"
+    why = f"{choice.dialect.version} over {choice.binding.name} has no operation for it"
     for operation in (Operation.LIST_PUSH, Operation.GET_PUSH):
         if not choice.binding.offers(choice.dialect, operation):
             continue

@@ -73,7 +73,7 @@ def _shape(push: PushedEvent) -> Result:
     event, shape = push.reading.event, push.reading.shape
     if isinstance(event, Unreadable):
         return Result(False, event.why, (broken("PUSH-003", event.why),))
-    registered = push.registration.generation if push.registration else ""
+    registered = push.registration.version if push.registration else ""
     if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
         said = f"shaped like {shape}, registered in {registered}"
         return Result(False, said, (broken("PUSH-006", said),))
@@ -88,7 +88,7 @@ def _content_type(push: PushedEvent) -> Result | None:
 
 def _lacks_credentials(push: PushedEvent) -> bool:
     registration, line = push.registration, push.line("authorization")
-    asked = registration is not None and registration.registration.demand.proof is not Proof.TOKEN
+    asked = registration is not None and registration.registration.auth.proof is not Proof.TOKEN
     return asked and line is not None and line.good is None and push.line("signature") is None
 
 
@@ -170,7 +170,7 @@ class PushJudge:
 
     def judge(self, delivery: Delivery, registration: WebhookRegistration | None, attempt: Attempt) -> Judgement:
         """Judge a delivery, before its event is folded into the task."""
-        version = registration.generation if registration else ""
+        version = registration.version if registration else ""
         if delivery.refused:
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
             stranger = delivery.registration is None and delivery.method != "POST"

@@ -72,7 +72,7 @@ def read(value: Json | Unreadable, registered: str = "") -> Reading:
     for dialect in readers(registered):
         event = dialect.decode_push(value)
         if not isinstance(event, Unreadable):
-            return Reading(event, value, dialect.generation, describe(event))
+            return Reading(event, value, dialect.version, describe(event))
         first = first or event
     unread = first or Unreadable(value, "no dialect reads it")
     return Reading(unread, value, "", describe(unread))

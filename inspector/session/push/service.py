@@ -22,14 +22,14 @@ from inspector.session.tasks import TaskFold, task_of
 from inspector.text.units import timestamp_seconds
 from inspector.wire.receiver.checks import Check
 from inspector.wire.receiver.delivery import Delivery
-from inspector.wire.receiver.registration import Demand
+from inspector.wire.receiver.registration import WebhookAuth
 from inspector.wire.receiver.response_override import ResponseOverrides
 
 if TYPE_CHECKING:
     from inspector.wire.receiver.server import Receiver
 
 _Row: TypeAlias = tuple[str, bool | None, str]
-_DEMAND = Demand()
+_AUTH = WebhookAuth()
 _A_DAY = 86400.0
 """A longer latency, and a negative one, shows that the clocks differ; none is recorded."""
 
@@ -37,8 +37,8 @@ _A_DAY = 86400.0
 class PushService:
     """Makes registrations and records deliveries on the timeline of their task.
 
-    `demand` is the demand of registrations that are sent with messages, `overrides` has the responses that the user
-    set, `relay` forwards deliveries to other urls.
+    `auth` is the authentication of registrations that messages carry, `overrides` has the responses that the user set,
+    `relay` forwards deliveries to other urls.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class PushService:
         self.overrides = ResponseOverrides()
         self.relay = Relay(journal)
         self.on = False
-        self.demand = _DEMAND
+        self.auth = _AUTH
         self.hooks = WebhookRegistrations()
-        self._planned: tuple[tuple[str, str, str, Demand], WebhookRegistration] | None = None
+        self._planned: tuple[tuple[str, str, str, WebhookAuth], WebhookRegistration] | None = None
 
     @cached_property
     def receiver(self) -> Receiver:
@@ -124,20 +124,20 @@ class PushService:
         await self.relay.close()
 
     def register(
-        self, task_id: str = "", *, generation: str = "", demand: Demand | None = None, token: str = ""
+        self, task_id: str = "", *, version: str = "", auth: WebhookAuth | None = None, token: str = ""
     ) -> WebhookRegistration:
         """Make a registration with its own path, and a token unless one is given."""
-        hook = self._make(task_id, generation, self.demand if demand is None else demand, token)
+        hook = self._make(task_id, version, self.auth if auth is None else auth, token)
         self.hooks.append(hook)
         return hook
 
-    def _make(self, task_id: str, generation: str, demand: Demand, token: str = "") -> WebhookRegistration:
-        registration = self.receiver.register(demand, token)
+    def _make(self, task_id: str, version: str, auth: WebhookAuth, token: str = "") -> WebhookRegistration:
+        registration = self.receiver.register(auth, token)
         for secret in (registration.token, registration.credentials):
             self._journal.redactor.add(secret)
-        return WebhookRegistration(registration, task_id, generation)
+        return WebhookRegistration(registration, task_id, version)
 
-    def plan(self, message_id: str, task_id: str, generation: str = "") -> WebhookRegistration | None:
+    def plan(self, message_id: str, task_id: str, version: str = "") -> WebhookRegistration | None:
         """Make the webhook for a message; None if its task has one already.
 
         The same webhook is returned until a parameter changes, so that it can be shown before the message is sent.
@@ -145,11 +145,11 @@ class PushService:
         """
         if any(hook.live for hook in self.hooks.of_task(task_id)):
             return None  # a second registration would bring every update twice
-        key = (message_id, task_id, generation, self.demand)
+        key = (message_id, task_id, version, self.auth)
         if self._planned is None or self._planned[0] != key or self._planned[1] in self.hooks:
             if self._planned is not None and self._planned[1] not in self.hooks:
                 self.receiver.forget(self._planned[1].registration)
-            self._planned = key, self._make(task_id, generation, self.demand)
+            self._planned = key, self._make(task_id, version, self.auth)
         return self._planned[1]
 
     def keep(self, hook: WebhookRegistration) -> None:
@@ -205,7 +205,7 @@ class PushService:
                 "challenge": delivery.challenge,
                 "seconds": round(delivery.seconds, 6),
                 "registration": delivery.registration.number if delivery.registration else 0,
-                "asked": delivery.registration.demand.words if delivery.registration else "",
+                "asked": delivery.registration.auth.words if delivery.registration else "",
                 "attempt": attempt.number,
                 "first": attempt.first,
                 "gap": round(attempt.gap, 6),

@@ -21,14 +21,14 @@ from inspector.wire.receiver.registration import Proof, Registration
 class WebhookRegistration:
     """A registration with its task, `""` until the agent has named it, and the counts of its deliveries.
 
-    `generation` is the protocol version of the registration, `config_id` its id at the agent. `stored` says whether the
+    `version` is the protocol version of the registration, `config_id` its id at the agent. `stored` says whether the
     agent has it, None if unknown; `failed` why the registration failed, `""` if it did not. `failing` counts the
     deliveries that got the response of an override.
     """
 
     registration: Registration
     task_id: str = ""
-    generation: str = ""
+    version: str = ""
     config_id: str = ""
     stored: bool | None = None
     failed: str = ""
@@ -40,12 +40,12 @@ class WebhookRegistration:
     @property
     def config(self) -> PushConfig:
         """Return the configuration for the agent; it always has the token, because some SDKs send only that back."""
-        registration, demand = self.registration, self.registration.demand
+        registration, auth = self.registration, self.registration.auth
         config = PushConfig(url=registration.url, token=registration.token)
-        if demand.proof is Proof.TOKEN:
+        if auth.proof is Proof.TOKEN:
             return config
         members = {"credentials": registration.credentials} if registration.credentials else {}
-        return config.model_copy(update={"authentication": AuthenticationInfo(scheme=demand.scheme, **members)})
+        return config.model_copy(update={"authentication": AuthenticationInfo(scheme=auth.scheme, **members)})
 
     @property
     def live(self) -> bool:

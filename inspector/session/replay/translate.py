@@ -25,8 +25,8 @@ class Translation(NamedTuple):
 
 def dialect_name(dialect: Dialect) -> str:
     """Return the protocol version of a dialect, with its JSON format if there are two."""
-    alone = sum(other.generation == dialect.generation for other in ALL) <= 1
-    return dialect.generation if alone else f"{dialect.generation} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
+    alone = sum(other.version == dialect.version for other in ALL) <= 1
+    return dialect.version if alone else f"{dialect.version} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
 
 def canonical(record: Record, request: Record, status: int = 200) -> Wire | None:

@@ -89,7 +89,7 @@ class PreviewPane(Vertical):
             self.show_problem(seen.sentence())
             return
         call = turn.exchange.call
-        self._title(f"{call.dialect.generation} · {call.binding.name}   {size(len(seen.body))}")
+        self._title(f"{call.dialect.version} · {call.binding.name}   {size(len(seen.body))}")
         lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
         own = [header for header in seen.headers if header[0].lower() not in _OF_TRANSPORT]
         for name, value in own[:_MOST_HEADERS]:

@@ -202,7 +202,7 @@ class _Head:
         sign = self._glyphs.light if used else self._glyphs.quiet if option.usable else self._glyphs.cross
         tenant = f"   tenant {clean(interface.tenant, limit=40)}" if interface.tenant else ""
         if used and choice is not None:
-            spoken = choice.dialect.generation
+            spoken = choice.dialect.version
             other = "" if interface.protocol_version.startswith(spoken) else f"spoken as {spoken}, "
             reason = f"in use, {other}{choice.reason}"
         else:
@@ -311,7 +311,7 @@ class _Head:
         connection = self._connection
         after = f" at the {len(connection.tries)}. try" if len(connection.tries) > 1 else ""
         where = f"{connection.url or connection.reference}{after}"
-        self._write.text("found at", f"{where}, in the shape of {connection.found.dialect.generation}", "card--muted")
+        self._write.text("found at", f"{where}, in the shape of {connection.found.dialect.version}", "card--muted")
 
     def _heading(self, *, searching: bool, found: int) -> None:
         count = len(self._card.skills)

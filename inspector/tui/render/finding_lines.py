@@ -37,7 +37,7 @@ def moment(at: float) -> str:
 def how_served(connection: Connection) -> list[Paragraph]:
     """Return how the card was found and served, with the headers of the response last."""
     found, headers = connection.found, connection.headers
-    shape = f"in the shape of {found.dialect.generation}"
+    shape = f"in the shape of {found.dialect.version}"
     rows = [_row("found at", connection.url or connection.reference)]
     rows += [_row("tried", f"{one.url}   {one.outcome}") for one in connection.tries[:-1]]
     if not connection.url:
@@ -60,7 +60,7 @@ def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
         rule, style = rule_of(one.rule), _STYLES[one.severity]
         mark = (f"{glyphs.severities[one.severity]} ", style)
         lines.append(Paragraph(mark, f"{one.rule}  {rule.title}: {one.seen}", "line--text"))
-        lines.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section}: {rule.demand})", "line--soft"))
+        lines.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section}: {rule.requirement})", "line--soft"))
     return lines
 
 

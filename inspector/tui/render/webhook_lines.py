@@ -51,7 +51,7 @@ def hook_line(hook: WebhookRegistration) -> Content:
         counts if hook.came or not standing else "",
         ("   for task " if hook.task_id else "   not heard of yet", "$text-soft"),
         plain(hook.task_id[:SHORT_ID]),
-        (f"   asks for {hook.registration.demand.words}", "$text-soft"),
+        (f"   asks for {hook.registration.auth.words}", "$text-soft"),
     )
 
 

@@ -71,7 +71,7 @@ class ComposeScreen(Screen["Outcome | None"]):
             "interface",
             "interface",
             id="compose.interface",
-            tooltip="Talk to another interface, in another generation",
+            tooltip="Talk to another interface, in another protocol version",
         ),
         Binding("alt+i", "form", "form", id="compose.form", tooltip="Fill in the form that the agent gave"),
         Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy it as curl, httpx, text or JSON"),

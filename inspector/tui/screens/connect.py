@@ -66,7 +66,7 @@ class ConnectScreen(Screen[None]):
         agents, problem = recent_agents.load()
         self._add(DEMO, "demo", "the built-in mock agent, started for you")
         for agent in agents:
-            self._add(agent.url, agent.name, f"{agent.url}   {agent.generation}", agent.last_seen)
+            self._add(agent.url, agent.name, f"{agent.url}   {agent.protocol_version}", agent.last_seen)
         for capture in paths.recent_captures(_CAPTURES):
             self._add(capture.path, "recording", f"{capture.path.name}   {size(capture.size)}", capture.changed)
         self.query_one(OptionList).highlighted = 0

@@ -58,7 +58,7 @@ class InterfacesScreen(Dialog[Choice]):
 
 
 def _row(choice: Choice, *, used: bool) -> Content:
-    name = f"{choice.dialect.generation} · {choice.binding.name}"
+    name = f"{choice.dialect.version} · {choice.binding.name}"
     return Content.assemble(
         (f"{name:<20} ", "bold"),
         plain(choice.interface.url),

@@ -23,8 +23,12 @@ class TranslateScreen(Dialog[None]):
 
     CSS_PATH = "translate.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "turn(1)", "next generation", id="lens.next", tooltip="Show it in the next generation"),
-        Binding("X", "turn(-1)", "the one before", id="lens.previous", tooltip="Show it in the generation before"),
+        Binding(
+            "x", "turn(1)", "next protocol version", id="lens.next", tooltip="Show it in the next protocol version"
+        ),
+        Binding(
+            "X", "turn(-1)", "the one before", id="lens.previous", tooltip="Show it in the protocol version before"
+        ),
         Binding("y", "copy", "copy", id="lens.copy", tooltip="Copy the value under the cursor"),
         Binding("escape,q", "leave", "close", id="lens.close", tooltip="Close the lens"),
     ]
@@ -71,7 +75,7 @@ class TranslateScreen(Dialog[None]):
         if not translation.losses:
             losses.update(Content.styled("Nothing is lost.", "$state-good"))
         elif "" in translation.losses:
-            losses.update(Content.styled("This generation has nothing of the kind.", "$state-bad"))
+            losses.update(Content.styled("This protocol version has nothing of the kind.", "$state-bad"))
         else:
             losses.update(Content.assemble(("lost there   ", "$state-warning"), plain("   ".join(translation.losses))))
 

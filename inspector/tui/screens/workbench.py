@@ -64,8 +64,10 @@ class WorkbenchScreen(FrameScreen):
         Binding("y", "copy", "copy", id="copy", tooltip="Copy what is selected"),
         Binding("backslash", "unzoom", "all of it", id="unzoom", tooltip="All of the screen again"),
         Binding("backslash", "zoom", "zoom", id="zoom", tooltip="The focused pane alone, and back", show=False),
-        Binding("m", "interfaces", "interface", id="interfaces", tooltip="Choose interface and generation", show=False),
-        Binding("x", "lens", "lens", id="lens", tooltip="The selected record in another generation", show=False),
+        Binding(
+            "m", "interfaces", "interface", id="interfaces", tooltip="Choose interface and protocol version", show=False
+        ),
+        Binding("x", "lens", "lens", id="lens", tooltip="The selected record in another protocol version", show=False),
         Binding("e", "again", "again", id="again", tooltip="Send the selected message again, elsewhere", show=False),
         Binding("d", "doctor", "doctor", id="doctor", tooltip="Which protocol does this agent really speak?"),
         Binding("f2", "tour", "tour", id="tour", tooltip="The guided tour: begin it, or give it the keys", show=False),
@@ -238,7 +240,7 @@ class WorkbenchScreen(FrameScreen):
         if seen:
             self.app.push_screen(TranslateScreen(seen))
         else:
-            notify(self, "This record carries nothing that another generation would spell.")
+            notify(self, "This record carries nothing that another protocol version would spell.")
 
     def action_again(self) -> None:
         """Send the message of the selected record again, over an interface that the user chooses."""
@@ -362,7 +364,7 @@ class WorkbenchScreen(FrameScreen):
 
     @work(group="tour", exclusive=True)
     async def _send_for_tour(self, tour: Tour, send: Send) -> None:
-        self._use_version(send.generation)
+        self._use_version(send.version)
         if self.session.push.on != send.push:
             await self.action_push().wait()
         self.view = tour.step.view
@@ -373,8 +375,8 @@ class WorkbenchScreen(FrameScreen):
     def _use_version(self, version: str) -> None:
         """Use the first interface with a protocol version, unless the one in use has it."""
         connection = self.session.connection
-        if connection is not None and self.session.choice.dialect.generation != version:
-            choices = (choice for choice in alternatives(connection.card) if choice.dialect.generation == version)
+        if connection is not None and self.session.choice.dialect.version != version:
+            choices = (choice for choice in alternatives(connection.card) if choice.dialect.version == version)
             if (choice := next(choices, None)) is not None:
                 self.use(choice)
 

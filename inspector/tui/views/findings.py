@@ -144,7 +144,7 @@ class FindingsView(View):
         if key == self._shown:
             return
         self._shown = key
-        lines = [f"{rule.id}  {rule.title}", "", rule.demand, f"({rule.section})", "", rule.remedy, ""]
+        lines = [f"{rule.id}  {rule.title}", "", rule.requirement, f"({rule.section})", "", rule.remedy, ""]
         for number, spot in enumerate(spots):
             where = f" at {spot.finding.pointer}" if spot.finding.pointer else ""
             mark = self.glyphs.cursor if number == self._spot else " "

@@ -12,7 +12,7 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 from inspector.wire.receiver.listen_address import tunnels
-from inspector.wire.receiver.registration import Demand, Proof, Registration
+from inspector.wire.receiver.registration import Proof, Registration, WebhookAuth
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
 ACCEPT = "well"
@@ -57,13 +57,11 @@ _ANSWER_FIELDS = (
 )
 
 
-def registration(task_id: str, demand: Demand) -> FormScreen:
+def registration(task_id: str, auth: WebhookAuth) -> FormScreen:
     """Return the form for how deliveries authenticate; with an empty task id it names the task in Talk."""
     title = f"REGISTER A WEBHOOK   task {task_id[:SHORT_ID]}" if task_id else "REGISTER A WEBHOOK   the task in Talk"
-    basic = demand.scheme == "Basic" and demand.proof == "authorization"
-    return FormScreen(
-        title, _PROOF_FIELDS, _PROOFS, chosen="basic" if basic else demand.proof, check=_wrong_registration
-    )
+    basic = auth.scheme == "Basic" and auth.proof == "authorization"
+    return FormScreen(title, _PROOF_FIELDS, _PROOFS, chosen="basic" if basic else auth.proof, check=_wrong_registration)
 
 
 def _wrong_registration(values: Mapping[str, str]) -> str:
@@ -76,18 +74,18 @@ def _wrong_registration(values: Mapping[str, str]) -> str:
             return ""
 
 
-async def demand_of(session: Session, values: Mapping[str, str]) -> Demand:
+async def auth_of(session: Session, values: Mapping[str, str]) -> WebhookAuth:
     """Return how deliveries have to authenticate; raises `FaultError` for keys that cannot be read."""
     match values[CHOICE]:
         case "jwt":
             known = await given_keys(session, values["jwks"])
-            return Demand(Proof.JWT, keys=known, issuer=values["issuer"], audience=values["audience"])
+            return WebhookAuth(Proof.JWT, keys=known, issuer=values["issuer"], audience=values["audience"])
         case "token":
-            return Demand(Proof.TOKEN)
+            return WebhookAuth(Proof.TOKEN)
         case "authorization":
-            return Demand()
+            return WebhookAuth()
         case scheme:
-            return Demand.of(scheme, values["credentials"])
+            return WebhookAuth.of(scheme, values["credentials"])
 
 
 def answers(hook: int, hooks: Collection[int]) -> FormScreen:

@@ -169,12 +169,12 @@ class WebhooksView(RecordsView):
 
     def action_register(self) -> None:
         """Ask how deliveries have to authenticate, and register a webhook for the task."""
-        ask(self, webhook_forms.registration(self.call_task, self.session.push.demand), self._register)
+        ask(self, webhook_forms.registration(self.call_task, self.session.push.auth), self._register)
 
     @work(group="turns")
     async def _register(self, values: Mapping[str, str]) -> None:
         with notify_faults(self):
-            self.session.push.demand = await webhook_forms.demand_of(self.session, values)
+            self.session.push.auth = await webhook_forms.auth_of(self.session, values)
             self.action_call("SET_PUSH")
 
     # Responses

@@ -218,7 +218,7 @@ class CardEditor(Vertical):
         lines = FindingLines(judged.findings, self._glyphs)
         self._findings.show(lines)
         self._next = 0
-        shape = f"in the shape of {judged.generation}" if judged.generation else judged.problem
+        shape = f"in the shape of {judged.version}" if judged.version else judged.problem
         self._verdict = Content.assemble(lines.verdict, "   ", plain(shape).stylize("$text-soft"))
         if not self._path.display:
             self._status.update(self._verdict)

@@ -44,7 +44,7 @@ class Status:
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
         return cls(
             agent=connection.card.name if connection else reference,
-            interface=f"{choice.dialect.generation} · {choice.binding.name}" if choice else "",
+            interface=f"{choice.dialect.version} · {choice.binding.name}" if choice else "",
             light=light,
             doing=doing,
             push=f"push {address} {glyphs.check}" if push.on else "",

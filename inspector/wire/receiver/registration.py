@@ -31,7 +31,7 @@ class Proof(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class WebhookAuth:
     """How a delivery has to be authenticated; the repr shows no secret.
 
     `scheme` is that of Authorization. `credentials` are those of Authorization, the key, or the secret of an HMAC; if
@@ -47,8 +47,8 @@ class Demand:
     audience: str = ""
 
     @classmethod
-    def of(cls, scheme: str, credentials: str) -> Demand:
-        """Return the demand of a scheme: API key, HMAC, Basic (as `user:password`, too) or any for Authorization."""
+    def of(cls, scheme: str, credentials: str) -> WebhookAuth:
+        """Return authentication by a scheme: API key, HMAC, Basic (also as `user:password`), or any other."""
         match scheme.lower():
             case "apikey" | "api-key":
                 return cls(Proof.KEY, "ApiKey", credentials)
@@ -61,7 +61,7 @@ class Demand:
 
     @property
     def words(self) -> str:
-        """Describe the demand without any secret."""
+        """Describe the authentication without any secret."""
         match self.proof:
             case Proof.TOKEN:
                 return "token"
@@ -72,7 +72,7 @@ class Demand:
                 return f"token, {self.scheme}"
 
 
-_BEARER = Demand()
+_BEARER = WebhookAuth()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ class Registration:
     token: str = field(repr=False)
     url: str = field(repr=False)
     made_at: float
-    demand: Demand = _BEARER
+    auth: WebhookAuth = _BEARER
 
     @property
     def credentials(self) -> str:
         """Return the credentials of Authorization, the key or the secret; `""` for proofs without one."""
-        if self.demand.proof in (Proof.TOKEN, Proof.JWT):
+        if self.auth.proof in (Proof.TOKEN, Proof.JWT):
             return ""
-        return self.demand.credentials or self.token
+        return self.auth.credentials or self.token

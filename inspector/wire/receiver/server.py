@@ -21,13 +21,13 @@ from inspector.wire.receiver.connection import Connection, ReceiverLimits, Room,
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead
 from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
 from inspector.wire.receiver.loop_budget import LoopBudget
-from inspector.wire.receiver.registration import Demand, Registration
+from inspector.wire.receiver.registration import Registration, WebhookAuth
 from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOverrides, WebhookResponse
 from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 _BACKLOG = 512
 """How many connections the system may queue for us."""
-_BEARER = Demand()
+_BEARER = WebhookAuth()
 _MOST_JWTS = 10_000
 _MOST_HEADS = 256
 _Head: TypeAlias = tuple[str, str, tuple[tuple[bytes, bytes], ...]]
@@ -126,14 +126,14 @@ class Receiver:
         self._verified.clear()
         await self._room.close()
 
-    def register(self, demand: Demand = _BEARER, token: str = "") -> Registration:
+    def register(self, auth: WebhookAuth = _BEARER, token: str = "") -> Registration:
         """Make a registration with a secret path, and with a secret token unless one is given."""
         if not self.running:
             raise RuntimeError("the receiver is not running")
         self._made += 1
         path = f"/push/{secrets.token_urlsafe(24)}"
         token = token or _new_token()
-        made = Registration(self._made, path, token, self.base_url + path, time.time(), demand)
+        made = Registration(self._made, path, token, self.base_url + path, time.time(), auth)
         self._registrations[path] = made
         return made
 

@@ -48,7 +48,7 @@ class PushRequest:
     """A request as far as its head describes it, with the results of the checks that depend on the head only.
 
     `used` has the identities of the JWTs that were accepted before. `echo` is the token of an ownership challenge, `""`
-    for a delivery. `demand` is the required proof, None for a challenge and for an unknown path; `jwt` is the required
+    for a delivery. `auth` is the required proof, None for a challenge and for an unknown path; `jwt` is the required
     JWT, `bearer` the result of reading it. `declared` is the Content-Length. `repeatable` says that other deliveries
     may have the same head.
     """
@@ -69,11 +69,11 @@ class PushRequest:
         self.clock = clock
         self.known = Known()
         self.echo = _challenge(head)
-        self.demand = None if self.echo or registration is None else registration.demand
-        signed = self.demand is not None and self.demand.proof is Proof.JWT
+        self.auth = None if self.echo or registration is None else registration.auth
+        signed = self.auth is not None and self.auth.proof is Proof.JWT
         no_jwt: tuple[Result | None, Jwt | None] = None, None
         self.bearer, self.jwt = _read_bearer(head) if signed else no_jwt
-        self.repeatable = registration is not None and registration.demand.proof not in _ONE_DELIVERY
+        self.repeatable = registration is not None and registration.auth.proof not in _ONE_DELIVERY
         self.declared = int(next(iter(head.values("content-length")), "0"))
         self.expects_continue = "100-continue" in (value.lower() for value in head.values("expect"))
 
@@ -117,7 +117,7 @@ def _token(request: PushRequest) -> Result:
     registration = request.registration
     if registration is None:
         return Result(None, "no registration, no token to compare")
-    result, proof = _compare_token(request.head, registration), registration.demand.proof
+    result, proof = _compare_token(request.head, registration), registration.auth.proof
     if result.good is not None or proof in _ONE_DELIVERY:
         return result
     if _compare_authorization(request.head, registration).good is None:
@@ -128,9 +128,9 @@ def _token(request: PushRequest) -> Result:
 
 @REQUEST.check("authorization", Scope.HEAD, status=401)
 def _authorization(request: PushRequest) -> Result | None:
-    if request.registration is None or request.demand is None:
+    if request.registration is None or request.auth is None:
         return None
-    match request.demand.proof:
+    match request.auth.proof:
         case Proof.JWT:
             return request.bearer
         case Proof.HMAC:
@@ -140,27 +140,27 @@ def _authorization(request: PushRequest) -> Result | None:
 
 
 def _is_proven(request: PushRequest) -> bool:
-    return request.demand is not None and request.demand.proof in _ONE_DELIVERY
+    return request.auth is not None and request.auth.proof in _ONE_DELIVERY
 
 
 @REQUEST.check("signature", Scope.DELIVERY, status=401, when=_is_proven)
 def _signature(request: PushRequest) -> Result | None:
     """Verify the signature of a JWT, or check that there is one of the body."""
-    if request.demand is None:
+    if request.auth is None:
         return None
-    if request.demand.proof is Proof.HMAC and not _signatures(request.head):
+    if request.auth.proof is Proof.HMAC and not _signatures(request.head):
         return Result(False, f"no signature came in {', '.join(_SIGNATURE_HEADERS)}")
-    return jwt.check_signature(request.jwt, request.demand.keys) if request.jwt else None
+    return jwt.check_signature(request.jwt, request.auth.keys) if request.jwt else None
 
 
 @REQUEST.check("issuer", Scope.HEAD, status=401)
 def _issuer(request: PushRequest) -> Result | None:
-    return jwt.check_claim(request.jwt, "iss", request.demand.issuer) if request.jwt and request.demand else None
+    return jwt.check_claim(request.jwt, "iss", request.auth.issuer) if request.jwt and request.auth else None
 
 
 @REQUEST.check("audience", Scope.HEAD, status=401)
 def _audience(request: PushRequest) -> Result | None:
-    return jwt.check_claim(request.jwt, "aud", request.demand.audience) if request.jwt and request.demand else None
+    return jwt.check_claim(request.jwt, "aud", request.auth.audience) if request.jwt and request.auth else None
 
 
 @REQUEST.check("dates", Scope.DELIVERY, status=401, when=_is_proven)
@@ -247,7 +247,7 @@ def _body_signature(body: PushBody) -> Result | None:
     request = body.request
     if body.refused or body.read.outcome is not BodyOutcome.WHOLE or request.registration is None:
         return None
-    signed = request.demand is not None and request.demand.proof is Proof.HMAC
+    signed = request.auth is not None and request.auth.proof is Proof.HMAC
     return _verify_hmac(request.head, request.registration, body.read.data) if signed else None
 
 
@@ -279,17 +279,17 @@ def _compare_token(head: RequestHead, registration: Registration) -> Result:
 
 def _compare_authorization(head: RequestHead, registration: Registration) -> Result:
     """Compare Authorization, or the header of an API key, with the registered credentials."""
-    demand, due = registration.demand, registration.credentials
+    auth, due = registration.auth, registration.credentials
     values = head.values("authorization")
-    if demand.proof is Proof.TOKEN:
+    if auth.proof is Proof.TOKEN:
         return Result(None, "none was asked for" + (", one came" if values else ""))
     keys = [(name, value) for name in _KEY_HEADERS for value in head.values(name.lower())]
-    if demand.proof is Proof.KEY and keys:
+    if auth.proof is Proof.KEY and keys:
         name, value = keys[0]
         good = len({one for _, one in keys}) == 1 and same(value, due)
         return Result(good, f"the key is {'' if good else 'not '}equal in {name}")
     if not values:
-        return Result(None, f"{demand.scheme} was asked for, none came")
+        return Result(None, f"{auth.scheme} was asked for, none came")
     if len(set(values)) > 1:
         return Result(False, f"Authorization came {len(values)} times with differing values")
     scheme, _, credentials = values[0].partition(" ")
@@ -297,7 +297,7 @@ def _compare_authorization(head: RequestHead, registration: Registration) -> Res
 
 
 def _compare_credentials(scheme: str, credentials: str, due: str, registration: Registration) -> Result:
-    asked = registration.demand.scheme
+    asked = registration.auth.scheme
     if same(credentials, due):
         if scheme.lower() == asked.lower():
             return Result(True, f"{asked} with the credentials of registration {registration.number}")

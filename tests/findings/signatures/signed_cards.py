@@ -51,8 +51,8 @@ def public(*keys: Any) -> KeySet:
     return read_keys({"keys": [key.as_dict(private=False) for key in keys]})
 
 
-def verdict(card: Any, keys: KeySet | None, generation: str = "1.0") -> Verdict:
-    [one] = verify(card, keys, generation)
+def verdict(card: Any, keys: KeySet | None, version: str = "1.0") -> Verdict:
+    [one] = verify(card, keys, version)
     return one
 
 

@@ -14,8 +14,8 @@ from inspector.findings.signatures.verify import Outcome, verify
 from inspector.protocol.dialects.traits import VERSIONS
 
 
-def forms(card: dict[str, Any], generation: str) -> dict[str, Any]:
-    return {made.form.name: json.loads(made.raw) for made in payloads(card, generation) if not made.why}
+def forms(card: dict[str, Any], version: str) -> dict[str, Any]:
+    return {made.form.name: json.loads(made.raw) for made in payloads(card, version) if not made.why}
 
 
 def test_default_values_go_unless_required_or_told_from_absence():
@@ -26,7 +26,7 @@ def test_default_values_go_unless_required_or_told_from_absence():
     assert left == kept | {"supportedInterfaces": [{"url": "", "protocolBinding": "", "protocolVersion": ""}]}
 
 
-def test_the_members_of_other_generations_go_at_every_depth():
+def test_the_members_of_other_versions_go_at_every_depth():
     scheme = {"httpAuthSecurityScheme": {"scheme": "bearer", "type": "x"}, "type": "http"}
     extension = {"uri": "u", "params": {"type": "kept"}, "x": 1}
     card = CARD | {"url": "u", "securitySchemes": {"a": scheme}, "capabilities": {"extensions": [extension]}}
@@ -66,20 +66,20 @@ def test_the_sdk_of_0_3_leaves_out_the_defaults_of_its_models():
     )
 
 
-def test_every_generation_has_its_forms():
+def test_every_version_has_its_forms():
     assert all(list(payloads(CARD, version)) for version in VERSIONS)
 
 
-@pytest.mark.parametrize("generation", ["1.0", "0.3"])
-def test_every_form_of_a_generation_is_found_and_named(generation: str):
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+def test_every_form_of_a_version_is_found_and_named(version: str):
     card = CARD | {"url": "u", "tenant": "", "iconUrl": "", "provider": None, "x": {"a": 1.0}}
     card |= {
         "capabilities": {"streaming": False, "extensions": [{"uri": "ü", "required": False, "params": {"n": 1.0}}]}
     }
-    made = list(payloads(card, generation))
-    assert len({one.raw for one in made}) == len(made) == len(FORMS[generation])
+    made = list(payloads(card, version))
+    assert len({one.raw for one in made}) == len(made) == len(FORMS[version])
     for one in made:
-        found = verdict(card | {"signatures": [sign(one.raw)]}, public(EC), generation)
+        found = verdict(card | {"signatures": [sign(one.raw)]}, public(EC), version)
         assert (found.outcome, found.form) == (Outcome.VALID, one.form.name)
 
 

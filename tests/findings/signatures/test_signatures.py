@@ -23,7 +23,7 @@ from inspector.protocol.model import Unreadable
 
 
 @pytest.mark.parametrize(
-    ("name", "generation", "form", "unsigned"),
+    ("name", "version", "form", "unsigned"),
     [
         ("10", "1.0", AS_SERVED, ()),
         ("10c", "1.0", "the members of 1.0 alone, without default values", ("/url", "/securitySchemes/key/in")),
@@ -31,10 +31,10 @@ from inspector.protocol.model import Unreadable
     ],
 )
 def test_a_recorded_card_is_valid_in_the_form_that_its_sdk_signs(
-    name: str, generation: str, form: str, unsigned: tuple[str, ...]
+    name: str, version: str, form: str, unsigned: tuple[str, ...]
 ):
     card, keys = recording(name)
-    one = verdict(card, keys, generation)
+    one = verdict(card, keys, version)
     assert (one.outcome, one.form) == (Outcome.VALID, form)
     assert set(unsigned) <= set(one.uncovered)
     assert (one.algorithm, one.kid, one.index, one.pointer) == ("ES256", "key-1", 0, "/signatures/0")
@@ -42,10 +42,10 @@ def test_a_recorded_card_is_valid_in_the_form_that_its_sdk_signs(
     assert list(problems_of(card["signatures"][0])) == []
 
 
-@pytest.mark.parametrize(("name", "generation"), [("10", "1.0"), ("10c", "1.0"), ("03", "0.3")])
-def test_a_recorded_card_with_one_byte_changed_is_wrong(name: str, generation: str):
+@pytest.mark.parametrize(("name", "version"), [("10", "1.0"), ("10c", "1.0"), ("03", "0.3")])
+def test_a_recorded_card_with_one_byte_changed_is_wrong(name: str, version: str):
     card, keys = recording(name)
-    assert verdict(card | {"version": "1.2.4"}, keys, generation).outcome is Outcome.WRONG
+    assert verdict(card | {"version": "1.2.4"}, keys, version).outcome is Outcome.WRONG
 
 
 def test_a_card_of_1_0_that_was_signed_for_readers_of_0_3_is_valid():
@@ -261,9 +261,9 @@ entries = values | st.fixed_dictionaries(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(entries, max_size=3), values, st.sampled_from(sorted(FORMS)), st.booleans())
 def test_anything_at_all_gets_one_verdict_for_each_signature(
-    listed: list[Any], member: Any, generation: str, given_keys: bool
+    listed: list[Any], member: Any, version: str, given_keys: bool
 ):
     card = CARD | {"signatures": listed, "skills": member, "securitySchemes": member, "x": member}
-    found = verify(card, public(EC) if given_keys else None, generation)
+    found = verify(card, public(EC) if given_keys else None, version)
     assert [one.index for one in found] == list(range(len(listed)))
     assert all(one.outcome is not Outcome.VALID and one.reason for one in found)

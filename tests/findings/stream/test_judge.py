@@ -105,7 +105,7 @@ def test_a_rule_is_checked_once_it_is_declared(monkeypatch: pytest.MonkeyPatch):
     judging = Judging()
     assert judging.event(TASK) == ()
 
-    @rules.rule("STREAM-999", HINT, "An event", section="1.0 §1", demand="x", remedy="x", failing=None)
+    @rules.rule("STREAM-999", HINT, "An event", section="1.0 §1", requirement="x", remedy="x", failing=None)
     def any_event(facts: EventFacts[Event]) -> Iterator[Violation]:
         yield Violation("", facts.stream.version)
 

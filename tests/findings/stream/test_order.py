@@ -136,8 +136,8 @@ BREACHES = {
 
 @pytest.mark.parametrize("name", BREACHES)
 def test_a_breach_is_found_at_its_event(name: str):
-    generation, operation, values, asked, expected = BREACHES[name]
-    assert told(generation, operation, *values, **asked) == expected
+    version, operation, values, asked, expected = BREACHES[name]
+    assert told(version, operation, *values, **asked) == expected
 
 
 SOUND = {
@@ -200,8 +200,8 @@ SOUND = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_in_order_is_not_found(name: str):
-    generation, operation, values, asked = SOUND[name]
-    assert told(generation, operation, *values, **asked) == []
+    version, operation, values, asked = SOUND[name]
+    assert told(version, operation, *values, **asked) == []
 
 
 def test_every_rule_of_the_order_is_broken_here():

@@ -78,8 +78,8 @@ async def test_a_card_that_changed_is_taken_and_the_interface_in_use_stays(agent
     rpc = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     old = rpc | {"protocolVersion": "0.3"}
     tagged(agent, '"1"', supportedInterfaces=[rpc, old])
-    session = await open_session(agent.url, generation="0.3")
-    assert session.choice.dialect.generation == "0.3"
+    session = await open_session(agent.url, version="0.3")
+    assert session.choice.dialect.version == "0.3"
     tagged(agent, '"2"', supportedInterfaces=[old | {"url": f"{agent.url}/new"}, old, rpc], name="Another")
     after = await session.refresh()
     assert (after.card.name, after.confirmed) == ("Another", 0)
@@ -194,7 +194,7 @@ def test_the_extended_card_is_compared_with_the_public_one_as_they_were_served()
     assert extended_difference(public, card_of_answer(json.loads(public.raw))) == []
 
 
-def test_cards_of_two_generations_are_compared_as_read():
+def test_cards_of_two_versions_are_compared_as_read():
     old = {"url": "http://a/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
     members = {name: value for name, value in card_of("").items() if name != "supportedInterfaces"}
     changed = extended_difference(found(), members | old | {"name": "Extended"})
@@ -291,7 +291,7 @@ async def test_extensions_are_activated_or_only_asked_for(agent: Agent, open_ses
 
 def test_a_text_is_judged_as_a_card():
     sound = lint_text(json.dumps(card_of("https://a.example/")))
-    assert (sound.generation, sound.problem) == ("1.0", "")
+    assert (sound.version, sound.problem) == ("1.0", "")
     assert "CARD-001" in {one.rule for one in lint_text(json.dumps(card_of("https://a.example/", name=None))).findings}
     for text in ("", "{", "[]", '"\ud800"', "{}"):
         assert lint_text(text).findings or lint_text(text).problem, text

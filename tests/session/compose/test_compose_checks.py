@@ -197,9 +197,9 @@ def test_output_modes_of_which_the_agent_gives_none():
     assert notes(text_draft("x", accepted_output_modes=("image/png",)), skills=[skill]) == []
 
 
-def test_what_a_generation_has_no_place_for():
+def test_what_a_version_has_no_place_for():
     draft = text_draft("x", tenant="acme")
     found = notes(draft, version="0.3")
-    assert [one.where for one in found] == ["generation"]
+    assert [one.where for one in found] == ["protocolVersion"]
     assert found[0].words == "0.3 cannot carry /tenant: it is left out."
     assert notes(draft) == []

@@ -259,13 +259,11 @@ async def test_leaving_early_closes_the_file_and_the_connection(open_session: Op
     await eventually(lambda: not [fd for fd in Path("/proc/self/fd").iterdir() if fd.resolve() == path.resolve()])
 
 
-@pytest.mark.parametrize("generation", ["0.1", "0.2", "0.3", "1.0", "opvs"])
-async def test_every_generation_has_its_place_for_it(
-    open_session: OpenSession, tmp_path: Path, sink: Sink, generation: str
-):
+@pytest.mark.parametrize("version", ["0.1", "0.2", "0.3", "1.0", "opvs"])
+async def test_every_version_has_its_place_for_it(open_session: OpenSession, tmp_path: Path, sink: Sink, version: str):
     path = sparse(tmp_path / "large.bin", 9 * MB)
     sink.keeps = True
-    session = await with_card(open_session, tmp_path, sink, generation=generation)
+    session = await with_card(open_session, tmp_path, sink, version=version)
     turn = await drive(session.send(message(path), stream=False))
     [request] = records(session, Kind.REQUEST)
     mark = f"{{{{file:{path}}}}}".encode()

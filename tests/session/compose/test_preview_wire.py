@@ -20,9 +20,9 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.session.session import Session
 from inspector.wire.client.observations import Sent
 
-GENERATIONS = ("1.0", "0.3", "0.2", "0.1", "opvs")
+VERSIONS = ("1.0", "0.3", "0.2", "0.1", "opvs")
 BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
-SPOKEN = sorted({(one.generation, binding) for one in ALL for binding in BINDINGS if travels_over(one, binding)})
+SPOKEN = sorted({(one.version, binding) for one in ALL for binding in BINDINGS if travels_over(one, binding)})
 EXTENSION = "https://example.com/ext/v1"
 TEXT = "echo a < b & c\tä\u2028\U0001f600\r\n"
 SECRET = "open-sesame-and-more"
@@ -30,24 +30,24 @@ SECRET = "open-sesame-and-more"
 
 @pytest.fixture
 async def every() -> AsyncIterator[MockAgent]:
-    """A mock agent that serves every generation."""
-    agent = MockAgent(Profile(GENERATIONS), pace=0, push_pause=0)
+    """A mock agent that serves every version."""
+    agent = MockAgent(Profile(VERSIONS), pace=0, push_pause=0)
     await agent.start()
     yield agent
     await agent.stop()
 
 
-async def on(open_session: OpenSession, mock: MockAgent, generation: str, binding: str, **settings: Any) -> Session:
-    place = "" if generation == "1.0" else f"/{'opvs' if generation == 'opvs' else f'v{generation}'}"
+async def on(open_session: OpenSession, mock: MockAgent, version: str, binding: str, **settings: Any) -> Session:
+    place = "" if version == "1.0" else f"/{'opvs' if version == 'opvs' else f'v{version}'}"
     trusted = (mock.url, f"http://{mock.grpc_target}")
-    session = await open_session(transports=(binding,), generation=generation, trusted=trusted, **settings)
+    session = await open_session(transports=(binding,), version=version, trusted=trusted, **settings)
     await session.connect(f"{mock.url}{place}")
-    assert (session.choice.dialect.generation, session.choice.binding.name) == (generation, binding)
+    assert (session.choice.dialect.version, session.choice.binding.name) == (version, binding)
     return session
 
 
 def rich(text: str, **members: Any) -> Draft:
-    """Make a draft with a bit of everything that every generation has a place for."""
+    """Make a draft with a bit of everything that every version has a place for."""
     parts = (
         DraftPart(PartKind.TEXT, text, metadata='{"a": [1, "<&>"]}'),
         DraftPart(PartKind.LINK, "https://files.example/a%20b.png?x=1&y=2"),
@@ -81,11 +81,11 @@ def same(shown: Sent, record: Record) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["at once", "streamed"])
-@pytest.mark.parametrize(("generation", "binding"), SPOKEN)
+@pytest.mark.parametrize(("version", "binding"), SPOKEN)
 async def test_the_preview_is_what_the_tap_records(
-    every: MockAgent, open_session: OpenSession, generation: str, binding: str, stream: bool
+    every: MockAgent, open_session: OpenSession, version: str, binding: str, stream: bool
 ):
-    session = await on(open_session, every, generation, binding)
+    session = await on(open_session, every, version, binding)
     turn = session.send(rich(TEXT), stream=stream)
     shown, record = await shown_and_recorded(session, turn)
     same(shown, record)
@@ -98,11 +98,11 @@ async def test_the_preview_is_what_the_tap_records(
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["at once", "streamed"])
-@pytest.mark.parametrize(("generation", "binding"), SPOKEN)
+@pytest.mark.parametrize(("version", "binding"), SPOKEN)
 async def test_with_push_and_credentials_both_mask_the_same(
-    every: MockAgent, open_session: OpenSession, generation: str, binding: str, stream: bool
+    every: MockAgent, open_session: OpenSession, version: str, binding: str, stream: bool
 ):
-    session = await on(open_session, every, generation, binding, headers={"Authorization": f"Bearer {SECRET}"})
+    session = await on(open_session, every, version, binding, headers={"Authorization": f"Bearer {SECRET}"})
     await session.push.turn_on()
     turn = session.send(text_draft(f"echo {SECRET}"), stream=stream)
     shown, record = await shown_and_recorded(session, turn)

@@ -239,7 +239,7 @@ def test_a_verb_and_a_path_say_their_operation(dialect: Any, verb: str, path: st
     assert call.operation is (operation or Operation.SEND)
 
 
-def test_every_generation_knows_its_methods_by_hand():
+def test_every_version_knows_its_methods_by_hand():
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "message/stream"}'
     call = raw_context(
         HttpRequest("POST", "http://h/", {}, body), CallContext(Operation.SEND, v0_3.DIALECT, jsonrpc.BINDING, "i")

@@ -163,7 +163,7 @@ async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is
         spoken = the(report, AS_0_3)
         assert (spoken.good, spoken.remedy) == (True, "")
         [proposal] = report.proposals
-        assert proposal.choice.dialect.generation == "0.3"
+        assert proposal.choice.dialect.version == "0.3"
         assert proposal.why == "declared 1.0, yet it answered as 0.3 over JSONRPC does"
         assert row(report, "interface 1") == ("1.0 over JSONRPC", "0.3 over JSONRPC", False)
 
@@ -554,14 +554,14 @@ async def test_a_session_that_is_connected_keeps_its_interface_and_its_push_swit
     url = await mock.start()
     try:
         connection = await session.connect(url)
-        session.use(next(one for one in alternatives(connection.card) if one.dialect.generation == "0.3"))
+        session.use(next(one for one in alternatives(connection.card) if one.dialect.version == "0.3"))
         before = session.connection
         report = await examine(session, url, "push")
     finally:
         await mock.stop()
     assert report.passed
     assert session.connection is before
-    assert session.choice.dialect.generation == "0.3"
+    assert session.choice.dialect.version == "0.3"
     assert not session.push.on
 
 

@@ -102,8 +102,8 @@ def test_nothing_recorded_is_no_comparison():
     assert folded().ways == ()
 
 
-async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     await session.push.turn_on()
     turn = await say(session, "report 5")
     task_id = turn.exchange.task_id

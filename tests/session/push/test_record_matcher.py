@@ -136,8 +136,8 @@ def test_of_too_many_different_things_the_first_are_forgotten_and_not_blamed():
     assert told.of(late - 2) == (ALONE, 0)
 
 
-async def test_the_rows_say_what_the_table_says(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_the_rows_say_what_the_table_says(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     await session.push.turn_on()
     matcher = session.push.matcher
     turn = await say(session, "push")

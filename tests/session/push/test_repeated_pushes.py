@@ -311,7 +311,7 @@ def told(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
                 case "other":
                     one.hooks[number].task_id = value
                 case "told":
-                    one.hooks[number].generation = value
+                    one.hooks[number].version = value
                 case "dialled":
                     one.post(value, number, dialled="202", status=202)
                 case "damaged":

@@ -160,7 +160,7 @@ async def test_a_delivery_may_overtake_the_answer_that_names_its_task(agent: Age
 
 
 async def test_a_bare_task_of_0_3_is_labelled_so(pushed: Session):
-    pushed.push.hooks[0].generation = "0.3"
+    pushed.push.hooks[0].version = "0.3"
     assert await post(pushed, OLD_TASK) == 204
     [record] = deliveries(pushed)
     assert (record.event, record.state) == ("task", State.COMPLETED)
@@ -172,7 +172,7 @@ async def test_a_bare_task_of_0_3_is_labelled_so(pushed: Session):
 
 
 async def test_a_task_without_kind_is_read_too(pushed: Session):
-    pushed.push.hooks[0].generation = "0.3"
+    pushed.push.hooks[0].version = "0.3"
     await post(pushed, {name: member for name, member in OLD_TASK.items() if name != "kind"})
     assert deliveries(pushed)[0].event == "task"
     assert rules(pushed) == {"DATA-001"}
@@ -186,7 +186,7 @@ async def test_the_examples_of_every_push_rule_break_it_or_do_not(open_session: 
     example: Any = getattr(rule, side)
     session = await open_session()
     await session.push.receiver.start()
-    hook = session.push.register(example["registration"]["task"], generation=example["registration"]["generation"])
+    hook = session.push.register(example["registration"]["task"], version=example["registration"]["protocolVersion"])
     token = hook.registration.token
     headers = {name: value.replace("{token}", token) for name, value in example["delivery"]["headers"].items()}
     async with aiohttp.ClientSession() as client:
@@ -284,9 +284,9 @@ async def test_a_delivery_to_no_registration_is_recorded(pushed: Session):
 
 
 async def test_an_agent_that_pushes_tells_the_same_as_its_stream(
-    mock: MockAgent, open_session: OpenSession, generation: str
+    mock: MockAgent, open_session: OpenSession, version: str
 ):
-    session = await open_session(mock.url, generation=generation)
+    session = await open_session(mock.url, version=version)
     await session.push.turn_on()
     turn = await say(session, "push")
     tracked = session.tasks.get(turn.exchange.task_id)

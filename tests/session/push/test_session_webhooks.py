@@ -35,7 +35,7 @@ from inspector.session.compose.draft import text_draft
 from inspector.session.push.attempts import chains, held_up
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
-from inspector.wire.receiver.registration import Demand, Proof
+from inspector.wire.receiver.registration import Proof, WebhookAuth
 from inspector.wire.receiver.response_override import read_override
 
 
@@ -69,7 +69,7 @@ def dial(session: Session, *texts: str) -> None:
 async def hook(open_session: OpenSession) -> tuple[Session, WebhookRegistration]:
     session = await open_session()
     await session.push.receiver.start()
-    return session, session.push.register("t", generation="1.0")
+    return session, session.push.register("t", version="1.0")
 
 
 # Answers dialled in, and what comes after them
@@ -133,12 +133,12 @@ async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_sta
 
 
 @pytest.mark.parametrize(("told", "found"), [("0.3", True), ("0.2", True), ("1.0", False), ("", False)])
-async def test_a_shape_of_another_generation_is_named_whichever_is_the_newer(
+async def test_a_shape_of_another_version_is_named_whichever_is_the_newer(
     open_session: OpenSession, told: str, found: bool
 ):
     session = await open_session()
     await session.push.receiver.start()
-    await post(session.push.register("t", generation=told), status("WORKING"))
+    await post(session.push.register("t", version=told), status("WORKING"))
     assert ("PUSH-006" in session.journal.found) is found
 
 
@@ -220,25 +220,25 @@ async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: t
 
 
 @pytest.mark.parametrize(
-    ("demand", "authentication"),
+    ("auth", "authentication"),
     [
-        (Demand(Proof.TOKEN), None),
-        (Demand(), {"scheme": "Bearer", "credentials": "T"}),
-        (Demand(scheme="Basic", credentials="C-C-C"), {"scheme": "Basic", "credentials": "C-C-C"}),
-        (Demand.of("api-key", "C-C-C"), {"scheme": "ApiKey", "credentials": "C-C-C"}),
-        (Demand.of("hmac", "C-C-C"), {"scheme": "HMAC-SHA256", "credentials": "C-C-C"}),
-        (Demand(Proof.JWT), {"scheme": "Bearer"}),
+        (WebhookAuth(Proof.TOKEN), None),
+        (WebhookAuth(), {"scheme": "Bearer", "credentials": "T"}),
+        (WebhookAuth(scheme="Basic", credentials="C-C-C"), {"scheme": "Basic", "credentials": "C-C-C"}),
+        (WebhookAuth.of("api-key", "C-C-C"), {"scheme": "ApiKey", "credentials": "C-C-C"}),
+        (WebhookAuth.of("hmac", "C-C-C"), {"scheme": "HMAC-SHA256", "credentials": "C-C-C"}),
+        (WebhookAuth(Proof.JWT), {"scheme": "Bearer"}),
     ],
-    ids=lambda value: value.proof if isinstance(value, Demand) else "",
+    ids=lambda value: value.proof if isinstance(value, WebhookAuth) else "",
 )
-async def test_the_agent_is_told_what_was_picked(open_session: OpenSession, demand: Demand, authentication: Any):
+async def test_the_agent_is_told_what_was_picked(open_session: OpenSession, auth: WebhookAuth, authentication: Any):
     session = await open_session()
     await session.push.receiver.start()
-    made = session.push.register("t", demand=demand, token="T")
+    made = session.push.register("t", auth=auth, token="T")
     assert made.config.to_json() == {"url": made.registration.url, "token": "T"} | (
         {"authentication": authentication} if authentication else {}
     )
-    assert "C-C-C" not in f"{made!r} {made.registration.demand.words}"
+    assert "C-C-C" not in f"{made!r} {made.registration.auth.words}"
 
 
 async def test_several_webhooks_of_a_task_are_told_apart_and_deleted_one_by_one(

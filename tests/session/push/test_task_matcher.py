@@ -98,8 +98,8 @@ def test_events_of_other_tasks_are_passed_over_and_messages_are_updates():
     assert ways(found) == [("message", "hello", {S})]
 
 
-async def test_a_mock_agent_tells_the_same_by_all_ways(mock: MockAgent, open_session: OpenSession, generation: str):
-    session = await open_session(mock.url, generation=generation)
+async def test_a_mock_agent_tells_the_same_by_all_ways(mock: MockAgent, open_session: OpenSession, version: str):
+    session = await open_session(mock.url, version=version)
     await session.push.turn_on()
     turn = await say(session, "push")
     task_id = turn.exchange.task_id

@@ -19,7 +19,7 @@ from inspector.findings.signatures.keyset import read_keys
 from inspector.protocol.jsonvalue import parse
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
-from inspector.wire.receiver.registration import Demand, Proof
+from inspector.wire.receiver.registration import Proof, WebhookAuth
 
 JWKS = Path(__file__).parents[2] / "wire" / "data" / "jwks_0_1.json"
 SECRETS = {"X-A2A-Notification-Token", "X-OPVS-Notification-Token"}
@@ -29,7 +29,7 @@ async def replay(session: Session, hook: WebhookRegistration, post: HttpMessage)
     """Send a recorded delivery to a webhook of ours: its own bytes, but for the path, the host and the secrets."""
     host, port = session.push.receiver.address
     changed = {"Host": f"{host}:{port}"} | dict.fromkeys(SECRETS, hook.registration.token)
-    if hook.registration.demand.proof is not Proof.JWT:
+    if hook.registration.auth.proof is not Proof.JWT:
         changed["Authorization"] = f"Bearer {hook.registration.token}"
     spelled = {name.lower(): value for name, value in changed.items()}
     lines = [f"POST {hook.registration.path} HTTP/1.1"]
@@ -51,9 +51,9 @@ def checks(record: Record) -> dict[str, bool | None]:
 async def test_recorded_deliveries_are_sound(open_session: OpenSession, path: Path):
     session = await open_session()
     await session.push.receiver.start()
-    generation = {"02": "0.2", "03": "0.3", "10": "1.0", "opvs": "opvs"}[name_of(path).split("/")[0]]
+    version = {"02": "0.2", "03": "0.3", "10": "1.0", "opvs": "opvs"}[name_of(path).split("/")[0]]
     posts = deliveries(path)
-    hook = session.push.register(generation=generation)
+    hook = session.push.register(version=version)
     assert [await replay(session, hook, post) for post in posts] == [204] * len(posts)
     for record, post in zip(records(session, Kind.DELIVERY), posts, strict=True):
         verdict = checks(record)
@@ -62,7 +62,7 @@ async def test_recorded_deliveries_are_sound(open_session: OpenSession, path: Pa
         assert parse(record.raw) == parse(post.body)
     found = {one.rule for record in records(session, Kind.DELIVERY) for one in record.findings}
     came = any(name.lower() == "authorization" for post in posts for name in post.headers)
-    expected = {"PUSH-004"} if generation in ("1.0", "opvs") and not came else set()
+    expected = {"PUSH-004"} if version in ("1.0", "opvs") and not came else set()
     assert {rule for rule in found if rule.startswith("PUSH-")} == expected
 
 
@@ -71,7 +71,7 @@ async def test_recorded_deliveries_of_0_1_are_signed_for_their_bodies_and_too_ol
     session = await open_session()
     await session.push.receiver.start()
     keys = read_keys(parse(JWKS.read_bytes()))
-    hook = session.push.register(demand=Demand(Proof.JWT, keys=keys), generation="0.1")
+    hook = session.push.register(auth=WebhookAuth(Proof.JWT, keys=keys), version="0.1")
     posts = deliveries(path)
     assert posts
     for post in posts:

@@ -78,10 +78,10 @@ async def test_the_last_moment_is_what_the_session_holds(mock: MockAgent, open_s
 
 
 @pytest.mark.parametrize("transport", ["HTTP+JSON", "GRPC"])
-async def test_other_transports_and_generations_are_read_again_too(
-    mock: MockAgent, open_session: OpenSession, transport: str, generation: str
+async def test_other_transports_and_versions_are_read_again_too(
+    mock: MockAgent, open_session: OpenSession, transport: str, version: str
 ):
-    session = await open_session(mock.url, transports=(transport,), generation=generation)
+    session = await open_session(mock.url, transports=(transport,), version=version)
     turn = await say(session, "report 30")
     assert turn.exchange.call.binding.name == transport
     moments = read(session, turn.exchange.task_id)

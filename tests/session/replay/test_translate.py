@@ -17,10 +17,10 @@ from inspector.session.session import Session
 from inspector.session.settings import Settings
 
 
-async def recorded(tmp_path: Path, generation: str) -> tuple[Session, list[Record]]:
+async def recorded(tmp_path: Path, version: str) -> tuple[Session, list[Record]]:
     agent = MockAgent(pace=0)
     url = await agent.start()
-    session = Session(tmp_path / "lens.a2a", Settings(generation=generation))
+    session = Session(tmp_path / "lens.a2a", Settings(version=version))
     await session.connect(url)
     await session.push.turn_on()
     turn = session.send(text_draft("report 3"), stream=True)
@@ -29,9 +29,9 @@ async def recorded(tmp_path: Path, generation: str) -> tuple[Session, list[Recor
     return session, session.journal.capture.select()
 
 
-@pytest.mark.parametrize("generation", ["1.0", "0.3"])
-async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_first(tmp_path: Path, generation: str):
-    session, records = await recorded(tmp_path, generation)
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_first(tmp_path: Path, version: str):
+    session, records = await recorded(tmp_path, version)
     seen = [
         record for record in records if record.kind in (Kind.FRAME, Kind.REQUEST) and record.operation != "GetAgentCard"
     ]
@@ -39,7 +39,7 @@ async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_fir
     for record in seen:
         spelled = translations(record, session.journal.request_of(record))
         assert len(spelled) == len(ALL)
-        assert spelled[0].name.startswith(generation)
+        assert spelled[0].name.startswith(version)
         assert spelled[0].losses == ()
     await session.close()
 

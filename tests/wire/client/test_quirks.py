@@ -87,7 +87,7 @@ def test_quirk_11_an_error_without_an_id_is_read_and_is_no_slip(dialect):
     value = {"jsonrpc": "2.0", "error": {"code": -32700, "message": "Invalid JSON payload"}}
     answer = jsonrpc.decode_answer(dialect, Operation.GET, 200, value)
     assert isinstance(answer, ProtocolError)
-    payload = Payload("JSONRPC", Operation.SEND, dialect.generation, "1", 200, "application/json", False, value, answer)
+    payload = Payload("JSONRPC", Operation.SEND, dialect.version, "1", 200, "application/json", False, value, answer)
     assert of_payload(payload) == ()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
-from inspector.wire.receiver.registration import Demand
+from inspector.wire.receiver.registration import WebhookAuth
 from inspector.wire.receiver.server import Receiver, Registration
 from inspector.wire.receiver.verdict import BODY, REQUEST
 
@@ -108,7 +108,7 @@ async def test_a_head_with_one_thing_wrong_is_not_taken_for_the_good_one(receive
 
 
 async def test_a_proof_that_is_made_for_one_delivery_is_verified_each_time(receiver, client, came):
-    hook = receiver.register(Demand.of("hmac", "a secret of both"))
+    hook = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
     signed = {"X-A2A-Signature": "f" * 64}
     assert [await post(client, hook, **signed) for _ in range(2)] == [401, 401]
     assert [checks(one)["signature"] for one in came] == [False, False]

@@ -222,7 +222,7 @@ def test_an_origin_is_bad_even_if_it_is_null():
 
 
 @pytest.mark.parametrize(("method", "echo"), [("GET", "abc"), ("POST", ""), ("HEAD", "")])
-def test_the_challenge_of_the_first_generation_is_recognised(method, echo):
+def test_the_challenge_of_the_first_version_is_recognised(method, echo):
     head = RequestHead(method, f"{HOOK.path}?a=b&validationToken=abc", GOOD)
     assert PushRequest(head, HOOK, PLACE).echo == echo
 

@@ -18,7 +18,7 @@ from inspector.wire.receiver.checks import Check
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, RequestHead
 from inspector.wire.receiver.jwt import LEEWAY, read
 from inspector.wire.receiver.listen_address import ListenAddress
-from inspector.wire.receiver.registration import Demand, Proof, Registration
+from inspector.wire.receiver.registration import Proof, Registration, WebhookAuth
 from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 DATA = Path(__file__).parents[1] / "data"
@@ -32,8 +32,8 @@ KEYS = read_keys(KeySet([KEY, OTHER]).as_dict(private=False))
 CLAIMS = {"iss": "agent", "aud": "me", "iat": NOW, "exp": NOW + 60, "jti": "1"}
 
 
-def hook(demand: Demand) -> Registration:
-    return Registration(1, "/push/p", TOKEN, "http://127.0.0.1:9000/push/p", 0.0, demand)
+def hook(auth: WebhookAuth) -> Registration:
+    return Registration(1, "/push/p", TOKEN, "http://127.0.0.1:9000/push/p", 0.0, auth)
 
 
 def judged(request: PushRequest, body: bytes) -> tuple[tuple[Check, ...], tuple[int, str]]:
@@ -45,10 +45,10 @@ def judged(request: PushRequest, body: bytes) -> tuple[tuple[Check, ...], tuple[
     return head.checks + whole.checks, whole[2:]
 
 
-def verdict(demand: Demand, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
+def verdict(auth: WebhookAuth, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
     """Judge a delivery that is good but for its proof: the checks by name, and the status with its reason."""
     head = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), *headers))
-    registration = hook(demand)
+    registration = hook(auth)
     checks, refusal = judged(PushRequest(head, registration, PLACE, used=used or set(), clock=lambda: NOW), body)
     assert not any(secret in check.said for check in checks for secret in (TOKEN, SECRET))
     return {check.name: check for check in checks}, refusal
@@ -63,50 +63,50 @@ def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header:
 
 
 @pytest.mark.parametrize(
-    ("demand", "header"),
+    ("auth", "header"),
     [
-        (Demand(), ("Authorization", f"Bearer {TOKEN}")),
-        (Demand(credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
-        (Demand(scheme="Basic", credentials=SECRET), ("Authorization", f"Basic {SECRET}")),
-        (Demand.of("api-key", SECRET), ("X-API-Key", SECRET)),
-        (Demand.of("api-key", SECRET), ("Authorization", f"ApiKey {SECRET}")),
+        (WebhookAuth(), ("Authorization", f"Bearer {TOKEN}")),
+        (WebhookAuth(credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
+        (WebhookAuth(scheme="Basic", credentials=SECRET), ("Authorization", f"Basic {SECRET}")),
+        (WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET)),
+        (WebhookAuth.of("api-key", SECRET), ("Authorization", f"ApiKey {SECRET}")),
     ],
 )
-def test_the_proof_that_was_asked_for_is_enough(demand: Demand, header: tuple[str, str]):
-    checks, (status, _) = verdict(demand, header)
+def test_the_proof_that_was_asked_for_is_enough(auth: WebhookAuth, header: tuple[str, str]):
+    checks, (status, _) = verdict(auth, header)
     assert (status, checks["authorization"].good) == (204, True)
 
 
 @pytest.mark.parametrize(
-    ("demand", "header"),
+    ("auth", "header"),
     [
-        (Demand(credentials=SECRET), ("Authorization", f"Bearer {TOKEN}")),
-        (Demand(scheme="Basic", credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
-        (Demand.of("api-key", SECRET), ("X-API-Key", "another")),
-        (Demand.of("api-key", SECRET), ("X-API-Key", "")),
-        (Demand.of("api-key", SECRET), ("X-Other-Key", SECRET)),
-        (Demand(Proof.TOKEN), ("Authorization", f"Bearer {TOKEN}")),
-        (Demand(), ("X-API-Key", TOKEN)),
+        (WebhookAuth(credentials=SECRET), ("Authorization", f"Bearer {TOKEN}")),
+        (WebhookAuth(scheme="Basic", credentials=SECRET), ("Authorization", f"Bearer {SECRET}")),
+        (WebhookAuth.of("api-key", SECRET), ("X-API-Key", "another")),
+        (WebhookAuth.of("api-key", SECRET), ("X-API-Key", "")),
+        (WebhookAuth.of("api-key", SECRET), ("X-Other-Key", SECRET)),
+        (WebhookAuth(Proof.TOKEN), ("Authorization", f"Bearer {TOKEN}")),
+        (WebhookAuth(), ("X-API-Key", TOKEN)),
     ],
 )
-def test_another_proof_is_refused(demand: Demand, header: tuple[str, str]):
-    assert verdict(demand, header)[1][0] == 401
+def test_another_proof_is_refused(auth: WebhookAuth, header: tuple[str, str]):
+    assert verdict(auth, header)[1][0] == 401
 
 
 def test_credentials_that_came_twice_have_to_be_the_same():
     pair = ("Authorization", f"Bearer {TOKEN}")
-    assert verdict(Demand(), pair, pair)[1][0] == 204
-    assert verdict(Demand(), pair, ("Authorization", "Bearer x"))[1][0] == 401
-    assert verdict(Demand.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
+    assert verdict(WebhookAuth(), pair, pair)[1][0] == 204
+    assert verdict(WebhookAuth(), pair, ("Authorization", "Bearer x"))[1][0] == 401
+    assert verdict(WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
 
 
 def test_the_token_alone_is_enough_and_it_is_said_what_did_not_come():
-    checks, (status, _) = verdict(Demand(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
+    checks, (status, _) = verdict(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
     assert (status, checks["authorization"]) == (204, Check("authorization", None, "Basic was asked for, none came"))
 
 
 def test_a_jwt_in_place_of_credentials_is_refused_with_what_to_ask_for():
-    status, why = verdict(Demand(), bearer(CLAIMS))[1]
+    status, why = verdict(WebhookAuth(), bearer(CLAIMS))[1]
     assert (status, "ask for a JWT" in why) == (401, True)
 
 
@@ -126,38 +126,38 @@ def signatures() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
 def test_the_hmac_of_the_body_is_good_wherever_senders_put_it(header: tuple[str, str]):
-    checks, (status, _) = verdict(Demand.of("hmac", SECRET), header)
+    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header)
     assert (status, checks["signature"].good) == (204, True)
     assert header[0] in checks["signature"].said
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
 def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
-    checks, (status, _) = verdict(Demand.of("hmac", SECRET), header, body=BODY + b" ")
+    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header, body=BODY + b" ")
     assert (status, checks["signature"].good) == (401, False)
 
 
 def test_a_secret_that_is_sent_itself_is_told_as_such():
-    checks, (status, _) = verdict(Demand.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
+    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
     assert checks["signature"].said.startswith("Authorization carries the secret itself")
 
 
 def test_a_right_hmac_does_not_excuse_a_wrong_one():
     right = signatures()[0]
-    assert verdict(Demand.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
+    assert verdict(WebhookAuth.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
 
 
 @pytest.mark.parametrize("headers", [[], [("X-A2A-Notification-Token", TOKEN)]])
 def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[str, str]]):
-    checks, (status, why) = verdict(Demand.of("hmac", SECRET), *headers)
+    checks, (status, why) = verdict(WebhookAuth.of("hmac", SECRET), *headers)
     assert (status, checks["signature"].good) == (401, False)
     assert "X-Hub-Signature-256" in why
 
 
 # JWT
 
-ASKED = Demand(Proof.JWT, keys=KEYS, issuer="agent", audience="me")
+ASKED = WebhookAuth(Proof.JWT, keys=KEYS, issuer="agent", audience="me")
 
 
 def test_a_sound_jwt_is_good_in_every_line():
@@ -217,7 +217,7 @@ def test_a_jwt_within_its_bounds_is_good(claims: dict[str, Any]):
 
 
 def test_what_was_not_asked_for_is_told_and_not_judged():
-    checks, (status, _) = verdict(Demand(Proof.JWT, keys=KEYS), bearer(CLAIMS))
+    checks, (status, _) = verdict(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
     assert (status, checks["issuer"].good, checks["audience"].good) == (204, None, None)
     assert "'agent'" in checks["issuer"].said
 
@@ -266,9 +266,9 @@ def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
     keys = read_keys(json.loads((DATA / "jwks_0_1.json").read_bytes()))
     made = read(value.removeprefix("Bearer "))
     assert not isinstance(made, str)
-    demand = Demand(Proof.JWT, keys=keys)
+    auth = WebhookAuth(Proof.JWT, keys=keys)
     sent = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
-    request = PushRequest(sent, hook(demand), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
+    request = PushRequest(sent, hook(auth), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
     checks = {one.name: one.good for one in judged(request, body)[0]}
     assert (checks["signature"], checks["dates"], checks["body-hash"]) == (True, True, True)
     forged = {one.name: one.good for one in judged(request, body + b" ")[0]}
@@ -277,6 +277,6 @@ def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
 
 def test_rsa_keys_verify_too():
     key = RSAKey.generate_key(2048, {"kid": "r"})
-    demand = Demand(Proof.JWT, keys=read_keys(KeySet([key]).as_dict(private=False)))
-    assert verdict(demand, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
-    assert verdict(demand, bearer(CLAIMS, key, "PS256"))[1] == (204, "")
+    auth = WebhookAuth(Proof.JWT, keys=read_keys(KeySet([key]).as_dict(private=False)))
+    assert verdict(auth, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
+    assert verdict(auth, bearer(CLAIMS, key, "PS256"))[1] == (204, "")

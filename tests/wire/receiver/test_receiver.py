@@ -73,7 +73,7 @@ async def test_a_chunked_body_is_put_together(desk, chunks):
 
 
 @pytest.mark.parametrize("name", ["push_0_2", "push_0_3", "push_1_0", "push_opvs"])
-async def test_recorded_deliveries_of_every_generation_are_accepted_byte_for_byte(name):
+async def test_recorded_deliveries_of_every_version_are_accepted_byte_for_byte(name):
     raw = (DATA / f"{name}.http").read_bytes()
     host = raw.partition(b"Host: ")[2].partition(b"\r\n")[0].decode()
     async with opened(ReceiverLimits(), public_url=f"http://{host}") as desk:
@@ -102,7 +102,7 @@ async def test_a_recorded_delivery_with_other_credentials_beside_the_token_is_re
         assert (await desk.inbox.one()).refused == ("Authorization does not carry the credentials of registration 1.")
 
 
-async def test_the_challenge_of_the_first_generation_is_answered_and_shown():
+async def test_the_challenge_of_the_first_version_is_answered_and_shown():
     async with opened(ReceiverLimits(), public_url="http://127.0.0.1:9160") as desk:
         raw = (DATA / "push_0_1_challenge.http").read_bytes().replace(b"/hook", desk.hook.path.encode(), 1)
         answer = await desk.send(raw)
