@@ -12,10 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies
 
 import h11
-import httpcore
 import httpx
 
 from inspector.protocol.bindings.base import HttpRequest
@@ -24,7 +24,11 @@ from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
 from inspector.wire.client.credentials import basic, split_userinfo
 from inspector.wire.client.faults import TOO_LARGE, after_events, explain
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, head_text
+from inspector.wire.client.transport import Transport
 from inspector.wire.client.upload import Upload, UploadError, body_of
+
+if TYPE_CHECKING:
+    import httpcore
 
 _EVENT_STREAM = "text/event-stream"
 _HEADERS = "inspector.headers"
@@ -69,12 +73,17 @@ class Client:
     """Sends requests and observes the responses; redirects are never followed and cookies never kept."""
 
     def __init__(
-        self, limits: Limits | None = None, *, verify: bool = True, clock: Callable[[], float] = time.time
+        self,
+        limits: Limits | None = None,
+        *,
+        verify: bool = True,
+        clock: Callable[[], float] = time.time,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.limits = limits or Limits()
         self._clock = clock
         self._http = httpx.AsyncClient(
-            verify=_trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")) if verify else False,
+            **_transport(verify=verify) if transport is None else {"transport": transport},
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
@@ -139,9 +148,9 @@ class Client:
         yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
-        """Send and wait for the head, as httpx does, but close the connection where that is canceled.
+        """Send a request and wait for the response head.
 
-        Canceled between the connection and its first request, httpcore keeps the socket open until the pool closes.
+        httpx's own transport keeps a socket open if it is canceled between connecting and its first request.
         """
         opened: list[httpcore.AsyncNetworkStream] = []
 
@@ -267,6 +276,20 @@ class Inflater:
         if self._taken and not self._stream.eof:
             raise CodingError(f"the {self._coding} body breaks off")
         return left
+
+
+def _transport(*, verify: bool) -> dict[str, Any]:
+    """Return httpx's arguments for the transport: our own, or httpx's if the environment names a proxy."""
+
+    def trust() -> ssl.SSLContext:
+        if not verify:
+            return httpx.create_ssl_context(verify=False)
+        return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+    proxies = getproxies()
+    if any(proxies.get(scheme) for scheme in ("http", "https", "all")):
+        return {"verify": trust()}
+    return {"transport": Transport(trust)}
 
 
 @cache

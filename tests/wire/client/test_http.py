@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
+import httpx
 import pytest
 import trustme
 from raw_server import PATIENCE, Peer, RawServer, answering, chunk, eventually, response, serve, stream_head
@@ -24,9 +25,11 @@ JSON = "Content-Type: application/json"
 EVENTS = "Content-Type: text/event-stream"
 
 
-@pytest.fixture
-async def client() -> AsyncIterator[Client]:
-    async with aclosing(Client()) as client:
+@pytest.fixture(params=["own", "httpx"])
+async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    """Return a client over the transport without a proxy, and over the one of httpx that is used with a proxy."""
+    transport = httpx.AsyncHTTPTransport() if request.param == "httpx" else None
+    async with aclosing(Client(transport=transport)) as client:
         yield client
 
 
