@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment, Segments
+from rich.style import Style
 from textual.app import App
 from textual.strip import Strip
 
@@ -57,6 +58,7 @@ _VARYING: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.]*Z?"), _shaped_like("2026-11-20T13:35:50.637Z")),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), _shaped_like("13:35:50")),
     (re.compile(r"(?<=127\.0\.0\.1:)\d{1,5}"), _shaped_like("41241")),
+    (re.compile(r"\+\d{1,2}\.\d{3}\b"), lambda text: " " * len(text)),  # a short gap is not shown at all
     (re.compile(r" *\b\d{1,2}\.\d{3}\b(?!\.)"), _right("0.000")),
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
     (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "how it flowed".ljust(len(text))[: len(text)]),
@@ -82,10 +84,18 @@ def _normalised(strip: Strip, normaliser: Normaliser) -> Strip:
     steady = normaliser.line(text)
     assert cell_len(steady) == cell_len(text) and len(steady) == len(text), (text, steady)
     segments, start = [], 0
-    for piece, style, _ in strip:
-        segments.append(Segment(steady[start : start + len(piece)], style and style.clear_meta_and_links()))
-        start += len(piece)
-    return Strip(Segment.simplify(segments))
+    for piece, own, _ in strip:
+        shown, start = steady[start : start + len(piece)], start + len(piece)
+        style = own and own.clear_meta_and_links()
+        visible = shown.rstrip(" ")
+        segments.append(Segment(visible, style))
+        segments.append(Segment(shown[len(visible) :], style and _of_spaces(style)))
+    return Strip(Segment.simplify(segment for segment in segments if segment.text))
+
+
+def _of_spaces(style: Style) -> Style:
+    """Return the part of a style that spaces show; a text whose length varies ends at another space each time."""
+    return style if style.reverse or style.underline else Style(bgcolor=style.bgcolor)
 
 
 def as_text(lines: Iterable[Strip]) -> str:
