@@ -16,7 +16,7 @@ from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[PayloadFacts]()
 
-_MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,127}(\s*;.*)?")
+MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+*-]{1,127}(\s*;.*)?")
 
 
 @RULE_SET.rule(
@@ -131,7 +131,7 @@ def no_parts(facts: PayloadFacts) -> Iterator[Violation]:
 )
 def no_media_type(facts: PayloadFacts) -> Iterator[Violation]:
     for where, said in _in_parts(facts, "mediaType", "mimeType"):
-        if said and not _MEDIA_TYPE.fullmatch(said):
+        if said and not MEDIA_TYPE.fullmatch(said):
             yield Violation(where, repr(said[:80]))
 
 

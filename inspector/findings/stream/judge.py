@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from inspector.findings.finding import Finding
 from inspector.findings.result import of_refusal, of_result
+from inspector.findings.stream.accept import is_accepted, proves_all
 from inspector.findings.stream.ending import END
 from inspector.findings.stream.facts import (
     Asked,
@@ -65,6 +66,8 @@ class StreamJudge:
         self._state = StreamState(asked, label_of, read_as_client, known_order(asked.task_id))
         self._status, self._media_type, self._charset = 0, "", ""
         self._reached = True
+        self._accepting = proves_all()
+        self._of_accepted: tuple[Finding, ...] | None = None
 
     @property
     def open_state(self) -> str:
@@ -140,21 +143,24 @@ class StreamJudge:
         if not self._reached:
             return ()
         asked, charset, self._charset = self._asked, self._charset, ""
-        return of_payload(
-            Payload(
-                asked.binding.name,
-                asked.operation,
-                asked.dialect.version,
-                asked.request_id,
-                self._status,
-                self._media_type,
-                framed,
-                value,
-                answer,
-                raw if asked.binding.events else b"",
-                charset,
-            )
+        payload = Payload(
+            asked.binding.name,
+            asked.operation,
+            asked.dialect.version,
+            asked.request_id,
+            self._status,
+            self._media_type,
+            framed,
+            value,
+            answer,
+            raw if asked.binding.events else b"",
+            charset,
         )
+        if not framed or charset or not self._accepting or not is_accepted(payload):
+            return of_payload(payload)
+        if self._of_accepted is None:
+            self._of_accepted = of_payload(payload)
+        return self._of_accepted
 
     def _of_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
         """Judge an event by what the exchange has sent before; the findings point into the event."""
