@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.jsonvalue import dump, parse
-from inspector.protocol.model import Json, Part, TaskArtifactUpdateEvent
+from inspector.protocol.model import Artifact, Json, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
 _LONGEST = 64 * 1024
@@ -37,7 +37,7 @@ class FrameReader(Generic[SaidT]):
     def __init__(self, decode: Callable[[bytes], tuple[Json, SaidT]]) -> None:
         self._decode = decode
         self._like: TaskArtifactUpdateEvent | None = None
-        self._text = ""
+        self._text = self._artifact = ""
         self._before, self._behind = b"", b""
         self._event = ""
 
@@ -67,13 +67,17 @@ class FrameReader(Generic[SaidT]):
         if frame.data is None:
             return FrameEvent((frame,), None)
         value, said = self._decode(frame.data)
-        text = _appended_text(said)
+        update = said if isinstance(said, TaskArtifactUpdateEvent) else None
+        text = _only_text(update.artifact) if update and update.append else ""
+        artifact = update.artifact.artifact_id if update else ""
         repeated = bool(text) and text != self._text and text == self._text_in(frame)
-        self._text = text
-        self._like = said if repeated and isinstance(said, TaskArtifactUpdateEvent) else None
+        self._like = update if repeated else None
         if not repeated:
-            self._before, self._behind = _around(text, frame.data)
+            # The chunks of artifacts that alternate never differ in their texts only.
+            same = bool(text) and self._artifact in ("", artifact)
+            self._before, self._behind = _around(text, frame.data) if same else (b"", b"")
             self._event = frame.event
+        self._text, self._artifact = text, artifact
         return FrameEvent((frame,), said, value)
 
     def _text_in(self, frame: Frame) -> str:
@@ -94,15 +98,13 @@ class FrameReader(Generic[SaidT]):
         return text if isinstance(text, str) else ""
 
 
-def _appended_text(said: object) -> str:
-    """Return the text of an update that only appends a text to an artifact, `""` for anything else."""
-    if not isinstance(said, TaskArtifactUpdateEvent) or not said.append:
+def _only_text(artifact: Artifact) -> str:
+    """Return the text of an artifact that has one part, of text alone, `""` for any other."""
+    if len(artifact.parts) != 1:
         return ""
-    match said.artifact.parts:
-        case [Part(text=str(text), metadata=None) as part] if not part.model_extra:
-            return text
-        case _:
-            return ""
+    [part] = artifact.parts
+    plain = part.text is not None and part.metadata is None and not part.model_extra
+    return part.text or "" if plain else ""
 
 
 def _around(text: str, data: bytes) -> tuple[bytes, bytes]:
