@@ -55,7 +55,7 @@ class Capture:
         self._closed = False
         self._last = last
         self._at = 0.0
-        # The newest records, `_floor` to `_last` without a gap; older ones are in the file, or lost.
+        # The newest records, `_floor` to `_last` without a gap; older records are in the file, or lost.
         self._recent: dict[int, Record] = {}
         self._recent_bytes = 0
         self._floor = last + 1
@@ -109,7 +109,7 @@ class Capture:
         """Append one record for each payload; the records differ in number, size and bytes only.
 
         `meta` must not be changed afterwards. `at` is raised to the time of the record before if it is lower. A request
-        without an exchange opens a new one.
+        without an exchange starts a new exchange.
         """
         writer = self._writer
         if writer is None or self._closed:
@@ -182,7 +182,7 @@ class Capture:
     def search(self, query: Query, *, after: int = 0) -> Iterator[Page]:
         """Search the records after `after`, page by page, including those that are appended between two pages.
 
-        A page takes about `SEARCH_SECONDS`; it is empty if the searching threads have found nothing yet.
+        A page takes about `SEARCH_SECONDS` to search; it is empty if the searching threads have found nothing yet.
         """
         if self._floor - 1 - after > _SEARCH_ALONE:
             scanner = self._scanner = self._scanner or Scanner(self.path)
@@ -249,7 +249,7 @@ class Capture:
         return done
 
     def close(self) -> None:
-        """Write the waiting records and close the file; `failure` then says whether some are lost."""
+        """Write the waiting records and close the file; `failure` then reports whether some are lost."""
         if self._closed:
             return
         self._closed = True
@@ -287,7 +287,7 @@ class Capture:
             self._floor += 1
 
     def _old(self, first: int, last: int) -> list[Record]:
-        """Return records older than the recent ones, from the file or from the cache of read records."""
+        """Return records that are no longer in memory, from the file or from the cache of read records."""
         found: dict[int, Record] = {}
         missing = []
         for seq in range(first, last + 1):
@@ -305,7 +305,7 @@ class Capture:
     def _select_old(
         self, kinds: frozenset[Kind], exchange: int | None, task: str | None, after: int, limit: int | None
     ) -> list[Record]:
-        """Select among the records older than the recent ones."""
+        """Select among the records that are no longer in memory."""
         if after >= self._floor - 1:
             return []
         index, tests = "", "seq > ? AND seq < ?"
@@ -335,7 +335,7 @@ class Capture:
             raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.") from error
 
     def _remember(self, row: Row) -> Record:
-        """Cache a record that was read, and drop the least recently used ones."""
+        """Cache a record that was read, and drop the least recently used records."""
         kept = self._read
         record = self._record_of(row)
         size = _RECORD_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))

@@ -1,4 +1,4 @@
-"""Events folded into a task: what it is now, and which events did not fit (1.0 sections 3.1.2, 4.1 and 4.2)."""
+"""Assemble a task from its events, and report events that do not fit (1.0 sections 3.1.2, 4.1 and 4.2)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from inspector.protocol.model import (
 from inspector.protocol.text_buffer import GrowingText
 
 MESSAGES = 1000
-"""How many of the agent's messages about a task are kept, the newest."""
+"""The number of messages of the agent that are kept for each task: the newest."""
 
 
 class Misfit(StrEnum):
-    """A way in which an event does not fit what came before it."""
+    """How an event contradicts earlier events of its task."""
 
     ILLEGAL_MOVE = "illegal-move"
     AFTER_TERMINAL = "after-terminal"
@@ -37,7 +37,7 @@ class Misfit(StrEnum):
 
 
 class TextAppended(NamedTuple):
-    """Consecutive updates that are equal to `like` but for the text of its only part: what a streamed text consists of.
+    """Consecutive artifact updates that are equal to `like`, except for the text of the only part.
 
     `like` is the update before them; it appends one text to an artifact.
     """
@@ -65,7 +65,7 @@ class TextAppended(NamedTuple):
 
 @dataclass(slots=True)
 class TextRun:
-    """Text parts of one kind that follow each other: where they stand in the artifact's text, in characters."""
+    """Consecutive text parts of one media type and file name: their position in the artifact's text, in characters."""
 
     start: int
     end: int
@@ -75,11 +75,11 @@ class TextRun:
 
 @dataclass(slots=True)
 class AssembledArtifact:
-    """One artifact as put together so far.
+    """An artifact as assembled so far.
 
-    `parts` holds every part in order, text parts that follow each other as one `TextRun`; `text` is all text in it;
-    `cuts` says where in it each chunk began; `revision` changes when the artifact was replaced, so that whoever shows
-    `text` starts again; `size` counts the characters and bytes of its content; `closed` says that the last chunk came.
+    `parts` has the parts in order, with consecutive text parts as one `TextRun`. `text` is the whole text, and `cuts`
+    the position of each chunk in it. `revision` changes when the artifact is replaced: views then show `text` from its
+    beginning. `size` is the number of characters and bytes of the content. `closed` is true after the last chunk.
     """
 
     artifact_id: str
@@ -95,18 +95,18 @@ class AssembledArtifact:
 
     @property
     def other_parts(self) -> list[Part]:
-        """Return the parts that are no text: files and data."""
+        """Return the parts that are not text: files and data."""
         return [part for part in self.parts if isinstance(part, Part) and part.text is None]
 
     def replace(self, artifact: Artifact) -> None:
-        """Start again from a whole artifact."""
+        """Replace the content by that of a whole artifact."""
         self.parts, self.text, self.cuts, self.size, self.chunks = [], GrowingText(), array("q"), 0, 0
         self.revision += 1
         self.closed = False
         self.extend(artifact)
 
     def take_over(self, artifact: Artifact) -> None:
-        """Be a whole artifact; where it is the same by now, what is known of its chunks stays."""
+        """Replace the content by that of a whole artifact, unless the chunks so far have the same content."""
         whole = AssembledArtifact(self.artifact_id, self.name, self.description)
         whole.extend(artifact)
         if self.chunks and whole.parts == self.parts and str(whole.text) == str(self.text):
@@ -115,7 +115,7 @@ class AssembledArtifact:
             self.replace(artifact)
 
     def extend(self, artifact: Artifact) -> None:
-        """Add the parts of a chunk, repeated ones included: an agent may mean to say a thing twice."""
+        """Append the parts of a chunk, including repeated parts, because a repetition may be intended."""
         self.name = artifact.name or self.name
         self.description = artifact.description or self.description
         self.chunks += 1
@@ -129,7 +129,7 @@ class AssembledArtifact:
                 self.parts.append(part)
 
     def append_texts(self, like: Artifact, texts: Sequence[str]) -> None:
-        """Append chunks that are equal to `like`, which has one text part, but for their texts."""
+        """Append chunks that are equal to `like` except for the text of its only part."""
         start = len(self.text)
         for text in texts:
             self.cuts.append(len(self.text))
@@ -142,12 +142,12 @@ class AssembledArtifact:
         start = len(self.text)
         self.text.append(text)
         if part.metadata is not None or part.model_extra:
-            self.parts.append(part)  # it says more than a run of texts can
+            self.parts.append(part)  # a `TextRun` has no metadata
         else:
             self._end_text(part, start)
 
     def _end_text(self, part: Part, start: int) -> None:
-        """Add the text from `start` on to the run of text parts before it, or begin another run."""
+        """Add the text from `start` on to the preceding `TextRun`, or to a new one."""
         last = self.parts[-1] if self.parts else None
         if isinstance(last, TextRun) and (last.media_type, last.filename) == (part.media_type, part.filename):
             last.end = len(self.text)
@@ -157,10 +157,10 @@ class AssembledArtifact:
 
 @dataclass(slots=True)
 class Order:
-    """What an account of a task has told so far, as far as later events have to fit it.
+    """The part of a task's earlier events that later events must fit.
 
-    `closed` has every artifact that was begun, by id, and whether its last chunk came; `ended` says that a final state
-    was told, `blind` that something could not be read, or had no id, which may have begun an artifact.
+    `closed` has the id of every artifact so far, and whether its last chunk was received. `ended` is true after a
+    terminal state. `blind` is true after something unreadable, or without an id, that may have started an artifact.
     """
 
     context_id: str = ""
@@ -171,17 +171,17 @@ class Order:
 
     @classmethod
     def of(cls, task: AssembledTask) -> Self:
-        """Return the order in which a task stands that was assembled so far."""
+        """Return the order that continues an assembled task."""
         return cls(
             task.context_id,
             task.state,
-            {one.artifact_id: one.closed for one in task.artifacts.values()},
+            {artifact.artifact_id: artifact.closed for artifact in task.artifacts.values()},
             ended=any(is_terminal(move.state) for move in task.moves),
             blind="" in task.artifacts,
         )
 
     def check(self, event: Event) -> tuple[Misfit, ...]:
-        """Take in the next event and say what about it does not fit."""
+        """Add the next event, and return how it does not fit."""
         misfits = self._context(event.context_id)
         match event:
             case TaskArtifactUpdateEvent():
@@ -205,7 +205,7 @@ class Order:
         return () if after == before or may_follow(before, after) else (Misfit.ILLEGAL_MOVE,)
 
     def _snapshot(self, task: Task) -> tuple[Misfit, ...]:
-        """Read a whole task; reading the same final state again is no misfit, it is what GetTask does."""
+        """Add a whole task; a repeated terminal state fits, because GetTask returns it."""
         self.closed |= {artifact.artifact_id: False for artifact in task.artifacts or ()}
         return () if task.status.state == self.state else self._move(task.status.state)
 
@@ -223,7 +223,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A state that the task took on, and when it was heard of (seconds since 1970)."""
+    """A state of the task, and when it was received (seconds since 1970)."""
 
     state: str
     at: float
@@ -231,11 +231,10 @@ class Move:
 
 @dataclass(slots=True)
 class AssembledTask:
-    """A task as its events tell it; `apply` and `conclude` are the only ways in.
+    """A task as assembled from its events; only `apply` and `conclude` change it.
 
-    `moves` lists each change of state once; `artifacts` are in order of appearance, by id; `messages` are what the
-    agent said about the task lately, `history` what its last snapshot had; `context_id` is the context that the first
-    event with a context named.
+    `moves` lists each change of state once. `artifacts` are in order of appearance, by id. `messages` has the agent's
+    latest messages about the task, `history` is that of the last whole task. `context_id` is the first that was named.
     """
 
     id: str
@@ -250,11 +249,11 @@ class AssembledTask:
 
     @property
     def state(self) -> str:
-        """Return the current state under its 1.0 name, `""` before any was heard of."""
+        """Return the current state under its 1.0 name, `""` before the first event with a state."""
         return self.status.state
 
     def apply(self, event: Event | TextAppended, at: float) -> None:
-        """Take in an event of this task that was received at `at`."""
+        """Add an event of this task that was received at `at`."""
         self.updated = at
         if isinstance(event, TextAppended):
             artifact = event.like.artifact
@@ -274,7 +273,7 @@ class AssembledTask:
                 self.messages.append(event)
 
     def conclude(self, status: TaskStatus, at: float) -> None:
-        """Take over a final state, and nothing else of the event: another account has the rest."""
+        """Set a terminal state that another stream or response reported; the rest of that event is ignored."""
         if is_terminal(status.state) and not is_terminal(self.state):
             self.updated = at
             self._move(status, at)

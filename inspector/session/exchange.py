@@ -44,7 +44,7 @@ class CallContext(Asked):
 class Exchange(Recorder):
     """A call and its response; `tasks` folds each event once it is recorded.
 
-    `said` holds what the agent said in the last observation.
+    `said` has the events or the response in the last observation.
     """
 
     call: CallContext
@@ -87,7 +87,7 @@ class Exchange(Recorder):
         return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
-        """Mask the secrets in a body; the operation tells whether it is a push configuration."""
+        """Mask the secrets in a body; push configurations have more of them."""
         call = self.call
         return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
 
@@ -123,7 +123,7 @@ class Exchange(Recorder):
             if event.said is None:
                 records += self._keepalive(event.frames[0], seen.at)
             elif isinstance(event.said, TextAppended):
-                # The updates differ from the one before in their texts only, so they have the same findings.
+                # Updates that differ only in their texts have the same findings.
                 self._newest, findings = event.said, self._judge.repeat(event.frames)
                 records += self._append(Kind.FRAME, seen.at, event.said, event.frames, findings)
             else:
@@ -167,7 +167,7 @@ class Exchange(Recorder):
         }
 
     def _read(self, data: bytes) -> tuple[Json, Answer]:
-        """Read the data of a frame, as JSON and as what it says."""
+        """Read the data of a frame, as JSON and as an event."""
         call = self.call
         value = call.binding.read(call.dialect, call.operation, data)
         return value, value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)

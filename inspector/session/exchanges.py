@@ -49,11 +49,11 @@ class ArrivalHistogram:
         slices, width = self.slices, self.width
         while (at - self.began) / width >= SLICES:
             pairs = zip(slices[::2], slices[1::2], strict=True)
-            slices, width = [one + other for one, other in pairs] + [0] * (SLICES // 2), width * 2
+            slices, width = [first + second for first, second in pairs] + [0] * (SLICES // 2), width * 2
         return slices, width
 
     def until(self, at: float) -> list[int]:
-        """Return the slices up to a time, with the empty ones after the last event."""
+        """Return the slices up to a time, including empty slices after the last event."""
         if not self.first:
             return []
         slices, width = self._wide_enough(at)
@@ -114,7 +114,9 @@ class Exchanges:
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""
         newest_first = reversed(self._by_number.values())
-        return next((one for one in newest_first if one.task == task_id and one.pulse is not None), None)
+        return next(
+            (summary for summary in newest_first if summary.task == task_id and summary.pulse is not None), None
+        )
 
     def offer(self, records: Sequence[Record]) -> None:
         """Add records, which differ in number, time, size and bytes only, to the summary of their exchange."""

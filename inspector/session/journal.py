@@ -1,4 +1,4 @@
-"""The only writer of a capture: appends records and gives them to subscribers."""
+"""The only writer of a capture: appends records and passes them to subscribers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inspector.session.exchanges import Exchanges
 _PAGE = 1000
 _SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 _SENDS_BACK = 100
-"""The number of earlier sends that are searched for the one about the task of a record."""
+"""The number of earlier sends that are searched for the send about the task of a record."""
 
 LABEL_LENGTH = 200
 """The largest length of labels, and of quotations in findings."""
@@ -84,7 +84,7 @@ class Journal:
         return records
 
     def replay(self, records: Iterable[Record]) -> None:
-        """Give the next records of an opened capture to the subscribers."""
+        """Pass the next records of an opened capture to the subscribers."""
         for _, group in groupby(records, _alike):
             self._offer(list(group))
 
@@ -104,7 +104,7 @@ class Journal:
         return task, context, state, label[:LABEL_LENGTH]  # masked as a whole: a cut may go through a secret
 
     def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        return tuple(replace(one, seen=self.redactor.text(one.seen)[:LABEL_LENGTH]) for one in findings)
+        return tuple(replace(finding, seen=self.redactor.text(finding.seen)[:LABEL_LENGTH]) for finding in findings)
 
     def send_of(self, record: Record) -> float | None:
         """Return the time of the request that a record is about, None if there was none.
@@ -126,7 +126,7 @@ class Journal:
         return self.capture.get(record.exchange) if record.exchange else record
 
     def subscribe(self, subscriber: Subscriber, *, replay: bool = False) -> Callable[[], None]:
-        """Call a subscriber with new records, with `replay` also earlier ones; return a function that unsubscribes."""
+        """Call a subscriber with new records, with `replay` also earlier records; return a function that unsubscribes."""
         if replay:
             for first in range(1, self.last_seq + 1, _PAGE):  # limits the use of memory
                 page = self.capture.slice(first, min(first + _PAGE - 1, self.last_seq))

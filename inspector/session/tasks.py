@@ -63,7 +63,7 @@ class TaskFold:
         return list(reversed(self._by_id.values()))
 
     def adopt(self, task: TrackedTask) -> None:
-        """Continue from a task at an earlier moment."""
+        """Start from a copy of a task at an earlier moment."""
         self._by_id[task.id] = task
 
     def take(self, records: Sequence[Record], said: object) -> None:

@@ -136,12 +136,12 @@ class Client:
             how = Ending.LIMIT
             fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, f"Stopped reading: {error}.", TOO_LARGE)
         except CodingError as error:
-            how, what = Ending.BROKEN, f"The body of the answer cannot be read: {error}."
-            hint = "We ask for identity; a body in another coding has to name it in Content-Encoding."
+            how, what = Ending.BROKEN, f"The body of the response cannot be read: {error}."
+            hint = "The request accepts identity only; name any other coding in Content-Encoding."
             fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, what, hint)
         except UploadError as error:
             how = Ending.BROKEN
-            fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent got only a part of the message.")
+            fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent received only a part of the message.")
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             how, fault = Ending.BROKEN, after_events(tally.events, explain(error, request.url))
         seconds = time.perf_counter() - started
@@ -241,7 +241,7 @@ class TooMuchError(Exception):
 
 
 class CodingError(Exception):
-    """Raised when a body does not have its declared content coding; the message says why."""
+    """Raised when a body does not have its declared content coding; the message has the reason."""
 
 
 class Inflater:
@@ -259,11 +259,11 @@ class Inflater:
         self._taken += len(chunk)
         while chunk:
             if self._stream.eof:
-                raise CodingError(f"the {self._coding} body goes on behind its end")
+                raise CodingError(f"the {self._coding} body continues after its end")
             try:
                 piece = self._stream.decompress(chunk, _PIECE)
             except zlib.error as error:
-                raise CodingError(f"the body says that it is {self._coding} and is not: {error}") from error
+                raise CodingError(f"Content-Encoding is {self._coding}, but the body is not: {error}") from error
             self._grown += len(piece)
             if self._grown > self._ratio * max(self._taken, _FREE):
                 raise TooMuchError(f"the {self._coding} body grew more than {self._ratio} times")
@@ -294,7 +294,7 @@ def _transport(*, verify: bool) -> dict[str, Any]:
 
 @cache
 def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """Read the trusted authorities, which the environment may name, once: this takes longer than all else."""
+    """Read the trusted certificate authorities once, because this is slow; the environment may name a file or a folder."""
     return httpx.create_ssl_context()
 
 

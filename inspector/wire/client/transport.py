@@ -1,8 +1,8 @@
 """An HTTP/1.1 transport for httpx on asyncio's own connections.
 
 h11 writes requests and reads response heads, as in httpx's own transport. The chunks of a body are read by httptools,
-whose parser is written in C, because a stream arrives as thousands of small chunks. All that one read from the socket
-contains is passed on together.
+whose parser is written in C, because a stream arrives as thousands of small chunks. The frames
+in the bytes of one socket read are passed on together.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class Transport(httpx.AsyncBaseTransport):
 
 def _origin_of(url: httpx.URL) -> _Origin:
     if url.scheme not in ("http", "https"):
-        said = f"has an unsupported protocol '{url.scheme}://'" if url.scheme else "is missing a protocol"
-        raise httpx.UnsupportedProtocol(f"Request URL {said}.")
+        problem = f"has the unsupported scheme {url.scheme!r}" if url.scheme else "has no scheme"
+        raise httpx.UnsupportedProtocol(f"The URL {problem}.")
     return url.scheme, url.raw_host.decode("ascii"), url.port or (443 if url.scheme == "https" else 80)
 
 
@@ -267,7 +267,7 @@ class _Exchange:
                 raise httpx.RemoteProtocolError(what)
 
     def reusable(self, head: _Head) -> bool:
-        """Return whether the connection may carry another request, because both sides are done with this one."""
+        """Return whether the connection may carry another request: both sides have completed this exchange."""
         words = b",".join(value for name, value in head.headers if name == b"connection").lower()
         keeps = isinstance(head, h11.Response) and head.http_version == b"1.1" and b"close" not in words
         return keeps and self._complete and not self._closing and not self._connection.closed
@@ -276,7 +276,7 @@ class _Exchange:
 class _Chunks:
     """Reads a chunked body; the callbacks are those of httptools.
 
-    `error` says what is wrong with the framing, `surplus` that something follows the body.
+    `error` describes invalid framing, `surplus` is true if bytes follow the body.
     """
 
     def __init__(self) -> None:

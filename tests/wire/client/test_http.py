@@ -325,7 +325,7 @@ ENCODED = gzip.compress(b'{"a": "' + bytes(range(97, 123)) * 40 + b'"}')
     ("body", "coding", "said"),
     [
         (ENCODED[:-9], "gzip", "breaks off"),
-        (ENCODED + b"more", "gzip", "goes on behind its end"),
+        (ENCODED + b"more", "gzip", "continues after its end"),
         (ENCODED[:-8] + b"\0" * 8, "gzip", "is not"),
         (b'{"a": 1}', "gzip", "is not"),
         (b'{"a": 1}', "deflate", "is not"),
