@@ -294,7 +294,7 @@ def _transport(*, verify: bool) -> dict[str, Any]:
 
 @cache
 def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """Read the trusted certificate authorities once, because this is slow; the environment may name a file or a folder."""
+    """Read the trusted certificate authorities once, because this is slow; the arguments are only the cache key."""
     return httpx.create_ssl_context()
 
 
