@@ -121,8 +121,8 @@ class Parser(argparse.ArgumentParser):
         """Add the options of the connection and of the capture."""
         group = self.add_argument_group(
             "connection",
-            "Credentials are sent to the origin of the agent as typed, and to no other. Options are visible in the\n"
-            "list of processes and in the shell history; A2ACLI_BEARER and A2ACLI_API_KEY are not.",
+            "Credentials are sent to the origin of the agent as typed, and to no other. Other users can see options\n"
+            "in the list of processes, but not the environment variables A2ACLI_BEARER and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)

@@ -13,7 +13,7 @@ from inspector.wire.discovery import (
     FoundCard,
     candidates,
     local_path,
-    misread,
+    invalid_card_reason,
     normalise,
     not_found,
     read_answer,
@@ -194,10 +194,10 @@ def test_a_status_that_asks_for_credentials_says_so(status: int):
     assert "credentials" in str(read_answer(status, "", b""))
 
 
-def test_only_a_card_is_misread():
-    assert misread(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: a string is due")
-    assert misread(str(read_bytes(b"[]"))) == ""
-    assert misread("404") == ""
+def test_invalid_card_reason_is_empty_for_bytes_that_are_not_a_card():
+    assert invalid_card_reason(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: a string is due")
+    assert invalid_card_reason(str(read_bytes(b"[]"))) == ""
+    assert invalid_card_reason("404") == ""
 
 
 # Files

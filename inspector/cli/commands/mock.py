@@ -8,9 +8,9 @@ from inspector.cli.arguments import Deferred, Handler, Parser
 _NOTES = """\
 The first line of the output is the URL of the agent, the second its gRPC address. In a terminal, a log follows.
 
-With several protocol versions, the first one is served at the URL, each other one at a path such as /v0.3, with a card
-of its own. With 0.3 and 1.0, the main card has the members of both, or of one if the request has A2A-Version. Version 0.1 is
-available over JSON-RPC only."""
+With several protocol versions, the first one is served at the URL, each other one at a path such as /v0.3, with its own
+card. With 0.3 and 1.0, the main card has the members of both, or of one if the request has A2A-Version.
+Version 0.1 is available over JSON-RPC only."""
 
 _EXAMPLES = """\
 # Serve at a fixed port
@@ -29,7 +29,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--grpc-port PORT", "listen for gRPC at this port (default: 0, any free port)", values.port, default=0)
     parser.value("--pace FACTOR", "multiply the pauses by this (default: 1; 0: none)", values.pace, default=1.0)
     parser.value("--state FILE", "keep the tasks in this file, created if missing", values.file)
-    parser.switch("--verbose", "print the log on stderr, outside of a terminal")
+    parser.switch("--verbose", "print the log on stderr if stdout is not a terminal")
     _add_protocol(parser)
     _add_behaviour(parser)
     _add_security(parser)

@@ -114,8 +114,8 @@ def the(report: Report, name: str) -> Step:
 
 
 def row(report: Report, thing: str) -> tuple[str, str, bool | None]:
-    [observed] = [one for one in report.table if one.thing == thing]
-    return observed.declared, observed.observed, observed.agree
+    [observed] = [one for one in report.comparisons if one.feature == thing]
+    return observed.declared, observed.observed, observed.matches
 
 
 async def test_a_sound_agent_is_found_sound_with_its_streams_and_pushes(session: Session):
@@ -130,10 +130,10 @@ async def test_a_sound_agent_is_found_sound_with_its_streams_and_pushes(session:
     assert report.proposals == []
     names = [step.name for step in report.steps]
     assert names[:2] == ["name", "tcp"]
-    assert the(report, f"card at {WELL_KNOWN}").good
+    assert the(report, f"card at {WELL_KNOWN}").passed
     for name in ("card content", AS_1_0, "streaming", "push"):
         step = the(report, name)
-        assert (step.good, step.remedy) == (True, "")
+        assert (step.passed, step.remedy) == (True, "")
     assert row(report, "interface 1") == ("1.0 over JSONRPC", "1.0 over JSONRPC", True)
     assert row(report, "streaming")[2] is row(report, "push notifications")[2] is True
 
@@ -157,23 +157,23 @@ async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is
         report = await examine(session, url)
         assert not report.passed
         refused = the(report, AS_1_0)
-        assert refused.good is False
-        assert "MethodNotFoundError" in refused.seen
+        assert refused.passed is False
+        assert "MethodNotFoundError" in refused.message
         assert "--a2a-version" in refused.remedy
         spoken = the(report, AS_0_3)
-        assert (spoken.good, spoken.remedy) == (True, "")
+        assert (spoken.passed, spoken.remedy) == (True, "")
         [proposal] = report.proposals
         assert proposal.choice.dialect.version == "0.3"
-        assert proposal.why == "declared 1.0, yet it answered as 0.3 over JSONRPC does"
+        assert proposal.reason == "declared 1.0, yet it answered as 0.3 over JSONRPC does"
         assert row(report, "interface 1") == ("1.0 over JSONRPC", "0.3 over JSONRPC", False)
 
 
 async def test_an_interface_of_a_version_that_nobody_knows_is_asked_in_all_that_we_speak(session: Session):
     async with agent(knows_no_task, version="9.9") as url:
         report = await examine(session, url)
-    assert the(report, AS_1_0).good
+    assert the(report, AS_1_0).passed
     [proposal] = report.proposals
-    assert proposal.why.startswith("declared 9.9, ")
+    assert proposal.reason.startswith("declared 9.9, ")
     assert row(report, "interface 1") == ("9.9 over JSONRPC", "1.0 over JSONRPC", None)
 
 
@@ -181,8 +181,8 @@ async def test_an_interface_of_a_binding_that_we_do_not_speak_is_not_judged(sess
     async with agent(knows_no_task, binding="https://example.org/pigeon") as url:
         report = await examine(session, url)
     step = the(report, "interface 1 protocol")
-    assert step.good is None
-    assert "pigeon" in step.seen
+    assert step.passed is None
+    assert "pigeon" in step.message
 
 
 async def test_a_demand_for_credentials_is_told_with_how_to_give_them(session: Session):
@@ -192,7 +192,7 @@ async def test_a_demand_for_credentials_is_told_with_how_to_give_them(session: S
     async with agent(answer) as url:
         report = await examine(session, url)
     step = the(report, AS_1_0)
-    assert (step.good, step.seen) == (False, "credentials are demanded (401)")
+    assert (step.passed, step.message) == (False, "credentials are demanded (401)")
     assert "--bearer" in step.remedy
     assert not [one for one in report.steps if one.name == AS_0_3]
     assert row(report, "interface 1")[2] is None
@@ -206,7 +206,7 @@ async def test_a_card_behind_a_lock_is_no_missing_card(session: Session):
     async with serving(handle) as url:
         report = await examine(session, url)
     step = the(report, "card")
-    assert (step.good, step.seen) == (False, "the card is protected")
+    assert (step.passed, step.message) == (False, "the card is protected")
     assert "--bearer" in step.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.CREDENTIALS_MISSING
@@ -219,11 +219,11 @@ async def test_a_web_page_in_the_place_of_a_card_is_told_as_one(session: Session
     async with serving(handle) as url:
         report = await examine(session, url)
     place = the(report, f"card at {WELL_KNOWN}")
-    assert place.good is None
-    assert "text/html" in place.seen
-    assert "HTML" in place.seen
+    assert place.passed is None
+    assert "text/html" in place.message
+    assert "HTML" in place.message
     step = the(report, "card")
-    assert (step.good, step.seen) == (False, "no card at any known place")
+    assert (step.passed, step.message) == (False, "no card at any known place")
     assert "base url" in step.remedy
 
 
@@ -234,8 +234,8 @@ async def test_a_web_page_in_the_place_of_an_answer_is_told_as_one(session: Sess
     async with agent(answer) as url:
         report = await examine(session, url)
     step = the(report, AS_1_0)
-    assert step.good is False
-    assert "HTML" in step.seen
+    assert step.passed is False
+    assert "HTML" in step.message
     assert "url of the interface" in step.remedy
     assert report.proposals == []
     assert row(report, "interface 1")[1:] == ("no answer that proves a protocol", False)
@@ -246,8 +246,8 @@ async def test_where_nothing_listens_the_examination_ends_there(session: Session
     report = await examine(session, f"http://{host}:{unused_tcp_port}")
     assert [step.name for step in report.steps] == ["name", "tcp"]
     step = the(report, "tcp")
-    assert step.good is False
-    assert "Nothing listens" in step.seen
+    assert step.passed is False
+    assert "Nothing listens" in step.message
     assert step.remedy == "Is the agent running, and on this port?"
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
@@ -258,7 +258,7 @@ async def test_where_nothing_listens_the_examination_ends_there(session: Session
 async def test_a_name_that_cannot_be_resolved_ends_it_at_once(session: Session, reference: str):
     report = await examine(session, reference)
     [step] = report.steps
-    assert (step.name, step.good) == ("name", False)
+    assert (step.name, step.passed) == ("name", False)
     assert step.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
@@ -268,8 +268,8 @@ async def test_a_name_that_cannot_be_resolved_ends_it_at_once(session: Session, 
 async def test_a_reference_that_names_no_host_is_the_users(session: Session, reference: str):
     report = await examine(session, reference)
     [step] = report.steps
-    assert (step.name, step.good) == ("name", False)
-    assert "names no host" in step.seen
+    assert (step.name, step.passed) == ("name", False)
+    assert "names no host" in step.message
     assert report.fault is not None
     assert report.fault.code == FaultCode.USAGE
 
@@ -279,8 +279,8 @@ async def test_tls_to_a_plain_port_is_told_as_that(session: Session):
         report = await examine(session, url.replace("http://", "https://"))
     assert [step.name for step in report.steps] == ["name", "tcp", "tls"]
     step = the(report, "tls")
-    assert step.good is False
-    assert "TLS" in step.seen
+    assert step.passed is False
+    assert "TLS" in step.message
     assert "http://" in step.remedy
 
 
@@ -293,16 +293,16 @@ async def test_a_port_that_hangs_up_on_tls_is_told_as_that(session: Session):
     async with server:
         report = await examine(session, f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     step = the(report, "tls")
-    assert step.good is False
+    assert step.passed is False
     assert "http://" in step.remedy
 
 
 async def test_a_card_under_a_path_is_found_there(session: Session):
     async with agent(knows_no_task, at=f"/agents/one{WELL_KNOWN}") as url:
         report = await examine(session, f"{url}/agents/one")
-    assert the(report, f"card at /agents/one{WELL_KNOWN}").good
-    assert the(report, f"card at {WELL_KNOWN}").good is None
-    assert the(report, AS_1_0).good
+    assert the(report, f"card at /agents/one{WELL_KNOWN}").passed
+    assert the(report, f"card at {WELL_KNOWN}").passed is None
+    assert the(report, AS_1_0).passed
     assert report.passed
 
 
@@ -314,8 +314,8 @@ async def test_where_no_card_is_every_place_is_told(session: Session):
         report = await examine(session, f"{url}/agents")
     places = [step for step in report.steps if step.name.startswith("card at ")]
     assert len(places) == 5
-    assert all(step.good is None and step.seen.startswith("404") and step.exchange for step in places)
-    assert the(report, "card").good is False
+    assert all(step.passed is None and step.message.startswith("404") and step.exchange for step in places)
+    assert the(report, "card").passed is False
     assert report.fault is not None
     assert report.fault.code == FaultCode.CARD_NOT_FOUND
     assert session.connection is None
@@ -325,7 +325,7 @@ async def test_a_malformed_card_is_no_missing_one(session: Session):
     async with agent(knows_no_task, skills="many") as url:
         report = await examine(session, url)
     step = the(report, "card")
-    assert (step.good, step.seen) == (False, "the card cannot be read")
+    assert (step.passed, step.message) == (False, "the card cannot be read")
     assert report.fault is not None
     assert report.fault.code == FaultCode.CARD_INVALID
 
@@ -335,7 +335,7 @@ async def test_a_card_without_interfaces_is_told(session: Session, tmp_path: Pat
     path.write_text(json.dumps({"name": "Bare", "skills": [], "capabilities": {}, "supportedInterfaces": []}))
     report = await examine(session, str(path))
     step = the(report, "interfaces")
-    assert step.good is False
+    assert step.passed is False
     assert "supportedInterfaces" in step.remedy
 
 
@@ -343,12 +343,12 @@ async def test_an_interface_at_a_wildcard_is_looked_for_at_the_origin_that_was_t
     async with agent(knows_no_task, url="http://0.0.0.0:{port}/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert step.good is False
-    assert "every address of the agent's own machine" in step.seen
+    assert step.passed is False
+    assert "every address of the agent's own machine" in step.message
     assert step.remedy == f"Advertise the public address, perhaps at {url}/rpc."
     [proposal] = report.proposals
     assert proposal.choice.interface.url == f"{url}/rpc"
-    assert "you reached 127.0.0.1" in proposal.why
+    assert "you reached 127.0.0.1" in proposal.reason
     assert row(report, "interface 1")[1:] == (f"1.0 over JSONRPC at {url}/rpc", False)
 
 
@@ -370,14 +370,14 @@ async def test_nothing_is_proposed_at_an_origin_where_nobody_answers(session: Se
 
     async with agent(answer, url="http://0.0.0.0:{port}/rpc") as url:
         report = await examine(session, url)
-    assert the(report, ADDRESS).good is False
+    assert the(report, ADDRESS).passed is False
     assert report.proposals == []
 
 
 async def test_two_names_of_this_machine_are_no_contradiction(session: Session):
     async with agent(knows_no_task, url="http://localhost:{port}/rpc") as url:
         report = await examine(session, url)
-    assert the(report, ADDRESS).good
+    assert the(report, ADDRESS).passed
     assert report.passed
 
 
@@ -385,8 +385,8 @@ async def test_an_interface_where_nothing_listens_is_not_asked(session: Session,
     async with agent(knows_no_task, url=f"http://127.0.0.1:{unused_tcp_port}/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert step.good is False
-    assert "Nothing listens" in step.seen
+    assert step.passed is False
+    assert "Nothing listens" in step.message
     assert step.remedy
     assert not [one for one in report.steps if one.name.startswith("interface 1 as ")]
 
@@ -395,7 +395,7 @@ async def test_an_interface_whose_url_names_no_host_is_told(session: Session):
     async with agent(knows_no_task, url="http://[oops/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert (step.good, step.remedy) == (False, "Correct the url on the card.")
+    assert (step.passed, step.remedy) == (False, "Correct the url on the card.")
 
 
 async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Session):
@@ -405,8 +405,8 @@ async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Sess
     async with agent(answer) as url:
         report = await examine(session, url, timeouts=Timeouts(call=0.2))
     step = the(report, AS_1_0)
-    assert step.good is False
-    assert step.seen.startswith("no answer within")
+    assert step.passed is False
+    assert step.message.startswith("no answer within")
     assert step.remedy
     assert session.journal.exchanges.open == 0
 
@@ -418,7 +418,7 @@ async def test_a_host_that_stays_silent_is_asked_for_its_card_once(session: Sess
     async with serving(handle) as url:
         report = await examine(session, url, timeouts=Timeouts(call=0.2))
     [place] = [step for step in report.steps if step.name.startswith("card at ")]
-    assert place.good is False
+    assert place.passed is False
     assert place.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
@@ -451,8 +451,8 @@ async def test_a_stream_that_comes_in_one_batch_after_a_wait_is_told_as_buffered
     async with agent(streaming(UPDATES, wait=0.2)) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert step.good is False
-    assert step.seen.startswith("3 events, the first after ")
+    assert step.passed is False
+    assert step.message.startswith("3 events, the first after ")
     assert "buffer" in step.remedy
     assert row(report, "streaming")[2] is False
 
@@ -460,7 +460,7 @@ async def test_a_stream_that_comes_in_one_batch_after_a_wait_is_told_as_buffered
 async def test_a_stream_of_one_event_after_a_wait_is_no_sign_of_a_buffer(session: Session):
     async with agent(streaming([{"task": task("COMPLETED")}], wait=0.2)) as url:
         report = await examine(session, url, "go")
-    assert the(report, "streaming").good
+    assert the(report, "streaming").passed
 
 
 async def test_a_declared_stream_that_is_none_is_told(session: Session):
@@ -472,7 +472,7 @@ async def test_a_declared_stream_that_is_none_is_told(session: Session):
     async with agent(answer) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert (step.good, step.seen) == (False, "answered at once, not as a stream")
+    assert (step.passed, step.message) == (False, "answered at once, not as a stream")
     assert "text/event-stream" in step.remedy
     assert row(report, "streaming")[2] is False
 
@@ -488,7 +488,7 @@ async def test_a_card_without_streaming_has_the_message_sent_plainly(session: Se
     async with agent(answer, capabilities={}) as url:
         report = await examine(session, url, "go")
     assert methods == ["GetTask", "SendMessage"]
-    assert the(report, "message").good
+    assert the(report, "message").passed
     assert row(report, "streaming") == ("not said", "not tried", None)
 
 
@@ -496,9 +496,9 @@ async def test_a_message_that_is_refused_is_told_and_no_push_is_waited_for(sessi
     async with agent(knows_no_task, capabilities={"streaming": True, "pushNotifications": True}) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert step.good is False
+    assert step.passed is False
     assert step.remedy
-    assert the(report, "push").good is None
+    assert the(report, "push").passed is None
 
 
 async def test_a_push_that_never_comes_is_told(session: Session):
@@ -506,8 +506,8 @@ async def test_a_push_that_never_comes_is_told(session: Session):
     async with agent(streaming(UPDATES), capabilities=can) as url:
         report = await examine(session, url, "go")
     step = the(report, "push")
-    assert step.good is False
-    assert step.seen.startswith("0 accepted, 0 refused at http://127.0.0.1:")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 0 refused at http://127.0.0.1:")
     assert "--public-url" in step.remedy
     assert row(report, "push notifications")[::2] == ("yes", False)
 
@@ -516,7 +516,7 @@ async def test_where_a_message_makes_no_task_no_push_is_missed(session: Session)
     message = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}}
     async with agent(streaming([message]), capabilities={"streaming": True, "pushNotifications": True}) as url:
         report = await examine(session, url, "go")
-    assert the(report, "push").good is None
+    assert the(report, "push").passed is None
     assert report.passed
 
 
@@ -532,8 +532,8 @@ async def test_a_push_without_its_token_is_told_as_refused(session: Session):
     async with agent(answer, capabilities={"pushNotifications": True}) as url:
         report = await examine(session, url, "go")
     step = the(report, "push")
-    assert step.good is False
-    assert step.seen.startswith("0 accepted, 1 refused")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 1 refused")
     assert "checks" in step.remedy
 
 
@@ -580,7 +580,7 @@ async def test_a_password_in_the_reference_stands_in_no_step_and_no_record(tmp_p
     assert seen[0].startswith("Basic ")
     assert "s3cret-word" not in repr(report)
     assert "s3cret-word" not in kept
-    assert the(report, AS_1_0).good is False
+    assert the(report, AS_1_0).passed is False
 
 
 async def test_behind_a_proxy_the_layers_are_the_proxys_business(
@@ -590,6 +590,6 @@ async def test_behind_a_proxy_the_layers_are_the_proxys_business(
     monkeypatch.setenv("no_proxy", "")
     report = await examine(session, "http://agent.invalid")
     step = the(report, "proxy")
-    assert step.good is None
-    assert str(unused_tcp_port) in step.seen
+    assert step.passed is None
+    assert str(unused_tcp_port) in step.message
     assert report.fault is not None
