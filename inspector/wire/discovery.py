@@ -98,7 +98,7 @@ def candidates(reference: str) -> list[str]:
 def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
     """Return the card of a response, or the reason why it is not a card."""
     if status != 200:
-        reasons = {401: "401, credentials are required", 403: "403, access is denied"}
+        reasons = {401: "401, credentials are required", 403: "403, the credentials do not permit access"}
         return reasons.get(status, str(status))
     return read_bytes(raw, content_type)
 

@@ -75,7 +75,7 @@ def test_a_card_that_was_changed_fails(cli: RunCli, tmp_path: Path):
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 1
     assert "\nSignature: wrong /signatures/0: " in ran.out
-    assert "Error: No signature of the card is valid, the first is wrong: " in ran.err
+    assert "Error: No signature of the card is valid. The first: wrong, " in ran.err
 
 
 def test_verdicts_in_json_are_kept_apart_from_the_card(cli: RunCli, tmp_path: Path):
@@ -85,14 +85,14 @@ def test_verdicts_in_json_are_kept_apart_from_the_card(cli: RunCli, tmp_path: Pa
     verdict = json.loads(ran.err)
     reason = verdict.pop("reason")
     assert verdict == {
-        "signature": 0,
+        "index": 0,
         "outcome": "valid",
         "pointer": "/signatures/0",
         "algorithm": "ES256",
         "kid": "key-1",
         "jku": "http://127.0.0.1:9911/jwks.json",
-        "form": "the card as the Python SDK 0.3 writes it",
-        "unsigned": ["/securitySchemes/mtls"],
+        "canonicalForm": "the card as the Python SDK 0.3 writes it",
+        "unsignedMembers": ["/securitySchemes/mtls"],
     }
     assert reason.startswith("Signed with key 'key-1'")
 

@@ -102,32 +102,32 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
     ("words", "said"),
     [
         ((), "The message has no parts."),
-        (("--media-type", "text/plain", "--text", "x"), "--media-type follows the part that it is about"),
-        (("--text", "x", "--filename", "a", "--filename", "b"), "--filename follows the part that it is about"),
+        (("--media-type", "text/plain", "--text", "x"), "--media-type must follow the part that it describes"),
+        (("--text", "x", "--filename", "a", "--filename", "b"), "--filename must follow the part that it describes"),
         (("--text", "x", "--part-metadata", "[1]"), "The metadata: an object is due, this is an array."),
         (("--text", "x", "--part-metadata", "{"), "The metadata: "),
-        (("--text", "x", "--metadata", "[1]"), "JSON, but not an object"),
+        (("--text", "x", "--metadata", "[1]"), "not a JSON object"),
         (("--text", "x", "--message-metadata", "{"), "not JSON"),
-        (("--text", "x", "--history", "-1"), "is no number from 0"),
-        (("--text", "x", "--extension", " "), "an empty id names nothing"),
+        (("--text", "x", "--history", "-1"), "is not a whole number from 0"),
+        (("--text", "x", "--extension", " "), "the value is empty"),
         (("--file", ""), "Name a file."),
         (("--file", "/"), "/ is a folder."),
         (("--file", "/dev/zero"), "/dev/zero is not a file."),
         (("--file", "/nowhere/at all"), "could not be read: No such file or directory."),
-        (("--file", "~nobody-is-called-that/x"), "nobody has such a home"),
+        (("--file", "~nobody-is-called-that/x"), "unknown user"),
         (("--data", "/nowhere/at all"), "could not be read"),
         (("--data", "~nobody-is-called-that/x"), "could not be read"),
         (("--file-url", " "), "Give the url of a file."),
-        (("--data", "-", "--data", "-"), "stdin can be read once"),
+        (("--data", "-", "--data", "-"), "stdin can be read only once"),
         (("--snippet", "/nowhere/at all"), "could not be read: No such file or directory."),
-        (("--snippet", "~nobody-is-called-that/x"), "nobody has such a home"),
-        (("--snippet", "x", "--var", "1=2"), "not a name and a value with an equals sign between"),
-        (("--text", "x", "--request", "-"), "--request sends a request as it is."),
-        (("--snippet", "x", "--request", "-"), "--request sends a request as it is."),
+        (("--snippet", "~nobody-is-called-that/x"), "unknown user"),
+        (("--snippet", "x", "--var", "1=2"), "write it as NAME=VALUE"),
+        (("--text", "x", "--request", "-"), "--request cannot be combined with parts or a snippet."),
+        (("--snippet", "x", "--request", "-"), "--request cannot be combined with parts or a snippet."),
         (("--request", "/nowhere/at all"), "could not be read"),
         (("--request", "/dev/zero"), "is larger than 64,000,000 bytes"),
         (("--text", "x", "--preview", "html"), "invalid choice: 'html'"),
-        (("--text", "x", "--stream", "--async"), "Leave one of them out"),
+        (("--text", "x", "--stream", "--async"), "Remove one of them"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_and_nothing_goes_out(
@@ -299,7 +299,7 @@ def test_a_preview_sent_as_a_request_is_the_same_request(
     sent = cli(*at, "--request", str(tmp_path / "request"))
     assert sent.code == 0, sent.err
     assert sent.out.startswith("Status: 200")
-    answer = sent.out.partition("Answer:\n")[2].partition("\n\n")[0]
+    answer = sent.out.partition("Response:\n")[2].partition("\n\n")[0]
     assert json.loads(answer.replace("\u2e28", "\u2028"))
     assert "it's <" in answer
 
@@ -355,7 +355,7 @@ def test_a_preview_holds_no_secret_and_says_what_it_left_out(
         assert secret not in ran.out + ran.err
     if form != "json":
         assert "X-Team" in ran.out
-        assert ran.err == "Left out, being secret: X-Api-Key, Authorization, the key in the url\n"
+        assert ran.err == "Secrets left out: X-Api-Key, Authorization, the API key in the URL\n"
 
 
 def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agent: Puppet, tmp_path: Path):
@@ -368,14 +368,14 @@ def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agen
     for form in ("curl", "httpx"):
         ran = cli(*words, form)
         assert (ran.code, ran.out) == (2, "")
-        assert "a2a-inspect send --file sends it" in ran.err
+        assert "Send it with a2a-inspect send --file" in ran.err
 
 
 def test_over_grpc_there_is_no_program_and_a_file_has_a_limit(cli: RunCli, every: str, tmp_path: Path):
     at = ("send", "-a", every, "--transport", "GRPC")
     ran = cli(*at, "--text", "x", "--preview", "httpx")
     assert (ran.code, ran.out) == (2, "")
-    assert "httpx makes no gRPC calls" in ran.err
+    assert "httpx does not support gRPC" in ran.err
     path = tmp_path / "large.bin"
     path.touch()
     os.truncate(path, 65_000_000)
@@ -424,7 +424,7 @@ def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, 
         "TASK_STATE_WORKING",
         "TASK_STATE_COMPLETED",
     ]
-    assert by_hand(cli, puppet(answer), text).out.count("Answer:\n") == 2
+    assert by_hand(cli, puppet(answer), text).out.count("Response:\n") == 2
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def test_a_sound_agent_is_told_step_by_step(cli: RunCli, mock: str):
     lines = ran.out.splitlines()
     assert lines[0].startswith("Step: + name, 0.")
     assert any(line.startswith("Step: + interface 1 as 1.0 over JSONRPC, ") for line in lines)
-    assert "Observed: + interface 1: declared 1.0 over JSONRPC; seen 1.0 over JSONRPC" in lines
-    assert lines[-1] == "Sound: yes"
+    assert "Comparison: + interface 1: declared 1.0 over JSONRPC; observed 1.0 over JSONRPC" in lines
+    assert lines[-1] == "Valid: yes"
     assert all(": " in line for line in lines)
 
 
@@ -51,18 +51,18 @@ def test_in_json_it_is_one_document(cli: RunCli, mock: str):
     ran = cli("doctor", mock, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     told = ran.json
-    assert told.keys() == {"reference", "sound", "steps", "proposals", "observed"}
-    assert (told["reference"], told["sound"], told["proposals"]) == (mock, True, [])
+    assert told.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
+    assert (told["reference"], told["valid"], told["proposals"]) == (mock, True, [])
     assert all(step.keys() == {"name", "good", "seen", "seconds", "remedy", "exchange"} for step in told["steps"])
-    assert all(row.keys() == {"thing", "declared", "observed", "agree"} for row in told["observed"])
-    assert {step["good"] for step in told["steps"]} == {True, None}
+    assert all(row.keys() == {"thing", "declared", "comparisons", "agree"} for row in told["comparisons"])
+    assert {step["passed"] for step in told["steps"]} == {True, None}
 
 
 def test_with_a_message_streams_and_pushes_are_looked_at(cli: RunCli, mock: str):
     told = cli("doctor", mock, "--message", "push", "-o", "json").json
-    steps = {step["name"]: step["good"] for step in told["steps"]}
+    steps = {step["name"]: step["passed"] for step in told["steps"]}
     assert steps["streaming"] is steps["push"] is True
-    rows = {row["thing"]: row["agree"] for row in told["observed"]}
+    rows = {row["feature"]: row["matches"] for row in told["comparisons"]}
     assert rows["streaming"] is rows["push notifications"] is True
 
 
@@ -75,10 +75,10 @@ def test_what_is_wrong_has_its_remedy_below_it_and_makes_the_command_fail(cli: R
     lines = ran.out.splitlines()
     [at] = [number for number, line in enumerate(lines) if line.startswith("Step: - ")]
     assert "interface 1 as 1.0 over JSONRPC" in lines[at]
-    assert lines[at + 1].startswith("  Remedy: Give them with --bearer")
-    assert lines[-1] == "Sound: no"
+    assert lines[at + 1].startswith("  Remedy: Add --bearer")
+    assert lines[-1] == "Valid: no"
     assert ran.err.startswith("Error: 1 of ")
-    assert "\nHint: Give them with --bearer" in ran.err
+    assert "\nHint: Add --bearer" in ran.err
 
 
 def test_in_json_the_document_comes_whole_and_the_failure_goes_to_stderr(cli: RunCli, puppet: MakePuppet):
@@ -87,7 +87,7 @@ def test_in_json_the_document_comes_whole_and_the_failure_goes_to_stderr(cli: Ru
 
     ran = cli("doctor", puppet(answer).url, "-o", "json")
     assert ran.code == 1
-    assert ran.json["sound"] is False
+    assert ran.json["valid"] is False
     assert ran.error["code"] == "A2ACLI_ERR_INTERNAL"
 
 
@@ -97,14 +97,14 @@ def test_the_proposed_command_talks_to_the_agent_whose_card_is_wrong(cli: RunCli
     assert ran.code == 1
     [line] = [line for line in ran.out.splitlines() if line.startswith("Proposal: ")]
     why, _, command = line.partition(": a2a-inspect ")
-    assert why == "Proposal: declared 1.0, yet it answered as 0.3 over JSONRPC does"
+    assert why == "Proposal: the card declares 1.0, but the interface responded as 0.3 over JSONRPC"
     assert command == f"send --text hello -a {agent.url} --a2a-version 0.3 --transport JSONRPC"
     [proposal] = cli("doctor", agent.url, "-o", "json").json["proposals"]
     assert proposal["protocolVersion"] == "0.3"
     assert proposal["command"] == f"a2a-inspect {command}"
     talk = cli(*command.split())
     assert "hello back" in talk.out
-    assert talk.err == "Warning: the card declares 1.0 there; 0.3 is spoken as was asked for\n"
+    assert talk.err == "Warning: the card declares 1.0 for this interface; 0.3 is used because of --a2a-version\n"
     assert cli("send", "-a", agent.url, "--text", "hello").code == 1
 
 
@@ -125,14 +125,14 @@ def test_where_nobody_is_the_exit_code_says_unreachable(cli: RunCli, unused_tcp_
     assert ran.code == 3
     assert ran.error["code"] == "A2ACLI_ERR_UNREACHABLE"
     assert [step["name"] for step in ran.json["steps"]] == ["name", "tcp"]
-    assert ran.json["sound"] is False
+    assert ran.json["valid"] is False
 
 
 def test_where_no_card_is_the_exit_code_says_that(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
     ran = cli("doctor", puppet(card=web.Response(status=404)).url)
     assert ran.code == 3
-    assert "Step: - card: no card at any known place\n  Remedy: " in ran.out
-    assert "Sound: no" in ran.out
+    assert "Step: - card: no card at any of these URLs\n  Remedy: " in ran.out
+    assert "Valid: no" in ran.out
     assert cli("doctor", str(tmp_path / "none.json")).code == 3
     locked = cli("doctor", puppet(card=web.Response(status=401)).url, "-o", "json")
     assert (locked.code, locked.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
@@ -153,12 +153,12 @@ def test_a_card_file_is_examined_without_its_origin(cli: RunCli, puppet: MakePup
 
 def test_what_the_agent_says_cannot_forge_a_line_or_move_the_cursor(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
-        return call.error(-32000, "\x1b[2J\nSound: yes\u202e")
+        return call.error(-32000, "\x1b[2J\nValid: yes\u202e")
 
-    ran = cli("doctor", puppet(answer, {"name": "evil\x1b]0;x\x07\nSound: yes"}).url)
+    ran = cli("doctor", puppet(answer, {"name": "evil\x1b]0;x\x07\nValid: yes"}).url)
     assert ran.code == 1
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out + ran.err)
-    assert [line for line in ran.out.splitlines() if line.startswith("Sound")] == ["Sound: no"]
+    assert [line for line in ran.out.splitlines() if line.startswith("Valid")] == ["Valid: no"]
 
 
 def test_no_secret_is_printed_in_any_format(cli: RunCli, puppet: MakePuppet):

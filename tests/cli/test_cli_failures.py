@@ -172,7 +172,7 @@ def test_a_capture_is_kept_where_it_was_asked_for_and_nowhere_else(
 
 
 def test_without_tls_checks_there_is_a_warning(cli: RunCli, mock: str):
-    assert cli("card", "get", "-a", mock, "--insecure").err.startswith("Warning: TLS certificates are not checked")
+    assert cli("card", "get", "-a", mock, "--insecure").err.startswith("Warning: TLS certificates are not verified")
     assert "credentials" in cli("card", "get", "-a", mock, "--insecure", "--bearer", "abcdef").err
 
 

@@ -34,7 +34,7 @@ def card(tmp_path: Path) -> Callable[..., str]:
 def test_a_sound_file_has_no_findings(cli: RunCli, card: Callable[..., str]):
     ran = cli("lint", card())
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == "Judged as: 1.0\nFindings: none\n"
+    assert ran.out == "Protocol version: 1.0\nFindings: none\n"
     assert cli("lint", card("0.1"), "-o", "json").json == []
 
 

@@ -59,9 +59,9 @@ def test_deliveries_are_printed_as_json_with_their_verdict():
     good, refused, odd = [json.loads(line)["delivery"] for line in out.splitlines()]
     assert good["method"] == "POST"
     assert good["body"] == status("WORKING", "on it")
-    assert (good["refused"], good["status"], good["taskId"]) == ("", 204, "task-1")
-    assert {check["name"]: check["good"] for check in good["checks"]}["token"] is True
-    assert (refused["status"], bool(refused["refused"])) == (401, True)
+    assert (good["rejection"], good["status"], good["taskId"]) == ("", 204, "task-1")
+    assert {check["name"]: check["passed"] for check in good["checks"]}["token"] is True
+    assert (refused["status"], bool(refused["rejection"])) == (401, True)
     assert odd["body"] == "no json"
     assert where["token"] not in out
     assert "wrong-token" not in out
@@ -76,9 +76,9 @@ def test_deliveries_are_printed_as_fields():
     assert (program.returncode, err) == (0, "")
     assert "accepted\n" in out
     assert "+token" in out
-    assert "Task: task-1\nState: input-required\nSays: which ␛[31mone?\n" in out
-    assert "refused with 401\n" in out
-    assert "Wrong: token: " in out
+    assert "Task: task-1\nState: input-required\nContent: which ␛[31mone?\n" in out
+    assert "rejected with 401\n" in out
+    assert "Failed check: token: " in out
     assert "PUSH-001" in out
     assert "\x1b" not in out
 
@@ -96,7 +96,7 @@ def test_verbose_shows_headers_and_body_of_a_delivery():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_listening_in_order(number: signal.Signals):
     with running("listen") as program:
-        assert read(program).startswith("Url: http://127.0.0.1:")
+        assert read(program).startswith("URL: http://127.0.0.1:")
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert (program.returncode, err) == (0, "")
@@ -111,7 +111,7 @@ def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.S
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert program.returncode == code
-    assert err == "Interrupted: 1 of 2 deliveries came\n"
+    assert err == "Interrupted: 1 of 2 deliveries arrived\n"
 
 
 def test_the_last_delivery_is_answered_as_was_dialled_in():
@@ -133,7 +133,7 @@ def test_a_sender_that_does_not_trust_the_certificate_is_shown_and_no_delivery(t
             httpx.post(url, timeout=SECONDS)
         out, _ = program.communicate(timeout=SECONDS)
     assert "Delivery: " in out
-    assert "Wrong: The sender does" in out or "Wrong: The sender left" in out
+    assert "Error: The sender does" in out or "Wrong: The sender left" in out
     assert "Checks: \n" not in out
     assert program.returncode == 5  # none of them all
 
@@ -227,17 +227,17 @@ def lines(text: str) -> list[dict[str, Any]]:
 def test_answers_are_dialled_in_and_retries_measured():
     with running("listen", "-o", "json", "--count", "3", "--fail", "500:1", "--fail", "429/7:1") as program:
         where = json.loads(read(program))["listening"]
-        assert where["dialled"] == "500, 1 more; 429, retry after 7 s, 1 more"
+        assert where["responses"] == "500, 1 more; 429, retry after 7 s, 1 more"
         statuses = [deliver(where["url"], where["token"], status("WORKING")) for _ in range(3)]
         out, err = program.communicate(timeout=SECONDS)
     assert (statuses, program.returncode, err) == ([500, 429, 204], 0, "")
     *came, retries = lines(out)
     assert [one["delivery"]["attempt"] for one in came] == [1, 2, 3]
     assert [one["delivery"]["accepted"] for one in came] == [False, False, True]
-    first = came[0]["delivery"]["number"]
+    first = came[0]["delivery"]["seq"]
     assert [one["delivery"]["retryOf"] for one in came] == [None, first, first]
-    assert retries["retries"]["answers"] == ["500", "429, retry after 7 s", "204"]
-    assert (retries["retries"]["of"], retries["retries"]["accepted"]) == (first, True)
+    assert retries["retries"]["responses"] == ["500", "429, retry after 7 s", "204"]
+    assert (retries["retries"]["retryOf"], retries["retries"]["accepted"]) == (first, True)
 
 
 def test_retries_are_told_in_words():
@@ -246,7 +246,7 @@ def test_retries_are_told_in_words():
         for _ in range(2):
             deliver(url, token, status("WORKING"))
         out, _ = program.communicate(timeout=SECONDS)
-    assert "answered 503, retry after 1 s (dialled in)" in out
+    assert "responded 503, retry after 1 s (--fail)" in out
     assert "Attempt: 2 at #" in out
     assert "tried again 1 time, after 0." in out
 
@@ -277,7 +277,7 @@ def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
     words = ("--jwks", str(tmp_path / "jwks.json"), "--issuer", "agent", "--audience", "me")
     with running("listen", "-o", "json", "--count", "2", *words) as program:
         where = json.loads(read(program))["listening"]
-        assert where["asked"] == "token, Bearer JWT from agent for me"
+        assert where["authentication"] == "token, Bearer JWT from agent for me"
         claims = {"iss": "agent", "aud": "me", "exp": int(time.time()) + 60}
         codes = []
         for audience in ("me", "you"):
@@ -286,7 +286,7 @@ def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
             codes.append(httpx.post(where["url"], content=b"{}", headers=sent, timeout=SECONDS).status_code)
         out, _ = program.communicate(timeout=SECONDS)
     assert codes == [204, 401]
-    bad = {one["name"]: one["said"] for one in lines(out)[1]["delivery"]["checks"] if one["good"] is False}
+    bad = {one["name"]: one["message"] for one in lines(out)[1]["delivery"]["checks"] if one["passed"] is False}
     assert bad == {"audience": "aud 'you', 'me' is due"}
 
 

@@ -77,11 +77,11 @@ def test_a_card_file_is_served(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--protocol-versions", "0.9"), "'0.9' is no protocol version"),
-        (("--protocol-versions", ","), "at least one protocol version"),
-        (("--capabilities", "flying"), "'flying' is no capability"),
+        (("--protocol-versions", "0.9"), "'0.9' is not a protocol version"),
+        (("--protocol-versions", ","), "No protocol version was given"),
+        (("--capabilities", "flying"), "'flying' is not a capability"),
         (("--spec", "1.0.7"), "invalid choice"),
-        (("--card", "/nowhere/card.json"), "cannot be read"),
+        (("--card", "/nowhere/card.json"), "could not be read"),
         (("--fault", "explode"), "no fault 'explode'"),
         (("--fault", "batch:3"), "takes no number"),
         (("--scenario", "/nowhere"), "/nowhere: There is no such file"),
@@ -171,7 +171,7 @@ def test_in_a_terminal_each_line_says_when_what_and_how_busy_the_agent_is():
     console.log("1.0 SendMessage")
     url, grpc, blank, head, first, second = shown.getvalue().splitlines()
     assert (url, grpc, blank) == ("http://x", "gRPC: x:1", "")
-    assert head == "time      tasks  at work  readers"
+    assert head == "time      tasks  running  streams"
     assert re.fullmatch(r"\d\d:\d\d:\d\d      2        1        3  task 3f2a9c1e  \S*working", first)
     assert "\x1b" not in first
     assert second[8:] == "      2        1        3  1.0            SendMessage"
@@ -201,4 +201,4 @@ def test_a_certificate_that_is_none_is_a_sentence(cli: RunCli, tmp_path: Path):
     path.write_text("no certificate")
     ran = cli("mock", "--cert", str(path), "--key", str(path))
     assert (ran.code, ran.out) == (2, "")
-    assert "TLS cannot be set up" in ran.err
+    assert "TLS could not be set up" in ran.err

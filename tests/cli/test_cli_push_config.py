@@ -39,7 +39,7 @@ def test_a_configuration_is_set_shown_listed_and_deleted(cli: RunCli, slow_mock:
 def test_as_text_a_configuration_is_shown_without_its_secrets(cli: RunCli, slow_mock: str, task_id: str):
     words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine", "-a", slow_mock)
     ran = cli("task", "push-config", "set", task_id, *words, "--debug")
-    assert ran.out == f"Push config: mine\nTask: {task_id}\nUrl: {HOOK}\nToken: ****\nAuthentication: Bearer ****\n"
+    assert ran.out == f"Push config: mine\nTask: {task_id}\nURL: {HOOK}\nToken: ****\nAuthentication: Bearer ****\n"
     assert not [secret for secret in SECRETS if secret in ran.err]
     listed = cli("task", "push-config", "list", task_id, "-a", slow_mock)
     assert listed.out == f"{ran.out}Push configs: 1\n"
@@ -54,7 +54,7 @@ def test_what_is_not_given_is_not_sent(cli: RunCli, puppet: MakePuppet):
     agent = puppet(answer, CAN)
     ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
     assert agent.calls[-1].rpc["params"] == {"taskId": "task-1", "url": HOOK}
-    assert ran.out == f"Push config: made\nTask: task-1\nUrl: {HOOK}\n"
+    assert ran.out == f"Push config: made\nTask: task-1\nURL: {HOOK}\n"
 
 
 def test_a_secret_on_the_command_line_is_not_repeated_where_it_is_refused(cli: RunCli):
@@ -117,7 +117,7 @@ def test_before_1_0_the_only_configuration_needs_no_name(cli: RunCli, slow_mock:
     assert made.code == 0
     assert cli("push", "get", task_id, *old).json["url"] == HOOK
     newer = cli("push", "get", task_id, "-a", slow_mock, "-o", "json")
-    assert (newer.code != 0, newer.error["message"]) == (True, "Which configuration? None was named.")
+    assert (newer.code != 0, newer.error["message"]) == (True, "No configuration was given.")
 
 
 def test_what_is_wrong_with_an_answer_is_printed_for_every_call(cli: RunCli, puppet: MakePuppet):
@@ -152,7 +152,7 @@ def test_the_doctor_finds_that_the_agent_may_refuse_loopback_and_that_the_task_g
     # The mock itself listens at this url: that nothing does is another cause, and a certain one.
     cli("push", "set", task_id, "--url", f"{slow_mock}/hook", "-a", slow_mock)
     ran = cli("doctor", slow_mock, "--push", task_id, "-o", "json")
-    causes = {one["name"]: one["likely"] for one in ran.json["causes"]}
+    causes = {one["name"]: one["likelihood"] for one in ran.json["causes"]}
     assert causes["the agent refuses the address"] == "possible"
     assert causes["the agent pushes only at the end"] == "possible"
     assert causes["the agent does not do push"] == "ruled_out"

@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_made_is_a_mistake_of_the_user(cli: RunCli, keep
     ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path / "file"))
     assert ran.code == 2
     assert "Cannot save" in ran.err
-    assert "Hint: --save names another folder." in ran.err
+    assert "Hint: Choose another folder with --save." in ran.err
 
 
 def test_a_task_without_artifacts_is_no_failure(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
@@ -62,4 +62,4 @@ def test_a_task_without_artifacts_is_no_failure(cli: RunCli, puppet: MakePuppet,
 
     ran = cli("task", "get", "task-1", "-a", puppet(answer).url, "--save", str(tmp_path))
     assert ran.code == 0
-    assert "Warning: there is nothing to save\n" in ran.err
+    assert "Warning: no artifacts to save\n" in ran.err

@@ -226,7 +226,7 @@ def test_a_part_without_content_is_shown_all_the_same(cli: RunCli, puppet: MakeP
 
     out = cli("send", "-a", puppet(answer).url, TEXT, "hi").out
     assert '"x-thing": 1' in out
-    assert "no base64" in out
+    assert "invalid Base64" in out
     assert "  both\n" in out
     assert "https://a.example/f" in out
     assert "Data:\n  null\n" in out
@@ -237,7 +237,7 @@ def test_verbose_shows_what_was_sent_and_each_part_by_itself(cli: RunCli, mock: 
     assert ran.out.count("Part: ") >= 4
     assert "(user)" in ran.out
     assert "Artifact id: " in ran.out
-    assert "Since: " in ran.out
+    assert "Status time: " in ran.out
 
 
 def test_an_older_agent_is_printed_in_the_types_of_1_0_with_a_warning(cli: RunCli, mock: str):

@@ -118,7 +118,7 @@ def test_a_capture_that_is_being_written_is_shown_as_far_as_it_goes(cli: RunCli,
         ran = cli("show", str(tmp_path / "now.a2a"))
         assert ran.code == 0
         assert "so far" in ran.out
-        assert "Another process is writing this capture now" in ran.err
+        assert "another process is still writing this capture" in ran.err
 
 
 def test_open_wants_a_terminal(cli: RunCli, path: Path):

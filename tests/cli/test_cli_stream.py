@@ -161,7 +161,7 @@ def test_a_break_after_the_end_of_the_task_costs_nothing(cli: RunCli, puppet: Ma
     ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
     assert ran.code == 0
     assert len(ran.lines) == 2
-    assert "had ended" in ran.err
+    assert "the task ended" in ran.err
 
 
 def test_a_stream_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePuppet):

@@ -55,7 +55,7 @@ def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: 
     agent = puppet(telling({"task": task("WORKING")}, breaks_off=True))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, *stream, *QUICK)
     assert ran.code == 0
-    assert "asked for from time to time" in ran.err
+    assert "polled instead" in ran.err
     assert "State: completed\n" in ran.out
 
 
@@ -73,7 +73,7 @@ def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
     assert ran.code == 0
     assert resume in ran.out
-    assert "waits for" in ran.err
+    assert "needs" in ran.err
 
 
 def test_a_message_stream_that_stays_open_while_it_waits_for_us_ends_too(cli: RunCli, puppet: MakePuppet):
@@ -92,11 +92,11 @@ def test_what_comes_while_it_waits_for_us_is_shown_for_a_moment(cli: RunCli, pup
 def test_a_stream_that_stays_open_after_the_end_of_its_task_is_left_and_named(
     cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.cli.follow_task.PATIENCE", 2.1)
+    monkeypatch.setattr("inspector.cli.follow_task.TERMINAL_GRACE", 2.1)
     agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "--findings", "-o", "json")
     assert ran.code == 0
-    assert "still open after 2.1 s" in ran.err
+    assert "still open 2.1 s after" in ran.err
     assert [(line["finding"]["id"], line["finding"]["index"]) for line in ran.lines if "finding" in line] == [
         ("STREAM-022", 1)
     ]
@@ -111,7 +111,7 @@ def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: 
 def test_an_artifact_behind_that_old_state_does_not_end_it_either(
     cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.cli.follow_task.LINGER", 0.05)
+    monkeypatch.setattr("inspector.cli.follow_task.INTERRUPTED_GRACE", 0.05)
 
     async def answer(call: Call) -> web.StreamResponse:
         response = await call.stream({"task": task("INPUT_REQUIRED")}, chunk("one"))
@@ -151,4 +151,4 @@ def test_an_agent_that_declares_no_streaming_is_asked_with_a_warning(cli: RunCli
     agent = puppet(answer, {"capabilities": {"streaming": False}})
     ran = cli("task", "subscribe", "task-1", "-a", agent.url)
     assert ran.code == 1
-    assert ran.err.startswith("Warning: the card declares streaming: false; the agent is asked all the same\n")
+    assert ran.err.startswith("Warning: the card declares streaming: false; the request is sent anyway\n")

@@ -72,7 +72,7 @@ def test_one_page_names_the_next_with_the_command_for_it(cli: RunCli, puppet: Ma
     assert "Task: task-0\n" in ran.out
     assert "\nTasks: 1 of 7\nNext page token: second page\n" in ran.out
     assert ran.out.endswith(
-        f"More: a2a-inspect task list --status TASK_STATE_COMPLETED --page-token 'second page' -a {agent.url}\n"
+        f"Next page: a2a-inspect task list --status TASK_STATE_COMPLETED --page-token 'second page' -a {agent.url}\n"
     )
     assert "Task: task-1\n" in cli("task", "list", "-a", agent.url, "--page-token", "second page").out
 
@@ -103,7 +103,7 @@ def test_no_tasks_are_no_failure(cli: RunCli, puppet: MakePuppet):
 def test_a_version_without_lists_is_named_and_nothing_is_sent(cli: RunCli, mock: str):
     ran = cli("task", "list", "-a", mock, "--a2a-version", "0.3", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
-    assert "0.3 over JSONRPC has no ListTasks" in ran.error["message"]
+    assert "0.3 over JSONRPC does not have ListTasks" in ran.error["message"]
     assert "--a2a-version" in ran.error["hint"]
 
 
@@ -122,7 +122,7 @@ def test_a_refusal_keeps_the_protocols_own_name(cli: RunCli, puppet: MakePuppet)
 
     ran = cli("task", "list", "-a", puppet(answer).url, "-o", "json")
     assert (ran.code, ran.error["code"], ran.error["a2aCode"]) == (1, "UnsupportedOperationError", -32004)
-    assert ran.error["hint"].startswith("task get")
+    assert ran.error["hint"].startswith("Use task get")
 
 
 def test_what_an_agent_calls_a_page_cannot_break_out_of_its_line(cli: RunCli, puppet: MakePuppet):

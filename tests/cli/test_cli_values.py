@@ -60,7 +60,7 @@ def test_what_is_no_variable_is_refused(typed: str):
 
 
 def test_the_home_of_nobody_is_no_path():
-    with pytest.raises(ArgumentTypeError, match="nobody has such a home"):
+    with pytest.raises(ArgumentTypeError, match="unknown user"):
         values.file("~nobody-is-called-that/x")
 
 

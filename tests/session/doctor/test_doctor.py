@@ -148,8 +148,8 @@ async def test_without_a_message_nothing_is_sent_and_no_capability_is_judged(ses
     async with agent(answer) as url:
         report = await examine(session, url)
     assert methods == ["GetTask"]
-    assert row(report, "streaming") == ("yes", "not tried: give the doctor a message to send", None)
-    assert row(report, "push notifications")[::2] == ("not said", None)
+    assert row(report, "streaming") == ("yes", "not checked: needs --message", None)
+    assert row(report, "push notifications")[::2] == ("not declared", None)
 
 
 async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is_proposed(session: Session):
@@ -164,7 +164,7 @@ async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is
         assert (spoken.passed, spoken.remedy) == (True, "")
         [proposal] = report.proposals
         assert proposal.choice.dialect.version == "0.3"
-        assert proposal.reason == "declared 1.0, yet it answered as 0.3 over JSONRPC does"
+        assert proposal.reason == "the card declares 1.0, but the interface responded as 0.3 over JSONRPC"
         assert row(report, "interface 1") == ("1.0 over JSONRPC", "0.3 over JSONRPC", False)
 
 
@@ -173,7 +173,7 @@ async def test_an_interface_of_a_version_that_nobody_knows_is_asked_in_all_that_
         report = await examine(session, url)
     assert the(report, AS_1_0).passed
     [proposal] = report.proposals
-    assert proposal.reason.startswith("declared 9.9, ")
+    assert proposal.reason.startswith("the card declares 9.9, ")
     assert row(report, "interface 1") == ("9.9 over JSONRPC", "1.0 over JSONRPC", None)
 
 
@@ -192,11 +192,11 @@ async def test_a_demand_for_credentials_is_told_with_how_to_give_them(session: S
     async with agent(answer) as url:
         report = await examine(session, url)
     step = the(report, AS_1_0)
-    assert (step.passed, step.message) == (False, "credentials are demanded (401)")
+    assert (step.passed, step.message) == (False, "credentials are required (401)")
     assert "--bearer" in step.remedy
     assert not [one for one in report.steps if one.name == AS_0_3]
     assert row(report, "interface 1")[2] is None
-    assert row(report, "credentials") == ("nothing is demanded", "demanded", False)
+    assert row(report, "credentials") == ("nothing is demanded", "required", False)
 
 
 async def test_a_card_behind_a_lock_is_no_missing_card(session: Session):
@@ -206,7 +206,7 @@ async def test_a_card_behind_a_lock_is_no_missing_card(session: Session):
     async with serving(handle) as url:
         report = await examine(session, url)
     step = the(report, "card")
-    assert (step.passed, step.message) == (False, "the card is protected")
+    assert (step.passed, step.message) == (False, "the card requires credentials")
     assert "--bearer" in step.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.CREDENTIALS_MISSING
@@ -223,8 +223,8 @@ async def test_a_web_page_in_the_place_of_a_card_is_told_as_one(session: Session
     assert "text/html" in place.message
     assert "HTML" in place.message
     step = the(report, "card")
-    assert (step.passed, step.message) == (False, "no card at any known place")
-    assert "base url" in step.remedy
+    assert (step.passed, step.message) == (False, "no card at any of these URLs")
+    assert "base URL" in step.remedy
 
 
 async def test_a_web_page_in_the_place_of_an_answer_is_told_as_one(session: Session):
@@ -236,9 +236,9 @@ async def test_a_web_page_in_the_place_of_an_answer_is_told_as_one(session: Sess
     step = the(report, AS_1_0)
     assert step.passed is False
     assert "HTML" in step.message
-    assert "url of the interface" in step.remedy
+    assert "URL of the interface" in step.remedy
     assert report.proposals == []
-    assert row(report, "interface 1")[1:] == ("no answer that proves a protocol", False)
+    assert row(report, "interface 1")[1:] == ("no protocol confirmed", False)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -269,7 +269,7 @@ async def test_a_reference_that_names_no_host_is_the_users(session: Session, ref
     report = await examine(session, reference)
     [step] = report.steps
     assert (step.name, step.passed) == ("name", False)
-    assert "names no host" in step.message
+    assert "has no host" in step.message
     assert report.fault is not None
     assert report.fault.code == FaultCode.USAGE
 
@@ -344,11 +344,11 @@ async def test_an_interface_at_a_wildcard_is_looked_for_at_the_origin_that_was_t
         report = await examine(session, url)
     step = the(report, ADDRESS)
     assert step.passed is False
-    assert "every address of the agent's own machine" in step.message
-    assert step.remedy == f"Advertise the public address, perhaps at {url}/rpc."
+    assert "this is a wildcard address" in step.message
+    assert step.remedy == f"Advertise the public address, perhaps {url}/rpc."
     [proposal] = report.proposals
     assert proposal.choice.interface.url == f"{url}/rpc"
-    assert "you reached 127.0.0.1" in proposal.reason
+    assert "the interface responded at 127.0.0.1" in proposal.reason
     assert row(report, "interface 1")[1:] == (f"1.0 over JSONRPC at {url}/rpc", False)
 
 
@@ -395,7 +395,7 @@ async def test_an_interface_whose_url_names_no_host_is_told(session: Session):
     async with agent(knows_no_task, url="http://[oops/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert (step.passed, step.remedy) == (False, "Correct the url on the card.")
+    assert (step.passed, step.remedy) == (False, "Correct the URL on the card.")
 
 
 async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Session):
@@ -406,7 +406,7 @@ async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Sess
         report = await examine(session, url, timeouts=Timeouts(call=0.2))
     step = the(report, AS_1_0)
     assert step.passed is False
-    assert step.message.startswith("no answer within")
+    assert step.message.startswith("no response within")
     assert step.remedy
     assert session.journal.exchanges.open == 0
 
@@ -472,7 +472,7 @@ async def test_a_declared_stream_that_is_none_is_told(session: Session):
     async with agent(answer) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert (step.passed, step.message) == (False, "answered at once, not as a stream")
+    assert (step.passed, step.message) == (False, "the response is not a stream")
     assert "text/event-stream" in step.remedy
     assert row(report, "streaming")[2] is False
 
@@ -489,7 +489,7 @@ async def test_a_card_without_streaming_has_the_message_sent_plainly(session: Se
         report = await examine(session, url, "go")
     assert methods == ["GetTask", "SendMessage"]
     assert the(report, "message").passed
-    assert row(report, "streaming") == ("not said", "not tried", None)
+    assert row(report, "streaming") == ("not declared", "not checked", None)
 
 
 async def test_a_message_that_is_refused_is_told_and_no_push_is_waited_for(session: Session):
@@ -507,7 +507,7 @@ async def test_a_push_that_never_comes_is_told(session: Session):
         report = await examine(session, url, "go")
     step = the(report, "push")
     assert step.passed is False
-    assert step.message.startswith("0 accepted, 0 refused at http://127.0.0.1:")
+    assert step.message.startswith("0 accepted, 0 rejected at http://127.0.0.1:")
     assert "--public-url" in step.remedy
     assert row(report, "push notifications")[::2] == ("yes", False)
 
@@ -533,7 +533,7 @@ async def test_a_push_without_its_token_is_told_as_refused(session: Session):
         report = await examine(session, url, "go")
     step = the(report, "push")
     assert step.passed is False
-    assert step.message.startswith("0 accepted, 1 refused")
+    assert step.message.startswith("0 accepted, 1 rejected")
     assert "checks" in step.remedy
 
 
