@@ -53,7 +53,7 @@ def test_in_json_it_is_one_document(cli: RunCli, mock: str):
     told = ran.json
     assert told.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
     assert (told["reference"], told["valid"], told["proposals"]) == (mock, True, [])
-    assert all(step.keys() == {"name", "good", "seen", "seconds", "remedy", "exchange"} for step in told["steps"])
+    assert all(step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange"} for step in told["steps"])
     assert all(row.keys() == {"thing", "declared", "comparisons", "agree"} for row in told["comparisons"])
     assert {step["passed"] for step in told["steps"]} == {True, None}
 

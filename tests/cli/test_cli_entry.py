@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -11,7 +13,7 @@ from puppets import SECONDS, RunCli
 
 import inspector
 from inspector.cli.arguments import Deferred
-from inspector.cli.commands import COMMANDS, Command
+from inspector.cli.commands import COMMANDS, Command, find, main_parser
 
 NAMES = [command.name for command in COMMANDS]
 
@@ -65,6 +67,31 @@ def test_help_about_the_beginning_of_commands_lists_them_all(cli: RunCli):
         assert (ran.code, ran.out) == (0, cli("--help").out)
     for family in ("task", "push"):
         assert cli(family, "--help") == cli("help", family)
+
+
+def examples(help_text: str) -> list[tuple[str, list[str]]]:
+    """Return the comment of each example in a help text, with the arguments of the program after it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in help_text.partition("\nExamples:\n")[2].splitlines():
+        if line.startswith("  # "):
+            found.append((line, []))
+        else:
+            found[-1][1].extend(re.findall(r"\ba2a-inspect ([^|)]+)", line))
+    return found
+
+
+@pytest.mark.parametrize("name", ["", *NAMES])
+def test_each_help_ends_with_examples_that_can_be_parsed(cli: RunCli, name: str):
+    found = examples(cli(*name.split(), "--help").out)
+    assert len(found) >= 2
+    for comment, command_lines in found:
+        assert command_lines, comment
+        for command_line in command_lines:
+            words = shlex.split(command_line)
+            command = find(words)
+            parser, arguments = (command.parser(), words[len(command.words) :]) if command else (main_parser(), words)
+            assert parser.read(arguments, {}), command_line
+            assert command is not None or arguments == ["http://localhost:9000"]
 
 
 def test_help_shows_the_defaults(cli: RunCli):

@@ -54,7 +54,9 @@ async def test_every_interface_speaks_what_the_card_declares(agent: Agent, sessi
 async def test_a_message_shows_that_streaming_and_push_are_as_declared(agent: Agent, session: Session):
     report = await examined(session, agent.url, "push")
     assert [step for step in report.steps if step.passed is False] == []
-    assert [(row.feature, row.matches) for row in report.comparisons if row.feature in ("streaming", "push notifications")] == [
+    assert [
+        (row.feature, row.matches) for row in report.comparisons if row.feature in ("streaming", "push notifications")
+    ] == [
         ("streaming", True),
         ("push notifications", True),
     ]

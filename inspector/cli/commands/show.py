@@ -18,7 +18,7 @@ a2a-inspect show session.a2a
 # Print status updates only, with their payloads
 a2a-inspect show session.a2a kind:status --verbose
 # Print everything except keep-alives as JSON Lines
-a2a-inspect show session.a2a -o json -- -kind:keepalive"""
+a2a-inspect show -o json session.a2a -- -kind:keepalive"""
 
 
 def _add_arguments(parser: Parser) -> None:

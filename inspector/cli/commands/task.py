@@ -16,7 +16,7 @@ _CANCEL_EXAMPLES = """\
 # Start a task, and cancel it
 TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text long --async -o json | jq -r .task.id)
 a2a-inspect task cancel -a http://localhost:9000 "$TASK_ID"
-# Print the canceled task as JSON
+# Cancel a task, and print it as JSON
 a2a-inspect task cancel -a http://localhost:9000 "$TASK_ID" -o json"""
 
 _LIST_EXAMPLES = """\
@@ -27,16 +27,16 @@ a2a-inspect task list -a http://localhost:9000 --after 2026-01-31T12:00:00Z --al
 
 _SUBSCRIBE_EXAMPLES = """\
 # Start a task, and print its events when they arrive
-TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text 'report 20' --async -o json | jq -r .task.id)
+TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text long --async -o json | jq -r .task.id)
 a2a-inspect task subscribe -a http://localhost:9000 "$TASK_ID" --stream
 # Wait for the end of a task for at most a minute, and print it
 a2a-inspect task subscribe -a http://localhost:9000 "$TASK_ID" --timeout 1m"""
 
 _SET_PUSH_EXAMPLES = """\
-# Push the updates of a task to the receiver of `a2a-inspect listen --port 9100 --token secret`
-a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url http://localhost:9100/ --token secret
+# Push the updates of a task to the URL that `a2a-inspect listen --token secret` prints
+a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --token secret
 # Choose the id of the configuration
-a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url http://localhost:9100/ --id mine"""
+a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --id mine"""
 
 _GET_PUSH_EXAMPLES = """\
 # Print a configuration
@@ -48,7 +48,7 @@ _LIST_PUSH_EXAMPLES = """\
 # List the configurations of a task
 a2a-inspect task push-config list -a http://localhost:9000 "$TASK_ID"
 # Print the URLs of the configurations
-a2a-inspect task push-config list -a http://localhost:9000 "$TASK_ID" -o json | jq -r .configs[].url"""
+a2a-inspect task push-config list -a http://localhost:9000 "$TASK_ID" -o json | jq -r '.configs[].url'"""
 
 _DELETE_PUSH_EXAMPLES = """\
 # Delete a configuration
