@@ -49,7 +49,7 @@ def _of_snippet(given: Namespace) -> Draft:
     try:
         draft = load(given.snippet).draft
     except SnippetError as error:
-        raise usage(str(error)) from error
+        raise usage(str(error), "docs/compose.md describes snippets.") from error
     values = {**os.environ, **dict(given.var or ())}
     missing = [name for name in variables(draft) if name not in values]
     if missing:
@@ -137,7 +137,7 @@ def _part(spec: PartSpec) -> DraftPart:
         parsed = parse(raw)
         if isinstance(parsed, Unreadable):
             raise usage(
-                f"--data: {'stdin' if value == _STDIN else value} is not JSON: {parsed.why}.", "Check its syntax."
+                f"--data: {'stdin' if value == _STDIN else value} could not be read: {parsed.why}.", "Check its syntax."
             )
         value = raw.decode("utf-8")
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)

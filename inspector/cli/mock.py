@@ -148,7 +148,7 @@ def _card(path: Path) -> bytes:
         ) from error
     value = parse(raw)
     if isinstance(value, Unreadable):
-        raise usage(f"The card file {path} is not JSON: {value.why}.", "Check its syntax.")
+        raise usage(f"The card file {path} could not be read: {value.why}.", "A card is a JSON object in UTF-8.")
     return raw
 
 

@@ -21,6 +21,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _HTTPS = 443
 _INVALID_CARD = "a card that cannot be read: "
+_CORRECT_MEMBER = "Correct this member of the card: SDKs reject it, too."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,10 @@ def read_file(path: Path) -> FoundCard:
     """Read a card from a file; raises `FaultError`."""
     found = read_bytes(read_raw(path))
     if isinstance(found, str):
-        seen = f"The file {path} is not a card: {found}."
-        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, "A card is a JSON object in UTF-8."))
+        reason = invalid_card_reason(found)
+        seen = f"The card in {path} is invalid: {reason}." if reason else f"The file {path} is not a card: {found}."
+        hint = _CORRECT_MEMBER if reason else "A card is a JSON object in UTF-8."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
     return found
 
 
@@ -152,7 +155,6 @@ def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) 
         return Fault(Whose.YOURS, code, seen, "Add --bearer TOKEN or --header 'Name: value'.")
     if any(invalid_card_reason(outcome) for _, outcome in tries):
         seen = f"The card of {reference} is invalid ({outcomes})."
-        hint = "Correct this member of the card: SDKs reject it, too."
-        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, hint)
+        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
     return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)

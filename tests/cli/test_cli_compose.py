@@ -114,7 +114,7 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--file", "/"), "/ is a folder."),
         (("--file", "/dev/zero"), "/dev/zero is not a file."),
         (("--file", "/nowhere/at all"), "could not be read: No such file or directory."),
-        (("--file", "~nobody-is-called-that/x"), "unknown user"),
+        (("--file", "~nobody-is-called-that/x"), "could not be read"),
         (("--data", "/nowhere/at all"), "could not be read"),
         (("--data", "~nobody-is-called-that/x"), "could not be read"),
         (("--file-url", " "), "Give the url of a file."),

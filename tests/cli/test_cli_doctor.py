@@ -54,7 +54,7 @@ def test_in_json_it_is_one_document(cli: RunCli, mock: str):
     assert told.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
     assert (told["reference"], told["valid"], told["proposals"]) == (mock, True, [])
     assert all(step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange"} for step in told["steps"])
-    assert all(row.keys() == {"thing", "declared", "comparisons", "agree"} for row in told["comparisons"])
+    assert all(row.keys() == {"feature", "declared", "observed", "matches"} for row in told["comparisons"])
     assert {step["passed"] for step in told["steps"]} == {True, None}
 
 

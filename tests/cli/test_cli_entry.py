@@ -76,7 +76,8 @@ def examples(help_text: str) -> list[tuple[str, list[str]]]:
         if line.startswith("  # "):
             found.append((line, []))
         else:
-            found[-1][1].extend(re.findall(r"\ba2a-inspect ([^|)]+)", line))
+            commands = re.findall(r"\ba2a-inspect ([^|)]+)", line.replace("$WEBHOOK_URL", "http://localhost:9100/"))
+            found[-1][1].extend(commands)
     return found
 
 

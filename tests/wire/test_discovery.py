@@ -12,8 +12,8 @@ from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.wire.discovery import (
     FoundCard,
     candidates,
-    local_path,
     invalid_card_reason,
+    local_path,
     normalise,
     not_found,
     read_answer,
