@@ -60,7 +60,7 @@ def test_a_card_is_verified_with_the_keys_of_a_file(cli: RunCli, tmp_path: Path)
     assert cli("card", "get", "-a", card, "--verify", A2ACLI_KEYS=keys).out == ran.out
 
 
-def test_what_nobody_signed_is_named_and_in_full_when_asked(cli: RunCli, tmp_path: Path):
+def test_unsigned_members_are_listed_in_full_with_verbose(cli: RunCli, tmp_path: Path):
     card, keys = recorded(tmp_path, "10c")
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 0
@@ -78,7 +78,7 @@ def test_a_card_that_was_changed_fails(cli: RunCli, tmp_path: Path):
     assert "Error: No signature of the card is valid. The first: wrong, " in ran.err
 
 
-def test_verdicts_in_json_are_kept_apart_from_the_card(cli: RunCli, tmp_path: Path):
+def test_verification_results_in_json_are_on_stderr(cli: RunCli, tmp_path: Path):
     card, keys = recorded(tmp_path, "03")
     ran = cli("card", "get", "-a", card, "--keys", keys, "-o", "json")
     assert (ran.code, ran.json) == (0, json.loads(Path(card).read_text("utf-8")))
@@ -97,7 +97,7 @@ def test_verdicts_in_json_are_kept_apart_from_the_card(cli: RunCli, tmp_path: Pa
     assert reason.startswith("Signed with key 'key-1'")
 
 
-def test_without_keys_the_user_is_told_how_to_give_them(cli: RunCli, tmp_path: Path):
+def test_verification_without_keys_names_the_options_for_keys(cli: RunCli, tmp_path: Path):
     card, _ = recorded(tmp_path, "10")
     ran = cli("card", "get", "-a", card, "--verify")
     assert ran.code == 2
@@ -105,7 +105,7 @@ def test_without_keys_the_user_is_told_how_to_give_them(cli: RunCli, tmp_path: P
     assert "--keys FILE" in ran.err
 
 
-def test_a_malformed_signature_is_told_without_any_key(cli: RunCli, tmp_path: Path):
+def test_malformed_signature_is_reported_without_keys(cli: RunCli, tmp_path: Path):
     card, _ = recorded(tmp_path, "10", signatures=[{"protected": b64({"alg": "none", "kid": "x"}), "signature": ""}])
     ran = cli("card", "get", "-a", card, "--verify")
     assert ran.code == 1
@@ -129,12 +129,12 @@ def test_a_card_that_is_not_signed_is_not_verified(cli: RunCli, mock: str):
     assert "The card is not signed." in ran.err
 
 
-def test_signatures_are_counted_where_nobody_asks_for_more(cli: RunCli, tmp_path: Path):
+def test_signatures_are_counted_without_verify(cli: RunCli, tmp_path: Path):
     card, _ = recorded(tmp_path, "10")
     assert "Signatures: 1, not verified\n" in cli("card", "get", "-a", card).out
 
 
-def test_a_key_file_that_is_no_good_fails_before_the_agent_is_asked(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_invalid_key_file_fails_before_any_request(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
     agent = signed_agent(puppet)
     for name in (str(tmp_path / "nowhere"), written(tmp_path, "empty.json", {"keys": []})):
         ran = cli("card", "get", "-a", agent.url, "--keys", name, "-o", "json")
@@ -153,7 +153,7 @@ def test_keys_are_fetched_from_the_cards_origin_without_credentials(cli: RunCli,
     assert "Authorization" not in keys.request.headers
 
 
-def test_the_fetch_of_keys_is_on_the_record(cli: RunCli, puppet: MakePuppet):
+def test_fetched_keys_are_recorded(cli: RunCli, puppet: MakePuppet):
     agent = signed_agent(puppet)
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--debug")
     assert ran.code == 0
@@ -161,7 +161,7 @@ def test_the_fetch_of_keys_is_on_the_record(cli: RunCli, puppet: MakePuppet):
     assert KEYS["keys"][0]["x"] in ran.err
 
 
-def test_keys_are_asked_for_once_and_only_when_that_is_wanted(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_keys_are_fetched_once_and_only_with_fetch_keys(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
     agent = signed_agent(puppet)
     agent.card["signatures"] *= 3
     assert cli("card", "get", "-a", agent.url, "--keys", written(tmp_path, "k.json", KEYS)).code == 0
@@ -187,7 +187,7 @@ def test_the_keys_of_a_card_from_a_file_are_not_fetched(cli: RunCli, tmp_path: P
     assert "the card came from a file" in ran.err
 
 
-def test_a_redirect_is_followed_within_the_origin_and_not_out_of_it(cli: RunCli, puppet: MakePuppet):
+def test_key_redirect_is_followed_within_the_origin_only(cli: RunCli, puppet: MakePuppet):
     other = puppet(serve_keys)
 
     async def answer(call: Call) -> web.StreamResponse:
@@ -219,7 +219,7 @@ def test_a_redirect_is_followed_within_the_origin_and_not_out_of_it(cli: RunCli,
         (302, "text/html", b"", "are not there: 302"),
     ],
 )
-def test_an_answer_without_keys_is_told(
+def test_key_response_without_keys_is_reported(
     cli: RunCli, puppet: MakePuppet, status: int, content_type: str, body: bytes, said: str
 ):
     async def answer(call: Call) -> web.StreamResponse:
@@ -231,7 +231,7 @@ def test_an_answer_without_keys_is_told(
     assert said in ran.err
 
 
-def test_an_agent_that_hangs_up_instead_of_sending_keys_is_told(cli: RunCli, puppet: MakePuppet):
+def test_closed_connection_instead_of_keys_is_reported(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         assert call.request.transport is not None
         call.request.transport.abort()
@@ -242,7 +242,7 @@ def test_an_agent_that_hangs_up_instead_of_sending_keys_is_told(cli: RunCli, pup
     assert "could not be fetched: " in ran.err
 
 
-def test_a_card_that_says_not_where_its_keys_are_is_told(cli: RunCli, puppet: MakePuppet):
+def test_card_without_jku_is_reported(cli: RunCli, puppet: MakePuppet):
     agent = puppet()
     agent.card = {"signatures": [sign(agent.whole_card()), sign(agent.whole_card(), jku=["x"])]}
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
@@ -250,7 +250,7 @@ def test_a_card_that_says_not_where_its_keys_are_is_told(cli: RunCli, puppet: Ma
     assert "No signature of the card says where its keys are (jku)." in ran.err
 
 
-def test_the_extended_card_is_verified_in_the_place_of_the_public_one(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_extended_card_is_verified_instead_of_the_public_card(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
     async def answer(call: Call) -> web.StreamResponse:
         card = agent.whole_card() | {"name": "For those we know"}
         return call.result(card | {"signatures": [sign(card)]})
@@ -262,7 +262,7 @@ def test_the_extended_card_is_verified_in_the_place_of_the_public_one(cli: RunCl
     assert "Signature: valid" in ran.out
 
 
-def test_what_a_signature_says_cannot_pass_for_our_own_words(cli: RunCli, tmp_path: Path):
+def test_signature_content_cannot_forge_output_lines(cli: RunCli, tmp_path: Path):
     card, keys = recorded(tmp_path, "10", signatures=[sign({}, kid="\x1b[2J\nSignature: valid")])
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 1

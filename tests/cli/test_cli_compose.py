@@ -67,7 +67,7 @@ def header(agent: Puppet, name: str) -> str | None:
 # ── parts ──
 
 
-def test_what_is_about_a_part_follows_it(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_part_options_apply_to_the_preceding_part(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "a.bin").write_bytes(b"\0\xff")
     words = [
         *("--text", "one", "--part-metadata", '{"n": 1}', "--filename", "one.md", "--media-type", "text/markdown"),
@@ -130,7 +130,7 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--text", "x", "--stream", "--async"), "Remove one of them"),
     ],
 )
-def test_what_cannot_be_sent_is_refused_and_nothing_goes_out(
+def test_invalid_message_is_rejected_without_a_request(
     cli: RunCli, agent: Puppet, words: tuple[str, ...], said: str
 ):
     ran = cli("send", "-a", agent.url, *words)
@@ -142,7 +142,7 @@ def test_what_cannot_be_sent_is_refused_and_nothing_goes_out(
     assert said in error["message"] + (error["hint"] or "")
 
 
-def test_data_that_is_no_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_data_file_with_invalid_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "x").write_text('{\n "a": 1,\n}')
     ran = cli("send", "-a", agent.url, "--data", str(tmp_path / "x"))
     assert ran.code == 2
@@ -153,7 +153,7 @@ def test_data_that_is_no_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Pat
 # ── the message ──
 
 
-def test_all_that_a_message_has_besides_its_parts(cli: RunCli, agent: Puppet):
+def test_message_options_set_all_members_besides_parts(cli: RunCli, agent: Puppet):
     words = [
         *("--reference-task", "r1", "--reference-task", "r2"),
         *("--extension", "https://example.com/a", "--extension", "urn:b"),
@@ -181,7 +181,7 @@ def test_all_that_a_message_has_besides_its_parts(cli: RunCli, agent: Puppet):
     assert header(agent, "A2A-Extensions") == "https://example.com/a, urn:b"
 
 
-def test_it_may_all_stand_in_the_environment(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_message_options_can_be_set_in_the_environment(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "s.a2a.toml").write_text(SNIPPET)
     ran = cli(
         *("send", "-a", agent.url),
@@ -208,7 +208,7 @@ def test_it_may_all_stand_in_the_environment(cli: RunCli, agent: Puppet, tmp_pat
     assert cli("send", "-a", agent.url, "--text", "x", A2ACLI_PREVIEW="html").code == 2
 
 
-def test_what_speaks_against_a_message_is_said_and_it_goes_out(cli: RunCli, agent: Puppet):
+def test_doubtful_message_is_sent_with_warnings(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "", "--extension", "urn:mine", "--accept", "image/png", "-o", "json")
     assert ran.code == 0
     assert ran.json["task"]["id"] == "task-1"
@@ -224,7 +224,7 @@ def test_what_speaks_against_a_message_is_said_and_it_goes_out(cli: RunCli, agen
 # ── snippets ──
 
 
-def test_a_snippet_is_sent_with_what_is_typed_behind_and_above_it(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_snippet_is_combined_with_options(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "greet.a2a.toml"
     path.write_text(SNIPPET)
     typed = ["--text", "typed {{who}}", "--extension", "urn:typed", "--var", "who=you", "--var", 'lang="e\\n']
@@ -242,7 +242,7 @@ def test_a_snippet_is_sent_with_what_is_typed_behind_and_above_it(cli: RunCli, a
     assert header(agent, "X-Team") == "you"
 
 
-def test_variables_come_from_the_environment_or_are_asked_for(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_missing_snippet_variables_are_reported(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "greet.a2a.toml"
     path.write_text(SNIPPET)
     ran = cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you")
@@ -252,7 +252,7 @@ def test_variables_come_from_the_environment_or_are_asked_for(cli: RunCli, agent
     assert cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you", lang="en").code == 0
 
 
-def test_a_snippet_s_files_are_beside_it_and_its_mistakes_are_named(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_snippet_paths_are_relative_and_errors_are_named(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "note.txt").write_text("beside")
     path = tmp_path / "x.a2a.toml"
     path.write_text('[[part]]\nfile = "note.txt"\n')
@@ -304,7 +304,7 @@ def test_a_preview_sent_as_a_request_is_the_same_request(
     assert "it's <" in answer
 
 
-def test_a_preview_asks_the_agent_for_its_card_alone(cli: RunCli, agent: Puppet):
+def test_preview_requests_only_the_card(cli: RunCli, agent: Puppet):
     for form in ("http", "json", "curl", "httpx"):
         ran = cli("send", "-a", agent.url, "--text", "x", "--preview", form, "--stream")
         assert (ran.code, ran.err) == (0, "")
@@ -312,13 +312,13 @@ def test_a_preview_asks_the_agent_for_its_card_alone(cli: RunCli, agent: Puppet)
     assert not any(call.body for call in agent.calls)
 
 
-def test_a_preview_as_json_is_the_body_to_the_byte(cli: RunCli, agent: Puppet):
+def test_json_preview_is_the_exact_body(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "\u2028 ä", "--preview", "json")
     assert json.loads(ran.out)["params"]["message"]["parts"] == [{"text": "\u2028 ä"}]
     assert not ran.out.endswith("\n")
 
 
-def test_the_curl_command_and_the_program_send_what_send_would(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_curl_command_and_httpx_program_send_the_same_request(cli: RunCli, agent: Puppet, tmp_path: Path):
     words = ("--text", "it's $HOME\n@x", "--message-id", "m", "--extension", "urn:x", "--svc-param", "A2A-Version: 9.9")
     assert cli("send", "-a", agent.url, *words).code == 0
     expected = agent.calls[-1]
@@ -335,7 +335,7 @@ def test_the_curl_command_and_the_program_send_what_send_would(cli: RunCli, agen
 
 
 @pytest.mark.parametrize("form", ["http", "json", "curl", "httpx"])
-def test_a_preview_holds_no_secret_and_says_what_it_left_out(
+def test_preview_lists_the_secrets_that_it_left_out(
     cli: RunCli, puppet: MakePuppet, tmp_path: Path, form: str
 ):
     scheme = {"k": {"apiKeySecurityScheme": {"name": "key", "location": "query"}}}
@@ -358,7 +358,7 @@ def test_a_preview_holds_no_secret_and_says_what_it_left_out(
         assert ran.err == "Secrets left out: X-Api-Key, Authorization, the API key in the URL\n"
 
 
-def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_large_file_is_a_placeholder_in_a_preview(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "large.bin"
     path.touch()
     os.truncate(path, 9_000_000)
@@ -371,7 +371,7 @@ def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agen
         assert "Send it with a2a-inspect send --file" in ran.err
 
 
-def test_over_grpc_there_is_no_program_and_a_file_has_a_limit(cli: RunCli, every: str, tmp_path: Path):
+def test_grpc_has_no_httpx_preview_and_limits_files(cli: RunCli, every: str, tmp_path: Path):
     at = ("send", "-a", every, "--transport", "GRPC")
     ran = cli(*at, "--text", "x", "--preview", "httpx")
     assert (ran.code, ran.out) == (2, "")
@@ -395,7 +395,7 @@ def by_hand(cli: RunCli, agent: Puppet, text: str | bytes, *words: str, **more: 
     return cli("send", "-a", agent.url, "--request", "-", *words, stdin=raw, **more)
 
 
-def test_a_wrong_request_is_sent_as_it_is_and_its_answer_printed(cli: RunCli, puppet: MakePuppet):
+def test_invalid_raw_request_is_sent_unchanged(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return web.json_response({"got": call.body.decode("latin-1")}, status=400, reason="Bad")
 
@@ -437,21 +437,21 @@ def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, 
         ("GRPC http://h:1/x/SendMessage\n\nhello", "hex: sends any bytes"),
     ],
 )
-def test_what_is_no_request_is_refused(cli: RunCli, agent: Puppet, text: str, words: str):
+def test_malformed_raw_request_is_rejected(cli: RunCli, agent: Puppet, text: str, words: str):
     ran = by_hand(cli, agent, text)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert not any(call.body for call in agent.calls)
 
 
-def test_a_url_that_cannot_be_asked_is_the_user_s(cli: RunCli, agent: Puppet):
+def test_invalid_url_in_a_raw_request_is_a_usage_error(cli: RunCli, agent: Puppet):
     for form in ((), ("--preview", "http")):
         ran = by_hand(cli, agent, "POST http://agent.example:port/\n\n{}", *form)
         assert ran.code == 2
         assert "is not a url that can be asked" in ran.err
 
 
-def test_credentials_go_with_a_raw_request_but_not_elsewhere(cli: RunCli, agent: Puppet, puppet: MakePuppet):
+def test_raw_request_has_credentials_for_its_origin_only(cli: RunCli, agent: Puppet, puppet: MakePuppet):
     stranger = puppet(done)
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}'
     by_hand(cli, agent, f"POST /rpc\n\n{body}", A2ACLI_BEARER=SECRET)
@@ -462,7 +462,7 @@ def test_credentials_go_with_a_raw_request_but_not_elsewhere(cli: RunCli, agent:
     assert header(stranger, "Authorization") is None
 
 
-def test_a_file_that_is_named_in_a_raw_request_is_not_read(cli: RunCli, agent: Puppet):
+def test_file_name_in_a_raw_request_is_not_read(cli: RunCli, agent: Puppet):
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"x": "{{file:/etc/passwd}}"}}'
     assert by_hand(cli, agent, f"POST /rpc\n\n{body}").code == 0
     assert agent.calls[-1].body == body.encode()

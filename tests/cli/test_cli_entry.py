@@ -29,7 +29,7 @@ def test_the_program_can_be_run_as_a_module(module: str):
 @pytest.mark.parametrize(
     "words", [["--version"], ["--help"], *([*name.split(), "--help"] for name in NAMES), ["no such", "--thing"]]
 )
-def test_a_quick_answer_loads_nothing_heavy(words: list[str]):
+def test_help_and_version_import_no_heavy_modules(words: list[str]):
     script = (
         "import json, sys\nfrom inspector.cli.main import main\nmain(json.loads(sys.argv[1]))\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})), file=sys.stderr)"
@@ -42,7 +42,7 @@ def test_a_quick_answer_loads_nothing_heavy(words: list[str]):
     assert "argparse" in loaded
 
 
-def test_short_and_long_version_say_the_same(cli: RunCli):
+def test_short_and_long_version_options_are_equal(cli: RunCli):
     assert cli("-v").out == cli("--version").out == f"a2a-inspect {inspector.__version__}\n"
 
 
@@ -61,7 +61,7 @@ def test_every_command_shows_its_own_help(cli: RunCli, name: str):
     assert "\x1b" not in asked.out
 
 
-def test_help_about_the_beginning_of_commands_lists_them_all(cli: RunCli):
+def test_help_about_a_group_of_commands_is_the_main_help(cli: RunCli):
     for words in (("task",), ("task", "push-config"), ("help",)):
         ran = cli("help", *words)
         assert (ran.code, ran.out) == (0, cli("--help").out)
@@ -159,7 +159,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_a_command_line_that_makes_no_sense_is_a_usage_error(cli: RunCli, words: list[str]):
+def test_invalid_command_line_is_a_usage_error(cli: RunCli, words: list[str]):
     ran = cli(*words)
     assert ran.code == 2
     assert ran.out == ""
@@ -179,32 +179,32 @@ def test_with_json_a_usage_error_is_one_line_of_json(cli: RunCli, words: list[st
 
 
 @pytest.mark.parametrize("spelled", [["-ojson"], ["--output=json"], ["--output", "json"], ["-o", "json"]])
-def test_the_wish_for_json_is_seen_on_a_command_line_that_cannot_be_read(cli: RunCli, spelled: list[str]):
+def test_json_output_option_is_recognised_on_an_invalid_command_line(cli: RunCli, spelled: list[str]):
     assert cli("send", "--nonsense", *spelled).error["code"] == "A2ACLI_ERR_USAGE"
 
 
-def test_the_wish_for_json_may_stand_in_the_environment(cli: RunCli):
+def test_json_output_for_errors_can_be_set_in_the_environment(cli: RunCli):
     assert cli("send", "--nonsense", A2ACLI_OUTPUT="json").error["code"] == "A2ACLI_ERR_USAGE"
 
 
-def test_data_that_is_no_json_is_a_usage_error(cli: RunCli):
+def test_invalid_json_data_is_a_usage_error(cli: RunCli):
     ran = cli("send", "-a", "x", "--data", "-", stdin=b"{broken")
     assert ran.code == 2
     assert "stdin" in ran.err
 
 
-def test_what_was_typed_behind_an_unknown_option_is_not_repeated(cli: RunCli):
+def test_value_of_an_unknown_option_is_not_printed(cli: RunCli):
     ran = cli("card", "get", "-a", "x", "--baerer", "s3cret-token", "--haeder=X: s3cret-token")
     assert ran.code == 2
     assert "--baerer" in ran.err
     assert "s3cret" not in ran.err
 
 
-def test_options_are_not_guessed_from_their_beginning(cli: RunCli):
+def test_options_cannot_be_abbreviated(cli: RunCli):
     assert cli("card", "get", "-a", "x", "--valid").code == 2
 
 
-def test_the_screen_needs_a_terminal(cli: RunCli):
+def test_app_needs_a_terminal(cli: RunCli):
     for words in ((), ("demo",), ("http://127.0.0.1:1",)):
         ran = cli(*words)
         assert (ran.code, ran.out) == (2, "")
@@ -212,6 +212,6 @@ def test_the_screen_needs_a_terminal(cli: RunCli):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_names_code_that_is_there(command: Command):
+def test_every_command_has_an_existing_function(command: Command):
     run = command.handler().run
     assert callable(run.load() if isinstance(run, Deferred) else run)

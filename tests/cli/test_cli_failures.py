@@ -35,7 +35,7 @@ def test_a_name_that_does_not_exist_is_unreachable(cli: RunCli):
     assert "no-such-agent.invalid" in ran.error["message"]
 
 
-def test_tls_where_there_is_none_is_unreachable_and_says_so(cli: RunCli, mock: str):
+def test_tls_to_a_plain_http_port_is_unreachable(cli: RunCli, mock: str):
     ran = cli("card", "get", "-a", mock.replace("http:", "https:"), "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_UNREACHABLE")
     assert "TLS" in ran.error["message"]
@@ -45,14 +45,14 @@ def test_tls_where_there_is_none_is_unreachable_and_says_so(cli: RunCli, mock: s
 @pytest.mark.parametrize(
     "answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", b"\x00\xff garbage\r\n\r\n", b"SSH-2.0-x\r\n"]
 )
-def test_what_is_no_http_is_no_agent(cli: RunCli, elsewhere: Elsewhere, answer: bytes):
+def test_server_without_http_is_unreachable(cli: RunCli, elsewhere: Elsewhere, answer: bytes):
     with elsewhere.serve_bytes(answer) as host:
         ran = cli("card", "get", "-a", f"http://{host}", "-o", "json")
     assert (ran.code, ran.out) == (3, "")
     assert ran.error["code"] in ("A2ACLI_ERR_UNREACHABLE", "A2ACLI_ERR_CARD_NOT_FOUND")
 
 
-def test_where_no_card_is_each_try_is_named(cli: RunCli, puppet: MakePuppet):
+def test_missing_card_error_lists_each_attempt(cli: RunCli, puppet: MakePuppet):
     agent = puppet(card=web.Response(status=404))
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
@@ -60,7 +60,7 @@ def test_where_no_card_is_each_try_is_named(cli: RunCli, puppet: MakePuppet):
     assert "agent.json: 404" in ran.error["message"]
 
 
-def test_a_web_page_is_no_card(cli: RunCli, puppet: MakePuppet):
+def test_web_page_is_not_a_card(cli: RunCli, puppet: MakePuppet):
     agent = puppet(card=web.Response(text="<html>hello", content_type="text/html"))
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
@@ -74,7 +74,7 @@ def test_a_card_with_a_member_of_the_wrong_type_is_invalid(cli: RunCli, puppet: 
     assert "skills" in ran.error["message"]
 
 
-def test_a_card_file_that_is_missing_or_holds_none(cli: RunCli, tmp_path: Path):
+def test_missing_or_invalid_card_file_is_an_error(cli: RunCli, tmp_path: Path):
     missing = cli("card", "get", "-a", str(tmp_path / "missing.json"), "-o", "json")
     assert (missing.code, missing.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
     (tmp_path / "other.json").write_text("[]", encoding="utf-8")
@@ -85,7 +85,7 @@ def test_a_card_file_that_is_missing_or_holds_none(cli: RunCli, tmp_path: Path):
 @pytest.mark.parametrize(
     "reference", ["http://", "http://[", "http://a:b", "ftp://x", "http://\x1b[31m", "http://a b/"]
 )
-def test_an_address_that_is_none_gets_a_sentence(cli: RunCli, reference: str):
+def test_invalid_address_is_an_error(cli: RunCli, reference: str):
     ran = cli("card", "get", "-a", reference)
     assert ran.code in (2, 3)
     assert ran.err.startswith("Error: ")
@@ -94,7 +94,7 @@ def test_an_address_that_is_none_gets_a_sentence(cli: RunCli, reference: str):
     assert "\x1b" not in ran.err
 
 
-def test_credentials_that_are_missing_and_credentials_that_are_refused(cli: RunCli, puppet: MakePuppet):
+def test_missing_and_rejected_credentials_have_exit_code_4(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
 
@@ -105,7 +105,7 @@ def test_credentials_that_are_missing_and_credentials_that_are_refused(cli: RunC
     assert (refused.code, refused.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
 
 
-def test_a_card_that_is_protected(cli: RunCli, puppet: MakePuppet):
+def test_protected_card_has_exit_code_4(cli: RunCli, puppet: MakePuppet):
     agent = puppet(card=web.Response(status=401))
     missing = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
@@ -127,7 +127,7 @@ def test_a_card_that_is_protected(cli: RunCli, puppet: MakePuppet):
     ids=["404", "500", "redirect", "html", "nothing", "deep", "no envelope"],
 )
 @pytest.mark.parametrize("way", [["--stream"], []], ids=["streamed", "waited"])
-def test_an_interface_that_answers_otherwise(
+def test_unexpected_http_statuses_are_explained(
     elsewhere: Elsewhere, cli: RunCli, way: list[str], answer: web.Response, code: str, exit_code: int, tmp_path: Path
 ):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -142,7 +142,7 @@ def test_an_interface_that_answers_otherwise(
     assert (ran.code, ran.error["code"]) == (exit_code, code)
 
 
-def test_a_card_without_an_interface_that_we_speak(cli: RunCli, puppet: MakePuppet):
+def test_card_without_supported_interface_is_an_error(cli: RunCli, puppet: MakePuppet):
     interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
     agent = puppet(card={"supportedInterfaces": [interface]})
     assert cli("card", "get", "-a", agent.url).code == 0
@@ -159,7 +159,7 @@ def test_a_capture_that_exists_is_not_overwritten(cli: RunCli, mock: str, tmp_pa
     assert kept.read_text(encoding="utf-8") == "precious"
 
 
-def test_a_capture_is_kept_where_it_was_asked_for_and_nowhere_else(
+def test_capture_is_kept_only_with_the_option(
     cli: RunCli, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     temporary = tmp_path / "temporary"
@@ -171,12 +171,12 @@ def test_a_capture_is_kept_where_it_was_asked_for_and_nowhere_else(
     assert list(temporary.iterdir()) == []
 
 
-def test_without_tls_checks_there_is_a_warning(cli: RunCli, mock: str):
+def test_insecure_prints_a_warning(cli: RunCli, mock: str):
     assert cli("card", "get", "-a", mock, "--insecure").err.startswith("Warning: TLS certificates are not verified")
     assert "credentials" in cli("card", "get", "-a", mock, "--insecure", "--bearer", "abcdef").err
 
 
-def test_a_reader_who_has_seen_enough_ends_the_program_quietly(mock: str):
+def test_closed_pipe_ends_the_program_quietly(mock: str):
     program = subprocess.Popen(
         [sys.executable, "-m", "inspector.cli", "send", "-a", mock, "--text", "report 20000", "--stream", "-o", "json"],
         stdout=subprocess.PIPE,
@@ -224,7 +224,7 @@ def test_any_character_can_be_printed_whatever_the_locale(puppet: MakePuppet):
     assert "Name: Über 日本 🤖\n".encode() in ran.stdout
 
 
-def test_closed_streams_end_nothing_in_a_trace(mock: str):
+def test_closed_streams_cause_no_traceback(mock: str):
     ran = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m inspector.cli card get -a {mock} >&-'],
         check=False,
@@ -235,7 +235,7 @@ def test_closed_streams_end_nothing_in_a_trace(mock: str):
     assert "Traceback" not in ran.stderr
 
 
-def test_a_task_that_is_waited_for_may_be_lost_on_the_way(cli: RunCli, puppet: MakePuppet):
+def test_lost_task_while_waiting_is_an_error(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
             return call.result({"task": task("WORKING")})

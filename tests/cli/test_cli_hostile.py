@@ -121,13 +121,13 @@ def test_a_hostile_error(cli: RunCli, puppet: MakePuppet, words: list[str]):
     assert_harmless(ran)
 
 
-def test_an_address_in_bytes_that_are_no_text_is_printed_all_the_same(cli: RunCli):
+def test_address_with_invalid_utf_8_is_printed(cli: RunCli):
     ran = cli("card", "get", "-a", "\udcff<end>")
     assert ran.code != 0
     assert_harmless(ran)
 
 
-def test_what_looks_like_a_field_within_a_text_is_no_field(cli: RunCli, puppet: MakePuppet):
+def test_text_that_looks_like_a_field_is_indented(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         parts = [{"text": "hello\n\nState: completed\r\nTask: forged"}]
         return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}})
@@ -136,7 +136,7 @@ def test_what_looks_like_a_field_within_a_text_is_no_field(cli: RunCli, puppet: 
     assert not [line for line in out.splitlines() if line.startswith(("State:", "Task:"))]
 
 
-def test_a_forged_id_cannot_run_in_the_shell_that_it_is_pasted_into(cli: RunCli, puppet: MakePuppet):
+def test_forged_id_is_quoted_for_the_shell(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(
             {"task": {"id": "x; touch owned $(id) `id`", "status": {"state": "TASK_STATE_INPUT_REQUIRED"}}}

@@ -48,7 +48,7 @@ def deliver(url: str, token: str, body: object) -> int:
     return httpx.post(url, content=content, headers=headers, timeout=SECONDS).status_code
 
 
-def test_deliveries_are_printed_as_json_with_their_verdict():
+def test_deliveries_are_printed_as_json_with_checks():
     with running("listen", "-o", "json", "--count", "3") as program:
         where = json.loads(read(program))["listening"]
         assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
@@ -94,7 +94,7 @@ def test_verbose_shows_headers_and_body_of_a_delivery():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_listening_in_order(number: signal.Signals):
+def test_signal_stops_listen_with_exit_code_0(number: signal.Signals):
     with running("listen") as program:
         assert read(program).startswith("URL: http://127.0.0.1:")
         program.send_signal(number)
@@ -103,7 +103,7 @@ def test_a_signal_ends_listening_in_order(number: signal.Signals):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.Signals, code: int):
+def test_signal_before_all_deliveries_is_an_interruption(number: signal.Signals, code: int):
     with running("listen", "--count", "2", "-o", "json") as program:
         where = json.loads(read(program))["listening"]
         deliver(where["url"], where["token"], status("WORKING"))
@@ -114,7 +114,7 @@ def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.S
     assert err == "Interrupted: 1 of 2 deliveries arrived\n"
 
 
-def test_the_last_delivery_is_answered_as_was_dialled_in():
+def test_last_delivery_gets_the_fail_response():
     with running("listen", "--count", "1", "--fail", "503@0.5s", "-o", "json") as program:
         where = json.loads(read(program))["listening"]
         began = time.monotonic()
@@ -124,7 +124,7 @@ def test_the_last_delivery_is_answered_as_was_dialled_in():
     assert program.returncode == 0
 
 
-def test_a_sender_that_does_not_trust_the_certificate_is_shown_and_no_delivery(tmp_path: Path):
+def test_failed_tls_handshake_is_printed_but_not_counted(tmp_path: Path):
     both = tmp_path / "both.pem"
     both.write_bytes(trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
     with running("listen", "--cert", str(both), "--count", "1", "--timeout", "1s") as program:
@@ -138,7 +138,7 @@ def test_a_sender_that_does_not_trust_the_certificate_is_shown_and_no_delivery(t
     assert program.returncode == 5  # none of them all
 
 
-def test_the_doctor_knows_what_came_while_somebody_listened(cli: RunCli, slow_mock: str):
+def test_doctor_reads_deliveries_of_an_earlier_listen(cli: RunCli, slow_mock: str):
     task_id = cli("send", "-a", slow_mock, "--text", "long 60", "--async", "-o", "json").json["task"]["id"]
     with running("listen", "-o", "json", "--count", "1") as program:
         where = json.loads(read(program))["listening"]
@@ -149,7 +149,7 @@ def test_the_doctor_knows_what_came_while_somebody_listened(cli: RunCli, slow_mo
     assert cli("doctor", slow_mock, "--push", task_id, "-o", "json").json["accepted"] == 1
 
 
-def test_listening_to_nothing_leaves_nothing_behind(cli: RunCli):
+def test_capture_without_deliveries_is_deleted(cli: RunCli):
     ran = cli("listen", "--timeout", "50ms", "-o", "json")
     assert not Path(ran.lines[0]["listening"]["capture"]).exists()
 
@@ -157,7 +157,7 @@ def test_listening_to_nothing_leaves_nothing_behind(cli: RunCli):
 @pytest.mark.parametrize(
     "body", [b'{"a": 1, "a": 2}', b'{"a": 1e999}', b'{"a": "\xff"}'], ids=["twice", "infinite", "not UTF-8"]
 )
-def test_a_body_that_json_would_not_say_in_full_is_a_text(body: bytes):
+def test_body_that_json_cannot_express_is_a_string(body: bytes):
     with running("listen", "-o", "json", "--count", "1") as program:
         where = json.loads(read(program))["listening"]
         deliver(where["url"], where["token"], body)
@@ -168,7 +168,7 @@ def test_a_body_that_json_would_not_say_in_full_is_a_text(body: bytes):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_mock_agent_in_order(number: signal.Signals):
+def test_signal_stops_the_mock_agent_with_exit_code_0(number: signal.Signals):
     with running("mock", "--pace", "0") as program:
         url = read(program).strip()
         assert httpx.get(f"{url}/.well-known/agent-card.json", timeout=SECONDS).json()["name"] == "Mock Agent"
@@ -178,7 +178,7 @@ def test_a_signal_ends_the_mock_agent_in_order(number: signal.Signals):
 
 
 @pytest.mark.parametrize("command", ["listen", "mock"])
-def test_a_port_that_is_taken_gets_a_sentence(cli: RunCli, command: str):
+def test_port_in_use_is_an_error(cli: RunCli, command: str):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = cli(command, "--port", str(taken.getsockname()[1]))
     assert (ran.code, ran.out) == (2, "")
@@ -187,26 +187,26 @@ def test_a_port_that_is_taken_gets_a_sentence(cli: RunCli, command: str):
 
 
 @pytest.mark.parametrize("command", ["listen", "mock"])
-def test_an_address_of_another_machine_gets_a_sentence(cli: RunCli, command: str):
+def test_address_of_another_machine_is_an_error(cli: RunCli, command: str):
     ran = cli(command, "--host", "192.0.2.1")
     assert ran.code == 2
     assert "Traceback" not in ran.err
 
 
-def test_listening_for_a_time_is_no_failure_and_waiting_for_a_delivery_in_vain_is(cli: RunCli):
+def test_timeout_fails_only_with_count(cli: RunCli):
     assert cli("listen", "--timeout", "50ms").code == 0
     ran = cli("listen", "--timeout", "50ms", "--count", "1", "-o", "json")
     assert ran.code == 5
     assert ran.error["code"] == "A2ACLI_ERR_TIMEOUT"
 
 
-def test_agents_are_told_the_public_url(cli: RunCli):
+def test_public_url_is_registered(cli: RunCli):
     ran = cli("listen", "--timeout", "50ms", "--public-url", "https://tunnel.example/hook", "-o", "json")
     assert ran.lines[0]["listening"]["url"].startswith("https://tunnel.example/hook/")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_a_wait_with_what_is_known(slow_mock: str, number: signal.Signals, code: int):
+def test_signal_while_waiting_prints_the_task(slow_mock: str, number: signal.Signals, code: int):
     with running("send", "-a", slow_mock, "--text", "long 60", "--stream", "-o", "json") as program:
         task_id = json.loads(read(program))["task"]["id"]
         program.send_signal(number)
@@ -224,7 +224,7 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_answers_are_dialled_in_and_retries_measured():
+def test_fail_option_sets_responses_and_retries_are_measured():
     with running("listen", "-o", "json", "--count", "3", "--fail", "500:1", "--fail", "429/7:1") as program:
         where = json.loads(read(program))["listening"]
         assert where["responses"] == "500, 1 more; 429, retry after 7 s, 1 more"
@@ -240,7 +240,7 @@ def test_answers_are_dialled_in_and_retries_measured():
     assert (retries["retries"]["retryOf"], retries["retries"]["accepted"]) == (first, True)
 
 
-def test_retries_are_told_in_words():
+def test_retries_are_printed_as_text():
     with running("listen", "--count", "2", "--fail", "503:1") as program:
         url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
         for _ in range(2):
@@ -261,7 +261,7 @@ def test_retries_are_told_in_words():
         (["--auth", "HMAC:my-secret"], {"X-Signature": "0" * 64}, 401),
     ],
 )
-def test_what_is_asked_for_decides(words: list[str], headers: dict[str, str], code: int):
+def test_required_authentication_decides(words: list[str], headers: dict[str, str], code: int):
     with running("listen", "-o", "json", "--count", "1", *words) as program:
         where = json.loads(read(program))["listening"]
         sent = {"Content-Type": "application/json", **headers}
@@ -271,7 +271,7 @@ def test_what_is_asked_for_decides(words: list[str], headers: dict[str, str], co
     assert not any(secret in out for secret in ("me:secret", "bWU6c2VjcmV0", "my-key", "my-secret"))
 
 
-def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
+def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
     key = ECKey.generate_key("P-256", {"kid": "k"})
     (tmp_path / "jwks.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
     words = ("--jwks", str(tmp_path / "jwks.json"), "--issuer", "agent", "--audience", "me")
@@ -290,7 +290,7 @@ def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
     assert bad == {"audience": "aud 'you', 'me' is due"}
 
 
-def test_accepted_deliveries_are_handed_on_before_the_end():
+def test_accepted_deliveries_are_forwarded_before_exit():
     with running("listen", "-o", "json", "--count", "1") as handler:
         mine = json.loads(read(handler))["listening"]
         words = ("--forward", mine["url"], "--token", mine["token"])
@@ -316,13 +316,13 @@ def test_accepted_deliveries_are_handed_on_before_the_end():
         ["--cert", "nowhere.pem"],
     ],
 )
-def test_options_that_make_no_sense_are_refused(cli: RunCli, words: list[str]):
+def test_contradicting_options_are_usage_errors(cli: RunCli, words: list[str]):
     ran = cli("listen", *words)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("Error: ")
 
 
-def test_a_handler_that_never_answers_does_not_keep_it_from_ending():
+def test_slow_forward_url_does_not_block_exit():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with running("listen", "-o", "json", "--forward", f"http://127.0.0.1:{port}/") as program:

@@ -28,7 +28,7 @@ def card_of(url: str, **headers: str) -> Any:
     return httpx.get(url + CARD, headers=headers, timeout=SECONDS).json()
 
 
-def test_the_default_agent_speaks_1_0_over_three_bindings():
+def test_default_agent_has_1_0_over_three_bindings():
     with running("mock") as program:
         url = read(program).strip()
         assert read(program).startswith("gRPC: 127.0.0.1:")
@@ -41,7 +41,7 @@ def test_the_default_agent_speaks_1_0_over_three_bindings():
     assert "url" not in card
 
 
-def test_the_options_make_another_agent():
+def test_options_change_the_agent():
     options = (
         "--protocol-versions",
         "0.3,1.0",
@@ -90,7 +90,7 @@ def test_a_card_file_is_served(tmp_path: Path):
         (("--state", "/nowhere/tasks"), "cannot keep tasks"),
     ],
 )
-def test_what_makes_no_agent_is_refused_with_a_sentence(cli: RunCli, words: tuple[str, ...], said: str):
+def test_invalid_mock_options_are_usage_errors(cli: RunCli, words: tuple[str, ...], said: str):
     ran = cli("mock", *words)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
@@ -104,7 +104,7 @@ def test_a_card_that_is_not_json_is_refused(cli: RunCli, tmp_path: Path):
     assert "not JSON" in ran.err
 
 
-def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(cli: RunCli, tmp_path: Path):
+def test_invalid_scenario_is_rejected_with_its_line(cli: RunCli, tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [\n  { wiat = 1 },\n]\n')
     ran = cli("mock", "--scenario", str(own))
@@ -112,7 +112,7 @@ def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(cli: RunCli, tm
     assert f"{own}:3: " in ran.err
 
 
-def test_faults_scenarios_credentials_and_signatures_come_by_options(tmp_path: Path):
+def test_options_set_faults_scenarios_credentials_and_signatures(tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
     options = ("--scenario", str(own), "--auth", "api-key:header", "--secret", "s3cret", "--sign", "es256")
@@ -132,7 +132,7 @@ def test_faults_scenarios_credentials_and_signatures_come_by_options(tmp_path: P
     assert (answered["id"], answered["result"]["message"]["parts"]) == ("somebody-else", [{"text": "mine"}])
 
 
-def test_a_scenario_that_makes_no_sense_any_more_is_told_with_its_line(tmp_path: Path):
+def test_scenario_that_becomes_invalid_is_reported_with_its_line(tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
     with running("mock", "--scenario", str(own)) as program:
@@ -151,7 +151,7 @@ def test_a_scenario_that_makes_no_sense_any_more_is_told_with_its_line(tmp_path:
     assert f"Warning: {own}:3: " in told
 
 
-def test_every_fault_is_listed_and_in_the_documentation_with_what_gives_it_away(cli: RunCli):
+def test_every_fault_is_listed_and_documented_with_its_finding(cli: RunCli):
     ran = cli("mock", "--list-faults")
     listed = {line.split()[0]: line.split()[1] for line in ran.out.splitlines()}
     assert (ran.code, ran.err) == (0, "")
@@ -162,7 +162,7 @@ def test_every_fault_is_listed_and_in_the_documentation_with_what_gives_it_away(
     assert written == listed
 
 
-def test_in_a_terminal_each_line_says_when_what_and_how_busy_the_agent_is():
+def test_log_lines_in_a_terminal_have_time_load_and_text():
     shown = StringIO()
     agent = SimpleNamespace(url="http://x", grpc_target="x:1", store=[1, 2], running=1, readers=3)
     console = Console(Output(shown, StringIO()), terminal=True, verbose=False)
@@ -178,7 +178,7 @@ def test_in_a_terminal_each_line_says_when_what_and_how_busy_the_agent_is():
 
 
 @pytest.mark.parametrize(("verbose", "told"), [(True, "mock: 1.0 SendMessage\n"), (False, "")])
-def test_without_a_terminal_nothing_but_the_urls_is_printed(verbose: bool, told: str):
+def test_only_urls_are_printed_without_a_terminal(verbose: bool, told: str):
     shown, aside = StringIO(), StringIO()
     console = Console(Output(shown, aside), terminal=False, verbose=verbose)
     console.ready(SimpleNamespace(url="http://x", grpc_target=""))
@@ -190,13 +190,13 @@ def test_without_a_terminal_nothing_but_the_urls_is_printed(verbose: bool, told:
     "words",
     [["--cert", "c.pem"], ["--key", "k.pem"], ["--client-ca", "a.pem"], ["--cert", "no.pem", "--key", "no.pem"]],
 )
-def test_tls_takes_a_certificate_and_its_key(cli: RunCli, words: list[str]):
+def test_tls_needs_a_certificate_and_its_key(cli: RunCli, words: list[str]):
     ran = cli("mock", *words)
     assert (ran.code, ran.out) == (2, "")
     assert "TLS" in ran.err
 
 
-def test_a_certificate_that_is_none_is_a_sentence(cli: RunCli, tmp_path: Path):
+def test_invalid_certificate_is_an_error(cli: RunCli, tmp_path: Path):
     path = tmp_path / "cert.pem"
     path.write_text("no certificate")
     ran = cli("mock", "--cert", str(path), "--key", str(path))

@@ -17,7 +17,7 @@ def task_id(cli: RunCli, slow_mock: str):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
-def test_a_configuration_is_set_shown_listed_and_deleted(cli: RunCli, slow_mock: str, task_id: str, version: str):
+def test_configuration_is_created_printed_listed_and_deleted(cli: RunCli, slow_mock: str, task_id: str, version: str):
     agent = ("-a", slow_mock, "--a2a-version", version, "-o", "json")
     words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine")
     made = cli("task", "push-config", "set", task_id, *words, *agent)
@@ -36,7 +36,7 @@ def test_a_configuration_is_set_shown_listed_and_deleted(cli: RunCli, slow_mock:
     assert cli("task", "push-config", "list", task_id, *agent).json["configs"] == []
 
 
-def test_as_text_a_configuration_is_shown_without_its_secrets(cli: RunCli, slow_mock: str, task_id: str):
+def test_configuration_as_text_has_no_secrets(cli: RunCli, slow_mock: str, task_id: str):
     words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine", "-a", slow_mock)
     ran = cli("task", "push-config", "set", task_id, *words, "--debug")
     assert ran.out == f"Push config: mine\nTask: {task_id}\nURL: {HOOK}\nToken: ****\nAuthentication: Bearer ****\n"
@@ -47,7 +47,7 @@ def test_as_text_a_configuration_is_shown_without_its_secrets(cli: RunCli, slow_
     assert gone.out == f"Deleted: mine\nTask: {task_id}\n"
 
 
-def test_what_is_not_given_is_not_sent(cli: RunCli, puppet: MakePuppet):
+def test_missing_options_are_not_sent(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(call.rpc["params"] | {"id": "made"})
 
@@ -57,7 +57,7 @@ def test_what_is_not_given_is_not_sent(cli: RunCli, puppet: MakePuppet):
     assert ran.out == f"Push config: made\nTask: task-1\nURL: {HOOK}\n"
 
 
-def test_a_secret_on_the_command_line_is_not_repeated_where_it_is_refused(cli: RunCli):
+def test_secret_in_an_invalid_option_is_not_printed(cli: RunCli):
     for value in (SECRETS[1], f"two words:{SECRETS[1]}", f"Bearer:{SECRETS[1]}\x00", f":{SECRETS[1]}"):
         ran = cli("task", "push-config", "set", "t", "-a", "x", "--url", HOOK, "--auth", value)
         assert ran.code == 2
@@ -65,7 +65,7 @@ def test_a_secret_on_the_command_line_is_not_repeated_where_it_is_refused(cli: R
         assert SECRETS[1] not in ran.err
 
 
-def test_an_agent_without_pushes_is_asked_with_a_warning_and_its_error_keeps_its_name(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_push_is_called_with_a_warning(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32003, "no pushes")
 
@@ -77,7 +77,7 @@ def test_an_agent_without_pushes_is_asked_with_a_warning_and_its_error_keeps_its
 
 
 @pytest.mark.parametrize("words", [["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]])
-def test_an_answer_of_another_shape_is_the_agents_fault(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_response_of_another_type_is_an_agent_error(cli: RunCli, puppet: MakePuppet, words: list[str]):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(["odd"])
 
@@ -86,14 +86,14 @@ def test_an_answer_of_another_shape_is_the_agents_fault(cli: RunCli, puppet: Mak
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "InvalidAgentResponseError")
 
 
-def test_a_task_that_is_not_there_goes_by_the_protocols_own_name(cli: RunCli, mock: str):
+def test_missing_task_has_the_error_name_of_the_protocol(cli: RunCli, mock: str):
     for words in (["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]):
         verb, *more = words
         ran = cli("task", "push-config", verb, "nobody", *more, "-a", mock, "-o", "json")
         assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")
 
 
-def test_more_pages_are_named(cli: RunCli, puppet: MakePuppet):
+def test_next_page_token_is_printed(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"configs": [], "nextPageToken": "more\nof it"})
 
@@ -102,7 +102,7 @@ def test_more_pages_are_named(cli: RunCli, puppet: MakePuppet):
     assert len(ran.out.splitlines()) == 2
 
 
-def test_the_short_words_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
+def test_push_aliases_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
     agent = ("-a", slow_mock, "-o", "json")
     made = cli("push", "set", task_id, "--url", HOOK, "--id", "mine", *agent)
     assert (made.code, made.json["id"]) == (0, "mine")
@@ -111,7 +111,7 @@ def test_the_short_words_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
     assert cli("push", "delete", task_id, "--id", "mine", *agent).json == {}
 
 
-def test_before_1_0_the_only_configuration_needs_no_name(cli: RunCli, slow_mock: str, task_id: str):
+def test_configuration_id_is_optional_before_1_0(cli: RunCli, slow_mock: str, task_id: str):
     old = ("-a", slow_mock, "--a2a-version", "0.3", "-o", "json")
     made = cli("push", "set", task_id, "--url", HOOK, *old)
     assert made.code == 0
@@ -120,7 +120,7 @@ def test_before_1_0_the_only_configuration_needs_no_name(cli: RunCli, slow_mock:
     assert (newer.code != 0, newer.error["message"]) == (True, "No configuration was given.")
 
 
-def test_what_is_wrong_with_an_answer_is_printed_for_every_call(cli: RunCli, puppet: MakePuppet):
+def test_findings_are_printed_for_every_call(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "ListTaskPushNotificationConfigs":
             return call.result({"configs": [{"id": "c", "taskId": "other", "url": HOOK}]})
@@ -146,7 +146,7 @@ def test_the_doctor_finds_no_webhook(cli: RunCli, slow_mock: str, task_id: str):
     assert ran.err.startswith("Error: Not registered: ")
 
 
-def test_the_doctor_finds_that_the_agent_may_refuse_loopback_and_that_the_task_goes_on(
+def test_doctor_finds_that_the_agent_may_reject_loopback(
     cli: RunCli, slow_mock: str, task_id: str
 ):
     # The mock itself listens at this url: that nothing does is another cause, and a certain one.

@@ -23,7 +23,7 @@ def send(cli: RunCli, agent: Puppet, *words: str, **environment: str) -> Call:
     return agent.calls[-1]
 
 
-def test_a_bearer_token_is_sent_and_the_option_wins_over_the_environment(cli: RunCli, puppet: MakePuppet):
+def test_bearer_option_overrides_the_environment(cli: RunCli, puppet: MakePuppet):
     agent = puppet(done)
     assert send(cli, agent, "--bearer", "abc").request.headers["Authorization"] == "Bearer abc"
     assert send(cli, agent, A2ACLI_BEARER="xyz\n").request.headers["Authorization"] == "Bearer xyz"
@@ -34,7 +34,7 @@ def scheme(**members: str) -> dict[str, object]:
     return {"securitySchemes": {"key": {"apiKeySecurityScheme": members}}}
 
 
-def test_an_api_key_goes_where_the_card_says(cli: RunCli, puppet: MakePuppet):
+def test_api_key_is_sent_where_the_card_declares(cli: RunCli, puppet: MakePuppet):
     in_header = puppet(done, scheme(location="header", name="X-Our-Key"))
     assert send(cli, in_header, "--api-key", "k3y").request.headers["X-Our-Key"] == "k3y"
     in_query = puppet(done, scheme(location="query", name="our key"))
@@ -43,14 +43,14 @@ def test_an_api_key_goes_where_the_card_says(cli: RunCli, puppet: MakePuppet):
     assert send(cli, in_cookie, A2ACLI_API_KEY="k3y").request.cookies == {"session": "k3y"}
 
 
-def test_an_api_key_without_a_declared_place_goes_into_the_usual_header(cli: RunCli, puppet: MakePuppet):
+def test_undeclared_api_key_is_sent_in_the_default_header(cli: RunCli, puppet: MakePuppet):
     agent = puppet(done)
     assert send(cli, agent, "--api-key", "k3y").request.headers["X-API-Key"] == "k3y"
     assert "X-API-Key" not in agent.calls[0].request.headers
 
 
 @pytest.mark.parametrize("name", ["X-Evil\r\nX-More: 1", "Zwei Wörter", "\x00"])
-def test_a_place_that_http_does_not_have_is_a_failure_in_words(cli: RunCli, puppet: MakePuppet, name: str):
+def test_invalid_api_key_location_is_an_error(cli: RunCli, puppet: MakePuppet, name: str):
     agent = puppet(done, scheme(location="header", name=name))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--api-key", SECRETS[1])
     assert ran.code != 0
@@ -69,7 +69,7 @@ def test_headers_and_service_parameters_are_sent(cli: RunCli, puppet: MakePuppet
     assert send(cli, agent, A2ACLI_SVC_PARAM="x-a: 1\nx-b: 2").request.headers["x-b"] == "2"
 
 
-def test_a_header_of_ours_replaces_the_one_that_would_be_sent(cli: RunCli, puppet: MakePuppet):
+def test_header_option_replaces_a_default_header(cli: RunCli, puppet: MakePuppet):
     headers = send(cli, puppet(done), "--svc-param", "a2a-version:1.1").request.headers
     assert headers.getall("A2A-Version") == ["1.1"]
 
@@ -81,7 +81,7 @@ def elsewhere_interface(puppet: MakePuppet) -> tuple[Puppet, Puppet]:
     return puppet(card={"supportedInterfaces": [interface]}), other
 
 
-def test_credentials_do_not_follow_the_card_to_another_origin(cli: RunCli, puppet: MakePuppet):
+def test_credentials_are_not_sent_to_another_origin(cli: RunCli, puppet: MakePuppet):
     agent, other = elsewhere_interface(puppet)
     ran = cli("send", "-a", agent.url, "--text", "hi", "--bearer", SECRETS[0], "--api-key", SECRETS[1])
     assert ran.code == 0
@@ -90,14 +90,14 @@ def test_credentials_do_not_follow_the_card_to_another_origin(cli: RunCli, puppe
     assert f"--trust {other.url}" in ran.err
 
 
-def test_an_origin_that_is_trusted_gets_them(cli: RunCli, puppet: MakePuppet):
+def test_credentials_are_sent_to_a_trusted_origin(cli: RunCli, puppet: MakePuppet):
     agent, other = elsewhere_interface(puppet)
     ran = cli("send", "-a", agent.url, "--text", "hi", "--bearer", SECRETS[0], "--trust", other.url)
     assert (ran.code, ran.err) == (0, "")
     assert other.calls[-1].request.headers["Authorization"] == f"Bearer {SECRETS[0]}"
 
 
-def test_secrets_are_seen_by_nobody_but_the_agent(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_secrets_are_sent_only_to_the_agent(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32603, f"I was called with {dict(call.request.headers)} {call.request.query_string}")
 
@@ -125,7 +125,7 @@ def test_secrets_are_seen_by_nobody_but_the_agent(cli: RunCli, puppet: MakePuppe
         assert connection.execute("SELECT count(*) FROM record").fetchone()[0] > 5
 
 
-def test_a_warning_that_quotes_the_agent_repeats_no_secret(cli: RunCli, puppet: MakePuppet):
+def test_warning_that_quotes_the_agent_masks_secrets(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         body = call.error(-32603, f"no use for {call.request.headers['Authorization']}").body
         assert isinstance(body, bytes)
@@ -137,7 +137,7 @@ def test_a_warning_that_quotes_the_agent_repeats_no_secret(cli: RunCli, puppet: 
     assert SECRETS[0] not in ran.out + ran.err
 
 
-def test_debug_shows_what_crossed_the_wire(cli: RunCli, mock: str):
+def test_debug_prints_requests_and_responses(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, "--text", "report 2", "--stream", "-o", "json", "--debug")
     assert ran.code == 0
     assert all(line.startswith("debug: ") for line in ran.err.splitlines())
@@ -146,7 +146,7 @@ def test_debug_shows_what_crossed_the_wire(cli: RunCli, mock: str):
     assert "task" in ran.lines[0]
 
 
-def test_user_and_password_in_the_address_are_not_repeated(cli: RunCli, mock: str):
+def test_user_and_password_in_the_address_are_masked(cli: RunCli, mock: str):
     reference = mock.replace("http://", "http://user:pa55word@")
     ran = cli("send", "-a", reference, "--text", "ask", "--debug")
     assert ran.code == 0

@@ -27,7 +27,7 @@ def test_a_stream_of_one_message_is_one_line(cli: RunCli, mock: str):
     assert line["message"]["parts"] == [{"text": "hi"}]
 
 
-def test_as_text_the_end_of_a_stream_restates_what_goes_on(cli: RunCli, mock: str):
+def test_stream_as_text_ends_with_the_task_summary(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, "--stream", "--text", "ask")
     assert ran.code == 0
     task_line, context_line, state_line, resume_line = ran.out.splitlines()[-4:]
@@ -37,7 +37,7 @@ def test_as_text_the_end_of_a_stream_restates_what_goes_on(cli: RunCli, mock: st
     assert task_line.removeprefix("Task: ") in resume_line
 
 
-def test_as_text_every_event_is_printed_as_it_comes(cli: RunCli, puppet: MakePuppet):
+def test_stream_as_text_prints_every_event(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         last = chunk("two", append=True, lastChunk=True)
         return await call.stream({"task": task("WORKING")}, chunk("one\n"), last, status("COMPLETED", "done"))
@@ -51,7 +51,7 @@ def test_as_text_every_event_is_printed_as_it_comes(cli: RunCli, puppet: MakePup
     )
 
 
-def test_an_agent_that_declares_no_streaming_is_asked_without(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_streaming_is_called_without_streaming(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
             return call.result({"task": task("WORKING")})
@@ -65,7 +65,7 @@ def test_an_agent_that_declares_no_streaming_is_asked_without(cli: RunCli, puppe
     assert "streaming" in ran.err
 
 
-def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet):
+def test_broken_stream_is_continued_by_polling(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":
             return call.result(task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "all of it"}]}]))
@@ -80,7 +80,7 @@ def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: 
     assert agent.methods == ["SendStreamingMessage", "GetTask"]
 
 
-def test_a_stream_that_closes_before_its_task_ends_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet):
+def test_closed_stream_is_continued_by_polling(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":
             return call.result(task("FAILED"))
@@ -92,7 +92,7 @@ def test_a_stream_that_closes_before_its_task_ends_is_made_up_for_by_asking(cli:
     assert "the stream ended" in ran.err.lower()
 
 
-def test_a_stream_that_breaks_off_before_any_event_is_a_failure(cli: RunCli, puppet: MakePuppet):
+def test_broken_stream_without_events_is_an_error(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream(breaks_off=True)
 
@@ -117,7 +117,7 @@ def test_an_error_inside_the_stream_ends_both_streams(cli: RunCli, puppet: MakeP
     assert ran.lines[-1]["error"] == ran.error
 
 
-def test_what_cannot_be_read_in_the_middle_is_said_and_passed_over(cli: RunCli, puppet: MakePuppet):
+def test_unreadable_event_is_a_warning(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream({"task": task("WORKING")}, b"data: {nonsense\n\n", status("COMPLETED"))
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_read_in_the_middle_is_said_and_passed_over(cli: RunCli, 
     assert "could not be read" in ran.err
 
 
-def test_json_instead_of_events_is_one_line(cli: RunCli, puppet: MakePuppet):
+def test_json_response_instead_of_a_stream_is_one_line(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": task("COMPLETED")})
 
@@ -136,7 +136,7 @@ def test_json_instead_of_events_is_one_line(cli: RunCli, puppet: MakePuppet):
     assert ran.lines == [{"task": task("COMPLETED")}]
 
 
-def test_an_error_instead_of_events_is_a_failure(cli: RunCli, puppet: MakePuppet):
+def test_error_response_instead_of_a_stream_is_an_error(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32004, "no streams here")
 
@@ -145,7 +145,7 @@ def test_an_error_instead_of_events_is_a_failure(cli: RunCli, puppet: MakePuppet
     assert ran.error["code"] == "UnsupportedOperationError"
 
 
-def test_an_empty_stream_is_a_failure(cli: RunCli, puppet: MakePuppet):
+def test_empty_stream_is_an_error(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream(b": nothing to say\n\n")
 
@@ -154,7 +154,7 @@ def test_an_empty_stream_is_a_failure(cli: RunCli, puppet: MakePuppet):
     assert ran.err.startswith("Error: ")
 
 
-def test_a_break_after_the_end_of_the_task_costs_nothing(cli: RunCli, puppet: MakePuppet):
+def test_broken_stream_after_the_end_of_the_task_is_a_warning(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream({"task": task("WORKING")}, status("COMPLETED"), breaks_off=True)
 
@@ -164,7 +164,7 @@ def test_a_break_after_the_end_of_the_task_costs_nothing(cli: RunCli, puppet: Ma
     assert "the task ended" in ran.err
 
 
-def test_a_stream_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePuppet):
+def test_timeout_ends_a_stream(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         await call.stream({"task": task("WORKING")})
         return await silence(call)
@@ -175,7 +175,7 @@ def test_a_stream_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePup
     assert "task-1" in ran.error["message"]
 
 
-def test_the_draft_of_1_1_is_spoken_if_it_is_asked_for(cli: RunCli):
+def test_draft_1_1_is_used_with_the_option_only(cli: RunCli):
     with serve_in_thread(pace=0, profile=Profile(("1.0", "1.1"))) as url:
         ran = cli("send", "-a", url, "--text", "report 2", "--stream", "-o", "json", "--a2a-version", "1.1")
         plain = cli("send", "-a", url, "--text", "report 2", "--stream", "-o", "json")

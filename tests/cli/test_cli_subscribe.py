@@ -23,7 +23,7 @@ def telling(*events: object, breaks_off: bool = False, stays: bool = False):  # 
     return answer
 
 
-def test_streamed_an_event_is_a_line_and_the_last_one_ends_it(cli: RunCli, puppet: MakePuppet):
+def test_json_stream_has_one_event_per_line(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream", "-o", "json")
     assert (ran.code, ran.err) == (0, "")
@@ -32,14 +32,14 @@ def test_streamed_an_event_is_a_line_and_the_last_one_ends_it(cli: RunCli, puppe
     assert agent.calls[-1].rpc["params"] == {"id": "task-1"}
 
 
-def test_as_text_the_end_restates_the_task(cli: RunCli, puppet: MakePuppet):
+def test_text_output_ends_with_the_task_summary(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
     assert "Artifact: notes\nText:\n  one\n" in ran.out
     assert ran.out.endswith("Task: task-1\nContext: context-1\nState: completed\n")
 
 
-def test_without_stream_the_whole_task_is_the_only_document(cli: RunCli, puppet: MakePuppet):
+def test_output_without_stream_is_the_complete_task(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "-o", "json")
     assert ran.code == 0
@@ -51,7 +51,7 @@ def test_without_stream_the_whole_task_is_the_only_document(cli: RunCli, puppet:
 
 
 @pytest.mark.parametrize("stream", [["--stream"], []])
-def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet, stream: list[str]):
+def test_broken_stream_is_continued_by_polling(cli: RunCli, puppet: MakePuppet, stream: list[str]):
     agent = puppet(telling({"task": task("WORKING")}, breaks_off=True))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, *stream, *QUICK)
     assert ran.code == 0
@@ -66,7 +66,7 @@ def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: 
         (status("AUTH_REQUIRED"), "then: a2a-inspect task get task-1 --wait"),
     ],
 )
-def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
+def test_interrupted_task_ends_an_open_subscription(
     cli: RunCli, puppet: MakePuppet, first: object, resume: str
 ):
     agent = puppet(telling(first, stays=True))
@@ -76,20 +76,20 @@ def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
     assert "needs" in ran.err
 
 
-def test_a_message_stream_that_stays_open_while_it_waits_for_us_ends_too(cli: RunCli, puppet: MakePuppet):
+def test_interrupted_task_ends_an_open_message_stream(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("WORKING")}, status("INPUT_REQUIRED", "which?"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream")
     assert ran.code == 0
     assert "Status message: which?" in ran.out
 
 
-def test_what_comes_while_it_waits_for_us_is_shown_for_a_moment(cli: RunCli, puppet: MakePuppet):
+def test_events_shortly_after_an_interruption_are_printed(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("WORKING")}, status("INPUT_REQUIRED"), chunk("more"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "-o", "json")
     assert (ran.code, len(ran.lines)) == (0, 3)
 
 
-def test_a_stream_that_stays_open_after_the_end_of_its_task_is_left_and_named(
+def test_open_stream_after_the_end_of_the_task_is_a_warning(
     cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("inspector.cli.follow_task.TERMINAL_GRACE", 2.1)
@@ -102,13 +102,13 @@ def test_a_stream_that_stays_open_after_the_end_of_its_task_is_left_and_named(
     ]
 
 
-def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: RunCli, puppet: MakePuppet):
+def test_old_interrupted_state_does_not_end_the_stream(cli: RunCli, puppet: MakePuppet):
     agent = puppet(telling({"task": task("INPUT_REQUIRED")}, status("WORKING"), status("COMPLETED")))
     ran = cli("send", "-a", agent.url, "--task-id", "task-1", "--text", "this one", "--stream", "-o", "json")
     assert len(ran.lines) == 3
 
 
-def test_an_artifact_behind_that_old_state_does_not_end_it_either(
+def test_artifact_after_the_old_state_does_not_end_the_stream(
     cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("inspector.cli.follow_task.INTERRUPTED_GRACE", 0.05)
@@ -123,7 +123,7 @@ def test_an_artifact_behind_that_old_state_does_not_end_it_either(
     assert (ran.code, len(ran.lines)) == (0, 3)
 
 
-def test_a_task_that_has_ended_is_an_error_with_the_way_to_see_it(cli: RunCli, mock: str):
+def test_ended_task_is_an_error_with_a_command_to_print_it(cli: RunCli, mock: str):
     task_id = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]["id"]
     ran = cli("task", "subscribe", task_id, "-a", mock, "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
@@ -144,7 +144,7 @@ def test_a_running_task_is_followed_to_its_end(cli: RunCli, slow_mock: str):
     assert ran.lines[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
 
 
-def test_an_agent_that_declares_no_streaming_is_asked_with_a_warning(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_streaming_is_called_with_a_warning(cli: RunCli, puppet: MakePuppet):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32004, "no streams here")
 

@@ -35,7 +35,7 @@ def to_talk(terminal: Terminal) -> None:
     terminal.wait_for("write a message")
 
 
-def test_text_from_the_editor_a_file_and_data_go_out_in_one_message(
+def test_editor_text_file_and_data_are_sent_in_one_message(
     inspect: Run, home: Path, tmp_path: Path, editor: Path
 ):
     (tmp_path / "notes.md").write_bytes(b"# Notes\n")
