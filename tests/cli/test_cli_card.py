@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from aiohttp import web
-from puppets import CARD, CARD_PATH, Call, MakePuppet, RunCli
+from scripted_agents import CARD, CARD_PATH, Call, MakeAgent, RunCli
 
 from inspector.findings.rules import RULES
 
@@ -32,11 +32,11 @@ def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     assert named["Security"] == "nothing is demanded"
 
 
-def test_json_is_the_card_as_served(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"x-unknown": [1.0, None, "ü"]})
+def test_json_is_the_card_as_served(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"x-unknown": [1.0, None, "ü"]})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.json == agent.whole_card()
+    assert ran.json == agent.complete_card()
 
 
 def test_card_of_an_older_version_is_printed_as_served(cli: RunCli, tmp_path: Path):
@@ -65,28 +65,28 @@ def test_output_format_from_the_environment_is_overridden_by_the_option(cli: Run
     assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="yaml").code == 2
 
 
-def test_incomplete_card_is_printed_with_the_number_of_findings(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": None, "version": None})
+def test_incomplete_card_is_printed_with_the_number_of_findings(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": None, "version": None})
     ran = cli("card", "get", "-a", agent.url)
     assert ran.code == 0
-    assert "Name: Puppet\n" in ran.out
+    assert "Name: ScriptedAgent\n" in ran.out
     assert "Findings: 2 errors\n" in ran.out
 
 
-def test_validation_prints_findings_and_fails(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": None})
+def test_validation_prints_findings_and_fails(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": None})
     ran = cli("card", "get", "-a", agent.url, "--validate")
     assert ran.code == 1
-    said = "A required member of the card is missing: description is missing"
-    assert f"Finding: error CARD-001 /description: {said}\n" in ran.out
+    message = "A required member of the card is missing: description is missing"
+    assert f"Finding: error CARD-001 /description: {message}\n" in ran.out
     assert "CARD-001" in ran.err
 
 
-def test_validation_in_json_prints_findings_on_stderr(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": None})
+def test_validation_in_json_prints_findings_on_stderr(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": None})
     ran = cli("card", "get", "-a", agent.url, "--validate", "-o", "json")
     assert ran.code == 1
-    assert ran.json["name"] == "Puppet"
+    assert ran.json["name"] == "ScriptedAgent"
     finding, failure = [json.loads(line) for line in ran.err.splitlines()]
     assert finding == {
         "id": "CARD-001",
@@ -105,9 +105,11 @@ def test_a_valid_card_passes_validation(cli: RunCli, mock: str):
     assert ran.out.endswith("Findings: none\n")
 
 
-def test_a_warning_does_not_fail_validation(cli: RunCli, puppet: MakePuppet):
+def test_a_warning_does_not_fail_validation(cli: RunCli, make_agent: MakeAgent):
     odd = {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
-    agent = puppet(card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": [odd]}), content_type="text/plain"))
+    agent = make_agent(
+        card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": [odd]}), content_type="text/plain")
+    )
     ran = cli("card", "get", "-a", agent.url, "--validate")
     assert ran.code == 0
     assert "Finding: warning CARD-003" in ran.out
@@ -119,8 +121,8 @@ def test_verbose_prints_more_members_of_skills(cli: RunCli, mock: str):
     assert "Skill tags: streaming, artifact, markdown\n" in cli("card", "get", "-a", mock, "--verbose").out
 
 
-def test_multiline_text_is_an_indented_block(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": "first\n\nName: not a field"})
+def test_multiline_text_is_an_indented_block(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": "first\n\nName: not a field"})
     assert (
         "Description:\n  first\n  \n  Name: not a field\n\nVersion: 1.0.0\n" in cli("card", "get", "-a", agent.url).out
     )
@@ -134,8 +136,8 @@ def extended(**members: object):  # type: ignore[no-untyped-def]
     return answer
 
 
-def test_extended_card_is_requested_with_credentials(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}})
+def test_extended_card_is_requested_with_credentials(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}})
     ran = cli("card", "get", "-a", agent.url, "--extended", "--bearer", "t0ken", "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json == CARD | {"supportedInterfaces": [], "name": "For those we know", "x": [1.5]}
@@ -146,28 +148,28 @@ def test_extended_card_is_requested_with_credentials(cli: RunCli, puppet: MakePu
     assert f"\nCard: {agent.url}/rpc\n" in shown.out
 
 
-def test_extended_card_is_validated_instead_of_the_public_card(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(extended(description=None), {"capabilities": {"extendedAgentCard": True}})
+def test_extended_card_is_validated_instead_of_the_public_card(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(extended(description=None), {"capabilities": {"extendedAgentCard": True}})
     assert cli("card", "get", "-a", agent.url, "--validate").code == 0
     ran = cli("card", "get", "-a", agent.url, "--extended", "--validate")
     assert ran.code == 1
     assert "Finding: error CARD-001 /description" in ran.out
 
 
-def test_undeclared_extended_card_is_requested_with_a_warning(cli: RunCli, puppet: MakePuppet):
+def test_undeclared_extended_card_is_requested_with_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32007, "none here")
 
-    ran = cli("card", "get", "-a", puppet(answer).url, "--extended")
+    ran = cli("card", "get", "-a", make_agent(answer).url, "--extended")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith("Warning: the card declares no extended card; ")
     assert "ExtendedAgentCardNotConfiguredError" in ran.err
 
 
-def test_invalid_extended_card_is_an_agent_error(cli: RunCli, puppet: MakePuppet):
+def test_invalid_extended_card_is_an_agent_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(["no card"])
 
-    ran = cli("card", "get", "-a", puppet(answer).url, "--extended", "-o", "json")
+    ran = cli("card", "get", "-a", make_agent(answer).url, "--extended", "-o", "json")
     assert ran.code == 1
     assert '"InvalidAgentResponseError"' in ran.err

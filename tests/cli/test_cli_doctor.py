@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from puppets import CARD, Call, MakePuppet, RunCli, task
+from scripted_agents import CARD, Call, MakeAgent, RunCli, task
 
 SECRET = "s3cret-token"
 
@@ -50,27 +50,29 @@ def test_agent_argument_overrides_the_environment(cli: RunCli, mock: str):
 def test_json_report_is_one_document(cli: RunCli, mock: str):
     ran = cli("doctor", mock, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
-    told = ran.json
-    assert told.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
-    assert (told["reference"], told["valid"], told["proposals"]) == (mock, True, [])
-    assert all(step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange"} for step in told["steps"])
-    assert all(row.keys() == {"feature", "declared", "observed", "matches"} for row in told["comparisons"])
-    assert {step["passed"] for step in told["steps"]} == {True, None}
+    report = ran.json
+    assert report.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
+    assert (report["reference"], report["valid"], report["proposals"]) == (mock, True, [])
+    assert all(
+        step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange"} for step in report["steps"]
+    )
+    assert all(row.keys() == {"feature", "declared", "observed", "matches"} for row in report["comparisons"])
+    assert {step["passed"] for step in report["steps"]} == {True, None}
 
 
 def test_message_adds_streaming_and_push_checks(cli: RunCli, mock: str):
-    told = cli("doctor", mock, "--message", "push", "-o", "json").json
-    steps = {step["name"]: step["passed"] for step in told["steps"]}
+    report = cli("doctor", mock, "--message", "push", "-o", "json").json
+    steps = {step["name"]: step["passed"] for step in report["steps"]}
     assert steps["streaming"] is steps["push"] is True
-    rows = {row["feature"]: row["matches"] for row in told["comparisons"]}
+    rows = {row["feature"]: row["matches"] for row in report["comparisons"]}
     assert rows["streaming"] is rows["push notifications"] is True
 
 
-def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, puppet: MakePuppet):
+def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(status=401)
 
-    ran = cli("doctor", puppet(answer).url)
+    ran = cli("doctor", make_agent(answer).url)
     assert ran.code == 1
     lines = ran.out.splitlines()
     [at] = [number for number, line in enumerate(lines) if line.startswith("Step: - ")]
@@ -81,18 +83,18 @@ def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, puppet: MakePupp
     assert "\nHint: Add --bearer" in ran.err
 
 
-def test_json_report_of_a_failure_is_complete_and_error_is_on_stderr(cli: RunCli, puppet: MakePuppet):
+def test_json_report_of_a_failure_is_complete_and_error_is_on_stderr(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(text="<html>", content_type="text/html")
 
-    ran = cli("doctor", puppet(answer).url, "-o", "json")
+    ran = cli("doctor", make_agent(answer).url, "-o", "json")
     assert ran.code == 1
     assert ran.json["valid"] is False
     assert ran.error["code"] == "A2ACLI_ERR_INTERNAL"
 
 
-def test_proposed_command_works_despite_the_wrong_card(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(of_0_3, {"capabilities": {}})
+def test_proposed_command_works_despite_the_wrong_card(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(of_0_3, {"capabilities": {}})
     ran = cli("doctor", agent.url)
     assert ran.code == 1
     [line] = [line for line in ran.out.splitlines() if line.startswith("Proposal: ")]
@@ -108,8 +110,8 @@ def test_proposed_command_works_despite_the_wrong_card(cli: RunCli, puppet: Make
     assert cli("send", "-a", agent.url, "--text", "hello").code == 1
 
 
-def test_proposal_for_an_undeclared_address_has_no_command(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(sound)
+def test_proposal_for_an_undeclared_address_has_no_command(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(sound)
     port = agent.url.rpartition(":")[2]
     interface = {"url": f"http://0.0.0.0:{port}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     agent.card = {"supportedInterfaces": [interface]}
@@ -128,13 +130,13 @@ def test_unreachable_agent_has_exit_code_3(cli: RunCli, unused_tcp_port: int):
     assert ran.json["valid"] is False
 
 
-def test_missing_card_has_exit_code_3(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
-    ran = cli("doctor", puppet(card=web.Response(status=404)).url)
+def test_missing_card_has_exit_code_3(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
+    ran = cli("doctor", make_agent(card=web.Response(status=404)).url)
     assert ran.code == 3
     assert "Step: - card: no card at any of these URLs\n  Remedy: " in ran.out
     assert "Valid: no" in ran.out
     assert cli("doctor", str(tmp_path / "none.json")).code == 3
-    locked = cli("doctor", puppet(card=web.Response(status=401)).url, "-o", "json")
+    locked = cli("doctor", make_agent(card=web.Response(status=401)).url, "-o", "json")
     assert (locked.code, locked.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
 
 
@@ -143,30 +145,30 @@ def test_reference_without_host_is_a_usage_error(cli: RunCli):
     assert (ran.code, ran.error["code"]) == (2, "A2ACLI_ERR_USAGE")
 
 
-def test_card_file_is_checked_without_its_origin(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_card_file_is_checked_without_its_origin(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     path = tmp_path / "card.json"
-    path.write_text(json.dumps(puppet(sound).whole_card()), encoding="utf-8")
+    path.write_text(json.dumps(make_agent(sound).complete_card()), encoding="utf-8")
     ran = cli("doctor", str(path))
     assert ran.code == 0
-    assert ran.out.startswith("Step: + card content: Puppet")
+    assert ran.out.startswith("Step: + card content: ScriptedAgent")
 
 
-def test_agent_text_cannot_forge_lines_or_move_the_cursor(cli: RunCli, puppet: MakePuppet):
+def test_agent_text_cannot_forge_lines_or_move_the_cursor(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32000, "\x1b[2J\nValid: yes\u202e")
 
-    ran = cli("doctor", puppet(answer, {"name": "evil\x1b]0;x\x07\nValid: yes"}).url)
+    ran = cli("doctor", make_agent(answer, {"name": "evil\x1b]0;x\x07\nValid: yes"}).url)
     assert ran.code == 1
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out + ran.err)
     assert [line for line in ran.out.splitlines() if line.startswith("Valid")] == ["Valid: no"]
 
 
-def test_no_secret_is_printed_in_any_format(cli: RunCli, puppet: MakePuppet):
+def test_no_secret_is_printed_in_any_format(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         given = call.request.headers.get("Authorization", "")
         return call.error(-32000, f"I know you: {given}")
 
-    agent = puppet(answer, {"description": SECRET})
+    agent = make_agent(answer, {"description": SECRET})
     for words in (["--bearer", SECRET], ["--bearer", SECRET, "-o", "json"], ["--bearer", SECRET, "--debug"]):
         ran = cli("doctor", agent.url, *words)
         assert agent.calls[-1].request.headers["Authorization"] == f"Bearer {SECRET}"
@@ -178,8 +180,8 @@ def test_no_secret_is_printed_in_any_format(cli: RunCli, puppet: MakePuppet):
     assert SECRET not in cli("doctor", named, "-o", "json").out
 
 
-def test_timeout_ends_the_checks(cli: RunCli, puppet: MakePuppet):
-    ran = cli("doctor", puppet().url, "--timeout", "300ms", "-o", "json")
+def test_timeout_ends_the_checks(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("doctor", make_agent().url, "--timeout", "300ms", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (5, "", "A2ACLI_ERR_TIMEOUT")
 
 
@@ -189,19 +191,19 @@ def test_message_is_sent_to_the_chosen_interface(cli: RunCli, mock: str):
     assert '"method":"message/stream"' in ran.err
 
 
-def test_doctor_reports_findings_about_the_card(cli: RunCli, puppet: MakePuppet):
+def test_doctor_reports_findings_about_the_card(cli: RunCli, make_agent: MakeAgent):
     card: dict[str, Any] = {"description": None}
-    ran = cli("doctor", puppet(sound, card).url)
+    ran = cli("doctor", make_agent(sound, card).url)
     assert ran.code == 1
     assert "CARD-001 description is missing" in ran.out
     assert "card get --validate" in ran.out
     assert CARD["name"] in ran.out
 
 
-def test_task_instead_of_an_error_is_an_unknown_result(cli: RunCli, puppet: MakePuppet):
+def test_task_instead_of_an_error_is_an_unknown_result(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("COMPLETED"))
 
-    ran = cli("doctor", puppet(answer).url)
+    ran = cli("doctor", make_agent(answer).url)
     assert ran.code == 0
     assert "? interface 1 as 1.0 over JSONRPC" in ran.out

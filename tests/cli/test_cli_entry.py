@@ -1,4 +1,4 @@
-"""How the program starts: what it is called, what it loads, how it refuses a command line."""
+"""How the program starts: its names, its imports, its help, and invalid command lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from puppets import SECONDS, RunCli
+from scripted_agents import SECONDS, RunCli
 
 import inspector
 from inspector.cli.arguments import Deferred
@@ -54,11 +54,11 @@ def test_help_lists_every_command(cli: RunCli):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_shows_its_own_help(cli: RunCli, name: str):
-    asked, told = cli("help", *name.split()), cli(*name.split(), "--help")
-    assert asked.code == told.code == 0
-    assert asked.out == told.out
-    assert f"usage: a2a-inspect {name}" in asked.out
-    assert "\x1b" not in asked.out
+    command, option = cli("help", *name.split()), cli(*name.split(), "--help")
+    assert command.code == option.code == 0
+    assert command.out == option.out
+    assert f"usage: a2a-inspect {name}" in command.out
+    assert "\x1b" not in command.out
 
 
 def test_help_about_a_group_of_commands_is_the_main_help(cli: RunCli):

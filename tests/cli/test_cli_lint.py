@@ -1,4 +1,4 @@
-"""`lint` and `rules`: cards from files, urls and stdin, in every format."""
+"""`lint` and `rules`: cards from files, URLs and stdin, in every format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from aiohttp import web
-from puppets import RunCli
+from scripted_agents import RunCli
 
 from inspector.findings.card.valid_examples import VALID_CARDS, patched
 from inspector.findings.rules import RULES
@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture
 def card(tmp_path: Path) -> Callable[..., str]:
-    """Return a writer of card files, sound but for a merge patch."""
+    """Return a function that writes a valid card, changed by a merge patch, to a file."""
 
     def write(shape: str = "1.0", **patch: object) -> str:
         path = tmp_path / "card.json"
@@ -46,7 +46,7 @@ def test_error_has_exit_code_1_and_a_remedy(cli: RunCli, card: Callable[..., str
     assert RULES["CARD-001"].remedy in ran.out
     assert RULES["CARD-001"].section in ran.out
     listed = cli("lint", path, "-o", "json").json
-    assert [one["pointer"] for one in listed] == ["/name", "/version"]
+    assert [finding["pointer"] for finding in listed] == ["/name", "/version"]
     assert set(listed[0]) == {"id", "severity", "pointer", "section", "message", "remedy"}
 
 
@@ -61,11 +61,11 @@ def test_sarif_has_rule_level_and_location(cli: RunCli, card: Callable[..., str]
     ran = cli("lint", path, "-o", "sarif")
     assert ran.code == 1
     [log] = ran.json["runs"]
-    assert [one["level"] for one in log["results"]] == ["error", "warning"]
+    assert [finding["level"] for finding in log["results"]] == ["error", "warning"]
     rules = log["tool"]["driver"]["rules"]
-    for one in log["results"]:
-        assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
-        assert one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path
+    for finding in log["results"]:
+        assert rules[finding["ruleIndex"]]["id"] == finding["ruleId"]
+        assert finding["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path
     assert log["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/name"
 
 
@@ -99,7 +99,7 @@ def test_unreadable_card_is_linted(cli: RunCli, tmp_path: Path):
         path.write_bytes(raw)
         ran = cli("lint", str(path), "-o", "json")
         assert ran.code == 1, raw[:20]
-        assert rule in {one["id"] for one in ran.json}, raw[:20]
+        assert rule in {finding["id"] for finding in ran.json}, raw[:20]
 
 
 def test_missing_file_is_an_error(cli: RunCli, tmp_path: Path):
@@ -111,20 +111,20 @@ def test_missing_file_is_an_error(cli: RunCli, tmp_path: Path):
 
 def test_card_is_linted_as_the_given_version(cli: RunCli, card: Callable[..., str]):
     found = cli("lint", card("0.1"), "--protocol-version", "0.3", "-o", "json").json
-    assert "/protocolVersion" in {one["pointer"] for one in found}
+    assert "/protocolVersion" in {finding["pointer"] for finding in found}
     assert cli("lint", card(), "--protocol-version", "7").code == 2
 
 
-def test_card_of_an_agent_is_linted_with_its_headers(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
-    agent = puppet(card=web.Response(body=json.dumps(VALID_CARDS["1.0"]).encode(), content_type="text/html"))
+def test_card_of_an_agent_is_linted_with_its_headers(cli: RunCli, make_agent):  # type: ignore[no-untyped-def]
+    agent = make_agent(card=web.Response(body=json.dumps(VALID_CARDS["1.0"]).encode(), content_type="text/html"))
     found = cli("lint", agent.url, "-o", "json").json
-    assert {"CARD-003", "CARD-110", "CARD-111"} <= {one["id"] for one in found}
-    broken = puppet(card=web.Response(body=b'{"name": 5', content_type="application/json"))
-    assert [one["id"] for one in cli("lint", broken.url, "-o", "json").json] == ["CARD-006"]
+    assert {"CARD-003", "CARD-110", "CARD-111"} <= {finding["id"] for finding in found}
+    broken = make_agent(card=web.Response(body=b'{"name": 5', content_type="application/json"))
+    assert [finding["id"] for finding in cli("lint", broken.url, "-o", "json").json] == ["CARD-006"]
 
 
-def test_agent_without_a_card_is_an_error(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
-    ran = cli("lint", puppet(card=web.Response(status=404)).url)
+def test_agent_without_a_card_is_an_error(cli: RunCli, make_agent):  # type: ignore[no-untyped-def]
+    ran = cli("lint", make_agent(card=web.Response(status=404)).url)
     assert (ran.code, ran.out) == (3, "")
 
 
@@ -132,14 +132,14 @@ def test_card_is_read_from_stdin():
     command = [sys.executable, "-m", "inspector.cli.main", "lint", "-", "-o", "json"]
     ended = subprocess.run(command, input=b'{"name": 5}', capture_output=True, timeout=30, check=False)
     assert ended.returncode == 1
-    assert "/name" in {one["pointer"] for one in json.loads(ended.stdout)}
+    assert "/name" in {finding["pointer"] for finding in json.loads(ended.stdout)}
 
 
 def test_every_rule_is_listed(cli: RunCli):
     listed = cli("rules", "-o", "json").json
-    assert [one["id"] for one in listed] == list(RULES)
+    assert [finding["id"] for finding in listed] == list(RULES)
     assert cli("rules", "card-004").out.startswith("CARD-004: warning: ")
-    assert {one["id"].partition("-")[0] for one in cli("rules", "push", "-o", "json").json} == {"PUSH"}
+    assert {finding["id"].partition("-")[0] for finding in cli("rules", "push", "-o", "json").json} == {"PUSH"}
     assert cli("rules", "NO-1").code == 2
 
 

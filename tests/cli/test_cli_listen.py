@@ -1,4 +1,4 @@
-"""The receiver by itself and the mock agent by itself, as programs that a signal ends."""
+"""`listen` and `mock` as programs that a signal stops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 import trustme
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
-from puppets import SECONDS, RunCli, status
+from scripted_agents import SECONDS, RunCli, status
 
 
 @contextmanager
@@ -179,8 +179,8 @@ def test_signal_stops_the_mock_agent_with_exit_code_0(number: signal.Signals):
 
 @pytest.mark.parametrize("command", ["listen", "mock"])
 def test_port_in_use_is_an_error(cli: RunCli, command: str):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        ran = cli(command, "--port", str(taken.getsockname()[1]))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ran = cli(command, "--port", str(other.getsockname()[1]))
     assert (ran.code, ran.out) == (2, "")
     assert "in use" in ran.err
     assert "\nHint: " in ran.err
@@ -217,7 +217,7 @@ def test_signal_while_waiting_prints_the_task(slow_mock: str, number: signal.Sig
     assert all(json.loads(line) for line in out.splitlines())
 
 
-# What is asked for, dialled in and handed on
+# Authentication, responses and forwarding
 
 
 def lines(text: str) -> list[dict[str, Any]]:
@@ -231,11 +231,11 @@ def test_fail_option_sets_responses_and_retries_are_measured():
         statuses = [deliver(where["url"], where["token"], status("WORKING")) for _ in range(3)]
         out, err = program.communicate(timeout=SECONDS)
     assert (statuses, program.returncode, err) == ([500, 429, 204], 0, "")
-    *came, retries = lines(out)
-    assert [one["delivery"]["attempt"] for one in came] == [1, 2, 3]
-    assert [one["delivery"]["accepted"] for one in came] == [False, False, True]
-    first = came[0]["delivery"]["seq"]
-    assert [one["delivery"]["retryOf"] for one in came] == [None, first, first]
+    *delivered, retries = lines(out)
+    assert [line["delivery"]["attempt"] for line in delivered] == [1, 2, 3]
+    assert [line["delivery"]["accepted"] for line in delivered] == [False, False, True]
+    first = delivered[0]["delivery"]["seq"]
+    assert [line["delivery"]["retryOf"] for line in delivered] == [None, first, first]
     assert retries["retries"]["responses"] == ["500", "429, retry after 7 s", "204"]
     assert (retries["retries"]["retryOf"], retries["retries"]["accepted"]) == (first, True)
 
@@ -286,7 +286,7 @@ def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
             codes.append(httpx.post(where["url"], content=b"{}", headers=sent, timeout=SECONDS).status_code)
         out, _ = program.communicate(timeout=SECONDS)
     assert codes == [204, 401]
-    bad = {one["name"]: one["message"] for one in lines(out)[1]["delivery"]["checks"] if one["passed"] is False}
+    bad = {check["name"]: check["message"] for check in lines(out)[1]["delivery"]["checks"] if check["passed"] is False}
     assert bad == {"audience": "aud 'you', 'me' is due"}
 
 
@@ -298,9 +298,9 @@ def test_accepted_deliveries_are_forwarded_before_exit():
             where = json.loads(read(program))["listening"]
             assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
             out, _ = program.communicate(timeout=SECONDS)
-        came, _ = handler.communicate(timeout=SECONDS)
+        delivered, _ = handler.communicate(timeout=SECONDS)
     assert lines(out)[-1]["forwarded"]["status"] == 204
-    assert lines(came)[0]["delivery"]["body"] == status("WORKING", "on it")
+    assert lines(delivered)[0]["delivery"]["body"] == status("WORKING", "on it")
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_slow_forward_url_does_not_block_exit():
                 try:
                     deliver(where["url"], where["token"], status("COMPLETED"))
                 except httpx.TransportError:
-                    break  # it takes no more
+                    break  # it accepts no more
                 assert time.monotonic() - began < SECONDS
             program.send_signal(signal.SIGINT)
             _, err = program.communicate(timeout=SECONDS)

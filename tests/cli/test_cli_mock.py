@@ -1,4 +1,4 @@
-"""`mock` on the command line: what agent it makes, and what it refuses."""
+"""`mock`: the agent that options make, and invalid options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from inspector.sample_agents.faults.names import FAULTS
-from puppets import SECONDS, RunCli
+from scripted_agents import SECONDS, RunCli
 from test_cli_listen import read, running
 
 from inspector.cli.mock import Console
@@ -35,8 +35,12 @@ def test_default_agent_has_1_0_over_three_bindings():
         card = card_of(url)
         program.terminate()
         program.communicate(timeout=SECONDS)
-    told = [(one["protocolBinding"], one["protocolVersion"]) for one in card["supportedInterfaces"]]
-    assert told == [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("GRPC", "1.0")]
+    interfaces = card["supportedInterfaces"]
+    assert [(item["protocolBinding"], item["protocolVersion"]) for item in interfaces] == [
+        ("JSONRPC", "1.0"),
+        ("HTTP+JSON", "1.0"),
+        ("GRPC", "1.0"),
+    ]
     assert card["capabilities"]["extendedAgentCard"] is False
     assert "url" not in card
 
@@ -75,7 +79,7 @@ def test_a_card_file_is_served(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--protocol-versions", "0.9"), "'0.9' is not a protocol version"),
         (("--protocol-versions", ","), "No protocol version was given"),
@@ -90,10 +94,10 @@ def test_a_card_file_is_served(tmp_path: Path):
         (("--state", "/nowhere/tasks"), "cannot keep tasks"),
     ],
 )
-def test_invalid_mock_options_are_usage_errors(cli: RunCli, words: tuple[str, ...], said: str):
+def test_invalid_mock_options_are_usage_errors(cli: RunCli, words: tuple[str, ...], message: str):
     ran = cli("mock", *words)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_a_card_that_is_not_json_is_refused(cli: RunCli, tmp_path: Path):
@@ -146,9 +150,9 @@ def test_scenario_that_becomes_invalid_is_reported_with_its_line(tmp_path: Path)
             answered = httpx.post(url, json=body, headers={"A2A-Version": "1.0"}, timeout=SECONDS).json()
             ready = bool(select.select([program.stderr], [], [], 0.1)[0])
         program.terminate()
-        _, told = program.communicate(timeout=SECONDS)
+        _, log = program.communicate(timeout=SECONDS)
     assert answered["result"]["message"]["parts"] == [{"text": "mine"}]
-    assert f"Warning: {own}:3: " in told
+    assert f"Warning: {own}:3: " in log
 
 
 def test_every_fault_is_listed_and_documented_with_its_finding(cli: RunCli):
@@ -163,13 +167,13 @@ def test_every_fault_is_listed_and_documented_with_its_finding(cli: RunCli):
 
 
 def test_log_lines_in_a_terminal_have_time_load_and_text():
-    shown = StringIO()
+    output = StringIO()
     agent = SimpleNamespace(url="http://x", grpc_target="x:1", store=[1, 2], running=1, readers=3)
-    console = Console(Output(shown, StringIO()), terminal=True, verbose=False)
+    console = Console(Output(output, StringIO()), terminal=True, verbose=False)
     console.ready(agent)
     console.log("task 3f2a9c1e: \x1b[31mworking")
     console.log("1.0 SendMessage")
-    url, grpc, blank, head, first, second = shown.getvalue().splitlines()
+    url, grpc, blank, head, first, second = output.getvalue().splitlines()
     assert (url, grpc, blank) == ("http://x", "gRPC: x:1", "")
     assert head == "time      tasks  running  streams"
     assert re.fullmatch(r"\d\d:\d\d:\d\d      2        1        3  task 3f2a9c1e  \S*working", first)
@@ -177,13 +181,13 @@ def test_log_lines_in_a_terminal_have_time_load_and_text():
     assert second[8:] == "      2        1        3  1.0            SendMessage"
 
 
-@pytest.mark.parametrize(("verbose", "told"), [(True, "mock: 1.0 SendMessage\n"), (False, "")])
-def test_only_urls_are_printed_without_a_terminal(verbose: bool, told: str):
-    shown, aside = StringIO(), StringIO()
-    console = Console(Output(shown, aside), terminal=False, verbose=verbose)
+@pytest.mark.parametrize(("verbose", "log"), [(True, "mock: 1.0 SendMessage\n"), (False, "")])
+def test_only_urls_are_printed_without_a_terminal(verbose: bool, log: str):
+    output, errors = StringIO(), StringIO()
+    console = Console(Output(output, errors), terminal=False, verbose=verbose)
     console.ready(SimpleNamespace(url="http://x", grpc_target=""))
     console.log("1.0 SendMessage")
-    assert (shown.getvalue(), aside.getvalue()) == ("http://x\n", told)
+    assert (output.getvalue(), errors.getvalue()) == ("http://x\n", log)
 
 
 @pytest.mark.parametrize(

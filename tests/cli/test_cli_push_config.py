@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli
+from scripted_agents import Call, MakeAgent, RunCli
 
 HOOK = "http://127.0.0.1:9/hook"
 SECRETS = ("t0ken-secret", "cr3dentials")
@@ -47,11 +47,11 @@ def test_configuration_as_text_has_no_secrets(cli: RunCli, slow_mock: str, task_
     assert gone.out == f"Deleted: mine\nTask: {task_id}\n"
 
 
-def test_missing_options_are_not_sent(cli: RunCli, puppet: MakePuppet):
+def test_missing_options_are_not_sent(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(call.rpc["params"] | {"id": "made"})
 
-    agent = puppet(answer, CAN)
+    agent = make_agent(answer, CAN)
     ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
     assert agent.calls[-1].rpc["params"] == {"taskId": "task-1", "url": HOOK}
     assert ran.out == f"Push config: made\nTask: task-1\nURL: {HOOK}\n"
@@ -65,11 +65,11 @@ def test_secret_in_an_invalid_option_is_not_printed(cli: RunCli):
         assert SECRETS[1] not in ran.err
 
 
-def test_agent_without_push_is_called_with_a_warning(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_push_is_called_with_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32003, "no pushes")
 
-    agent = puppet(answer, {"capabilities": {"pushNotifications": False}})
+    agent = make_agent(answer, {"capabilities": {"pushNotifications": False}})
     ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
     assert ran.code == 1
     assert ran.err.startswith("Warning: the card declares pushNotifications: false; ")
@@ -77,12 +77,12 @@ def test_agent_without_push_is_called_with_a_warning(cli: RunCli, puppet: MakePu
 
 
 @pytest.mark.parametrize("words", [["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]])
-def test_response_of_another_type_is_an_agent_error(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_response_of_another_type_is_an_agent_error(cli: RunCli, make_agent: MakeAgent, words: list[str]):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(["odd"])
 
     verb, *more = words
-    ran = cli("task", "push-config", verb, "task-1", *more, "-a", puppet(answer, CAN).url, "-o", "json")
+    ran = cli("task", "push-config", verb, "task-1", *more, "-a", make_agent(answer, CAN).url, "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "InvalidAgentResponseError")
 
 
@@ -93,11 +93,11 @@ def test_missing_task_has_the_error_name_of_the_protocol(cli: RunCli, mock: str)
         assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")
 
 
-def test_next_page_token_is_printed(cli: RunCli, puppet: MakePuppet):
+def test_next_page_token_is_printed(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"configs": [], "nextPageToken": "more\nof it"})
 
-    ran = cli("task", "push-config", "list", "task-1", "-a", puppet(answer, CAN).url)
+    ran = cli("task", "push-config", "list", "task-1", "-a", make_agent(answer, CAN).url)
     assert ran.out.startswith("Push configs: 0\nNext page token: more")
     assert len(ran.out.splitlines()) == 2
 
@@ -120,13 +120,13 @@ def test_configuration_id_is_optional_before_1_0(cli: RunCli, slow_mock: str, ta
     assert (newer.code != 0, newer.error["message"]) == (True, "No configuration was given.")
 
 
-def test_findings_are_printed_for_every_call(cli: RunCli, puppet: MakePuppet):
+def test_findings_are_printed_for_every_call(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "ListTaskPushNotificationConfigs":
             return call.result({"configs": [{"id": "c", "taskId": "other", "url": HOOK}]})
         return call.result({"id": "another", "contextId": "c", "status": {"state": "done"}})
 
-    agent = puppet(answer, CAN)
+    agent = make_agent(answer, CAN)
     for words, rule in (
         (("push", "list", "task-1"), "RESULT-007"),
         (("task", "get", "task-1"), "STREAM-006"),
@@ -146,13 +146,11 @@ def test_the_doctor_finds_no_webhook(cli: RunCli, slow_mock: str, task_id: str):
     assert ran.err.startswith("Error: Not registered: ")
 
 
-def test_doctor_finds_that_the_agent_may_reject_loopback(
-    cli: RunCli, slow_mock: str, task_id: str
-):
-    # The mock itself listens at this url: that nothing does is another cause, and a certain one.
+def test_doctor_finds_that_the_agent_may_reject_loopback(cli: RunCli, slow_mock: str, task_id: str):
+    # The mock itself listens at this URL: without a listener, the cause would be certain.
     cli("push", "set", task_id, "--url", f"{slow_mock}/hook", "-a", slow_mock)
     ran = cli("doctor", slow_mock, "--push", task_id, "-o", "json")
-    causes = {one["name"]: one["likelihood"] for one in ran.json["causes"]}
+    causes = {cause["name"]: cause["likelihood"] for cause in ran.json["causes"]}
     assert causes["the agent refuses the address"] == "possible"
     assert causes["the agent pushes only at the end"] == "possible"
     assert causes["the agent does not do push"] == "ruled_out"
@@ -166,13 +164,13 @@ def test_the_doctor_finds_that_nothing_listens_at_the_url(cli: RunCli, slow_mock
     assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: {HOOK}: nothing listens there")
 
 
-def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, puppet: MakePuppet):
+def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":
             return call.result({"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}})
         return call.result({"configs": [{"id": "c", "taskId": "t", "url": "https://me.example.org/hook"}]})
 
-    agent = puppet(answer, {"capabilities": {"pushNotifications": False}})
+    agent = make_agent(answer, {"capabilities": {"pushNotifications": False}})
     ran = cli("doctor", agent.url, "--push", "t")
     assert ran.code != 0
     assert ran.out.startswith("Likely: the agent does not do push: the card declares pushNotifications: false")

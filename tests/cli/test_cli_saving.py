@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, task
+from scripted_agents import Call, MakeAgent, RunCli, task
 
 ARTIFACTS = [
     {"artifactId": "a", "name": "../../report.md", "parts": [{"text": "# Report\r\n"}]},
@@ -15,11 +15,11 @@ ARTIFACTS = [
 
 
 @pytest.fixture
-def keeper(puppet: MakePuppet) -> str:
+def keeper(make_agent: MakeAgent) -> str:
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("COMPLETED", artifacts=ARTIFACTS))
 
-    return puppet(answer).url
+    return make_agent(answer).url
 
 
 def test_artifacts_are_saved_under_safe_names(cli: RunCli, keeper: str, tmp_path: Path):
@@ -56,10 +56,10 @@ def test_uncreatable_folder_is_a_usage_error(cli: RunCli, keeper: str, tmp_path:
     assert "Hint: Choose another folder with --save." in ran.err
 
 
-def test_task_without_artifacts_is_a_warning(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_task_without_artifacts_is_a_warning(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("WORKING"))
 
-    ran = cli("task", "get", "task-1", "-a", puppet(answer).url, "--save", str(tmp_path))
+    ran = cli("task", "get", "task-1", "-a", make_agent(answer).url, "--save", str(tmp_path))
     assert ran.code == 0
     assert "Warning: no artifacts to save\n" in ran.err

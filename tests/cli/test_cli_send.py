@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, status, task
+from scripted_agents import Call, MakeAgent, RunCli, status, task
 
 TEXT = "--text"
 
@@ -56,15 +56,15 @@ def test_ids_and_state_are_printed(cli: RunCli, mock: str):
 
 
 def test_printed_resume_command_answers_the_task(cli: RunCli, mock: str):
-    asked = cli("send", "-a", mock, TEXT, "ask")
-    assert asked.code == 0
-    assert "input" in asked.err
-    program, *words = shlex.split(fields(asked.out)["Resume"])
+    question = cli("send", "-a", mock, TEXT, "ask")
+    assert question.code == 0
+    assert "input" in question.err
+    program, *words = shlex.split(fields(question.out)["Resume"])
     assert program == "a2a-inspect"
     words[words.index("your answer")] = "20:30"
     answered = cli(*words)
     assert answered.code == 0
-    assert fields(answered.out)["Task"] == fields(asked.out)["Task"]
+    assert fields(answered.out)["Task"] == fields(question.out)["Task"]
     assert fields(answered.out)["State"] == "completed"
     assert "You said: 20:30" in answered.out
 
@@ -92,20 +92,20 @@ def test_async_returns_the_ids_at_once(cli: RunCli, slow_mock: str):
 
 
 @pytest.mark.parametrize("alias", ["--async", "--no-wait", "--return-immediately"])
-def test_async_sets_return_immediately_and_does_not_poll(cli: RunCli, puppet: MakePuppet, alias: str):
+def test_async_sets_return_immediately_and_does_not_poll(cli: RunCli, make_agent: MakeAgent, alias: str):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": task("WORKING")})
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     assert cli("send", "-a", agent.url, TEXT, "hi", alias, "-o", "json").json["task"]["id"] == "task-1"
     assert agent.methods == ["SendMessage"]
     assert agent.calls[-1].rpc["params"]["configuration"]["returnImmediately"] is True
 
 
-def test_parts_keep_their_order_and_their_media_types(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_parts_keep_their_order_and_their_media_types(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     (tmp_path / "notes.bin").write_bytes(b"\x00\xff")
     (tmp_path / "facts").write_text('{"n": 1}', encoding="utf-8")
-    agent = puppet(done)
+    agent = make_agent(done)
     ran = cli(
         *("send", "-a", agent.url),
         *("--data", str(tmp_path / "facts")),
@@ -131,17 +131,17 @@ def test_parts_keep_their_order_and_their_media_types(cli: RunCli, puppet: MakeP
     ]
 
 
-def test_a_media_type_is_inferred_where_none_is_given(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_a_media_type_is_inferred_where_none_is_given(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     for name in ("page.html", "noname"):
         (tmp_path / name).write_bytes(b"x")
-    agent = puppet(done)
+    agent = make_agent(done)
     cli("send", "-a", agent.url, "--file", str(tmp_path / "page.html"), "--file", str(tmp_path / "noname"))
     parts = agent.calls[-1].rpc["params"]["message"]["parts"]
     assert [part["mediaType"] for part in parts] == ["text/html", "application/octet-stream"]
 
 
-def test_ids_metadata_and_history_reach_the_agent_unchanged(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(done)
+def test_ids_metadata_and_history_reach_the_agent_unchanged(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(done)
     words = ["--task-id", "t 1", "--context-id", "c", "--metadata", '{"k": [1]}', "--history", "3"]
     assert cli("send", "-a", agent.url, TEXT, "hi", *words).code == 0
     params = agent.calls[-1].rpc["params"]
@@ -150,15 +150,15 @@ def test_ids_metadata_and_history_reach_the_agent_unchanged(cli: RunCli, puppet:
     assert params["configuration"]["historyLength"] == 3
 
 
-def test_new_task_has_no_id_in_the_request(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(done)
+def test_new_task_has_no_id_in_the_request(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(done)
     cli("send", "-a", agent.url, TEXT, "hi")
     message = agent.calls[-1].rpc["params"]["message"]
     assert message.keys() == {"messageId", "role", "parts"}
 
 
-def test_ids_can_be_set_in_the_environment(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(done)
+def test_ids_can_be_set_in_the_environment(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(done)
     cli("send", "-a", agent.url, TEXT, "hi", A2ACLI_TASK_ID="t", A2ACLI_CONTEXT_ID="c", A2ACLI_STREAM="1")
     call = agent.calls[-1].rpc
     assert (call["params"]["message"]["taskId"], call["params"]["message"]["contextId"]) == ("t", "c")
@@ -173,37 +173,37 @@ def test_rejected_task_id_is_an_error_without_a_task(cli: RunCli, mock: str):
     assert "--debug" in ran.error["hint"]
 
 
-def test_non_blocking_agent_is_polled_until_the_task_ends(cli: RunCli, puppet: MakePuppet):
+def test_non_blocking_agent_is_polled_until_the_task_ends(cli: RunCli, make_agent: MakeAgent):
     states = iter(["SUBMITTED", "WORKING", "UNSPECIFIED", "COMPLETED"])
 
     async def answer(call: Call) -> web.StreamResponse:
         value: dict[str, Any] = task(next(states))
         return call.result({"task": value} if call.rpc["method"] == "SendMessage" else value)
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     ran = cli("send", "-a", agent.url, TEXT, "hi", "-o", "json", "--poll-interval", "10ms")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
     assert agent.methods == ["SendMessage", "GetTask", "GetTask", "GetTask"]
 
 
-def test_waiting_ends_when_the_task_is_interrupted(cli: RunCli, puppet: MakePuppet):
+def test_waiting_ends_when_the_task_is_interrupted(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
             return call.result({"task": task("WORKING")})
         return call.result(task("AUTH_REQUIRED"))
 
-    ran = cli("send", "-a", puppet(answer).url, TEXT, "hi", "--poll-interval", "10ms")
+    ran = cli("send", "-a", make_agent(answer).url, TEXT, "hi", "--poll-interval", "10ms")
     assert ran.code == 0
     assert fields(ran.out)["State"] == "auth-required"
     assert "authorization" in ran.err
 
 
-def test_timeout_ends_waiting(cli: RunCli, puppet: MakePuppet):
+def test_timeout_ends_waiting(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": task("WORKING")} if call.rpc["method"] == "SendMessage" else task("WORKING"))
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     words = ["send", "-a", agent.url, TEXT, "hi", "--poll-interval", "20ms", "--timeout", "300ms"]
     ran = cli(*words, "-o", "json")
     assert (ran.code, ran.out) == (5, "")
@@ -213,18 +213,18 @@ def test_timeout_ends_waiting(cli: RunCli, puppet: MakePuppet):
     assert cli(*words).code == 5
 
 
-def test_timeout_ends_a_call_without_a_response(cli: RunCli, puppet: MakePuppet):
-    ran = cli("send", "-a", puppet().url, TEXT, "hi", "--timeout", "200ms", "-o", "json")
+def test_timeout_ends_a_call_without_a_response(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("send", "-a", make_agent().url, TEXT, "hi", "--timeout", "200ms", "-o", "json")
     assert (ran.code, ran.error["code"]) == (5, "A2ACLI_ERR_TIMEOUT")
 
 
-def test_part_without_content_is_printed(cli: RunCli, puppet: MakePuppet):
+def test_part_without_content_is_printed(cli: RunCli, make_agent: MakeAgent):
     parts = [{"x-thing": 1}, {"raw": "not base64!"}, {"url": "https://a.example/f", "text": "both"}, {"data": None}]
 
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}})
 
-    out = cli("send", "-a", puppet(answer).url, TEXT, "hi").out
+    out = cli("send", "-a", make_agent(answer).url, TEXT, "hi").out
     assert '"x-thing": 1' in out
     assert "invalid Base64" in out
     assert "  both\n" in out
@@ -263,19 +263,19 @@ def test_undeclared_version_is_an_error(cli: RunCli, mock: str):
     assert "--a2a-version" in ran.error["hint"]
 
 
-def test_event_response_is_printed(cli: RunCli, puppet: MakePuppet):
+def test_event_response_is_printed(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(status("COMPLETED", "odd but readable"))
 
-    ran = cli("send", "-a", puppet(answer).url, TEXT, "hi", "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, TEXT, "hi", "-o", "json")
     assert ran.code == 0
     assert ran.json["statusUpdate"]["taskId"] == "task-1"
 
 
-def test_task_without_an_id_is_not_polled(cli: RunCli, puppet: MakePuppet):
+def test_task_without_an_id_is_not_polled(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": {"status": {"state": "TASK_STATE_WORKING"}}})
 
-    ran = cli("send", "-a", puppet(answer).url, TEXT, "hi")
+    ran = cli("send", "-a", make_agent(answer).url, TEXT, "hi")
     assert ran.code == 0
     assert "no id" in ran.err

@@ -1,4 +1,4 @@
-"""`show`: the records of a recording, whole or filtered, for people and for programs; and `open` without a screen."""
+"""`show`: all or filtered records of a capture, as text and as JSON; `open` without a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from puppets import RunCli
+from scripted_agents import RunCli
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
@@ -17,7 +17,7 @@ from inspector.findings.rules import broken
 
 @pytest.fixture
 def path(cli: RunCli, mock: str, tmp_path: Path) -> Path:
-    """What a message to the mock agent left."""
+    """The capture of a message to the mock agent."""
     path = tmp_path / "earlier.a2a"
     assert cli("send", "-a", mock, "--text", "report 5", "--stream", "--capture", str(path)).code == 0
     return path
@@ -80,7 +80,7 @@ def test_findings_follow_their_record_and_raw_bytes_are_kept(cli: RunCli, tmp_pa
     odd, frame = map(json.loads, lines)
     assert (odd["kind"], odd["event"]) == ("note", "unreadable")
     assert base64.b64decode(frame["raw"]) == b"\xff\x00 no json"
-    assert [one["id"] for one in frame["findings"]] == ["STREAM-003"]
+    assert [finding["id"] for finding in frame["findings"]] == ["STREAM-003"]
 
 
 def test_invalid_filter_is_a_usage_error(cli: RunCli, path: Path):
@@ -98,7 +98,7 @@ def test_unreadable_captures_have_different_errors(cli: RunCli, path: Path, tmp_
     with sqlite3.connect(newer) as connection:
         connection.execute("PRAGMA user_version=99")
     connection.close()
-    for file, said in (
+    for file, message in (
         (tmp_path / "none.a2a", "There is no capture"),
         (tmp_path / "text.a2a", "not a capture"),
         (cut, "damaged"),
@@ -107,7 +107,7 @@ def test_unreadable_captures_have_different_errors(cli: RunCli, path: Path, tmp_
     ):
         ran = cli("show", str(file))
         assert (ran.code, ran.out) == (2, ""), ran.err
-        assert said in ran.err
+        assert message in ran.err
         assert json.loads(cli("show", str(file), "-o", "json").err)["error"]["code"] == "A2ACLI_ERR_USAGE"
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, chunk, task
+from scripted_agents import Call, MakeAgent, RunCli, chunk, task
 
 
 def start(cli: RunCli, agent: str, text: str) -> str:
@@ -26,13 +26,13 @@ def test_json_task_has_no_envelope(cli: RunCli, mock: str):
     assert ran.json.keys() >= {"id", "contextId", "status"}
 
 
-def test_history_option_requests_and_prints_messages(cli: RunCli, puppet: MakePuppet):
+def test_history_option_requests_and_prints_messages(cli: RunCli, make_agent: MakeAgent):
     history = [{"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "please"}]}]
 
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("COMPLETED", history=history))
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     assert "please" not in cli("task", "get", "task-1", "-a", agent.url).out
     shown = cli("task", "get", "task-1", "-a", agent.url, "--history", "5")
     assert "Message: m1 (user)\nText:\n  please\n" in shown.out
@@ -48,13 +48,13 @@ def test_task_get_does_not_wait_by_default(cli: RunCli, slow_mock: str):
     cli("task", "cancel", task_id, "-a", slow_mock)
 
 
-def test_watch_is_an_alias_of_wait(cli: RunCli, puppet: MakePuppet):
+def test_watch_is_an_alias_of_wait(cli: RunCli, make_agent: MakeAgent):
     states = iter(["WORKING", "COMPLETED"])
 
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task(next(states)))
 
-    ran = cli("task", "get", "task-1", "-a", puppet(answer).url, "--watch", "--poll-interval", "10ms", "-o", "json")
+    ran = cli("task", "get", "task-1", "-a", make_agent(answer).url, "--watch", "--poll-interval", "10ms", "-o", "json")
     assert ran.json["status"]["state"] == "TASK_STATE_COMPLETED"
 
 
@@ -74,33 +74,33 @@ def test_unknown_task_has_the_error_name_of_the_protocol(cli: RunCli, mock: str)
     ran = cli("task", "get", "nobody", "-a", mock, "-o", "json")
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == "TaskNotFoundError"
-    told = cli("task", "get", "nobody", "-a", mock)
-    assert told.err.startswith("Error: ")
-    assert "TaskNotFoundError" in told.err
-    assert "\nHint: " in told.err
+    shown = cli("task", "get", "nobody", "-a", mock)
+    assert shown.err.startswith("Error: ")
+    assert "TaskNotFoundError" in shown.err
+    assert "\nHint: " in shown.err
 
 
-def test_unspecified_error_has_the_internal_code(cli: RunCli, puppet: MakePuppet):
+def test_unspecified_error_has_the_internal_code(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-31999, "my own invention")
 
-    error = cli("task", "get", "x", "-a", puppet(answer).url, "-o", "json").error
+    error = cli("task", "get", "x", "-a", make_agent(answer).url, "-o", "json").error
     assert (error["code"], error["a2aCode"]) == ("A2ACLI_ERR_INTERNAL", -31999)
     assert "my own invention" in error["message"]
 
 
-def test_response_of_another_type_is_an_agent_error(cli: RunCli, puppet: MakePuppet):
+def test_response_of_another_type_is_an_agent_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(["not", "a", "task"])
 
-    ran = cli("task", "get", "x", "-a", puppet(answer).url, "-o", "json")
+    ran = cli("task", "get", "x", "-a", make_agent(answer).url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")
 
 
-def test_stream_instead_of_a_task_is_an_agent_error(cli: RunCli, puppet: MakePuppet):
+def test_stream_instead_of_a_task_is_an_agent_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream(chunk("unasked"))
 
     for verb in ("get", "cancel"):
-        ran = cli("task", verb, "x", "-a", puppet(answer).url, "-o", "json")
+        ran = cli("task", verb, "x", "-a", make_agent(answer).url, "-o", "json")
         assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")

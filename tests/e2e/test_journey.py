@@ -1,4 +1,4 @@
-"""The main job in a real terminal, and how the program ends, whoever ends it."""
+"""The demo in a real terminal, and how the program ends: by keys, by signals, by errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import Run, the_capture
+from programs import Run, only_capture
 from terminal import Ending, Terminal, assert_inert, tokens
 
 from inspector.capture.records import Kind
@@ -58,7 +58,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         assert terminal.wait_exit() == IN_ORDER
         assert terminal.screen_text().strip() == ""
         assert_inert(terminal.raw)
-    with Capture.open(the_capture(home)) as capture:
+    with Capture.open(only_capture(home)) as capture:
         assert capture.select(kinds=(Kind.DELIVERY,))
 
 
@@ -80,7 +80,7 @@ def test_ctrl_q_quits_on_the_connect_screen_and_while_typing(inspect: Run):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_signal_during_a_stream_restores_the_terminal_and_completes_the_capture(
+def test_signal_during_a_stream_restores_the_terminal_and_completes_only_capture(
     inspect: Run, home: Path, mock: str, number: signal.Signals
 ):
     with inspect(mock) as terminal:
@@ -91,7 +91,7 @@ def test_signal_during_a_stream_restores_the_terminal_and_completes_the_capture(
         ending = terminal.wait_exit()
     assert ending.restored, ending.left
     assert ending.status == 1
-    with Capture.open(the_capture(home)) as capture:
+    with Capture.open(only_capture(home)) as capture:
         assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
 
 
@@ -102,14 +102,12 @@ def written(path: Path, event: str) -> int:
     return len(records) if any(record.event == event for record in records) else 0
 
 
-def test_killed_program_leaves_a_readable_capture(
-    inspect: Run, home: Path, mock: str
-):
+def test_killed_program_leaves_a_readable_capture(inspect: Run, home: Path, mock: str):
     with inspect(mock) as terminal:
         to_talk(terminal)
         say(terminal, "report 400")
         terminal.wait_for("report.md")
-        path = the_capture(home)
+        path = only_capture(home)
         terminal.wait_for(lambda _: written(path, "artifact") > 0)
         before = written(path, "artifact")
         terminal.signal(signal.SIGKILL)

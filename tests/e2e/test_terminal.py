@@ -1,4 +1,4 @@
-"""The terminal harness, and what leaves a Textual app that shows hostile text with and without our last filter."""
+"""The terminal harness, and the output of a Textual app with hostile text, with and without our output filter."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Calm(App):
     BINDINGS = [("ctrl+q", "quit", "Quit")]
 
     def compose(self):
-        yield Static(Content("calm"), id="said")
+        yield Static(Content("calm"), id="text")
         yield Input()
 
     def on_resize(self, event):
-        self.query_one("#said").update(Content(f"{event.size.width} by {event.size.height}"))
+        self.query_one("#text").update(Content(f"{event.size.width} by {event.size.height}"))
 
     def on_input_submitted(self, event):
-        self.query_one("#said").update(Content(f"got {len(event.value)}: {event.value[:20]}"))
+        self.query_one("#text").update(Content(f"got {len(event.value)}: {event.value[:20]}"))
 
     def on_click(self, event):
-        self.query_one("#said").update(Content(f"clicked {event.screen_x},{event.screen_y}"))
+        self.query_one("#text").update(Content(f"clicked {event.screen_x},{event.screen_y}"))
 
 Calm().run()
 print("bye")
@@ -103,7 +103,7 @@ class Hostile(App):
         self.error_console.push_render_hook(CleanOutput()) if self.filters else None
 
     def key_f1(self):
-        raise RuntimeError("agent said \x1bc and so on")
+        raise RuntimeError("agent sent \x1bc and so on")
 
 Hostile().run()
 """
@@ -460,7 +460,7 @@ def test_filter_removes_hostile_text_everywhere(script):
         assert_absent(terminal.raw, ["\x1b]52", "\x1b]0", "\x1b]8", "file:", "\x1bc"])
         assert foreign(terminal.raw) == [Token("c0", "\x07")], "Textual rings when it crashes"
         assert terminal.title == ""
-        assert "RuntimeError: agent said ␛c and so on" in terminal.screen_text()
+        assert "RuntimeError: agent sent ␛c and so on" in terminal.screen_text()
 
 
 def test_attack_reaches_the_terminal_without_the_filter(script):
