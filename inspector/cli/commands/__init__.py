@@ -35,7 +35,8 @@ class Command:
         handler = self.handler()
         parser = Parser(self.name, f"{self.purpose[:1].upper()}{self.purpose[1:]}.")
         handler.add_arguments(parser)
-        parser.epilog = "\n\n".join(filter(None, (handler.notes, f"Examples:\n{indent(handler.examples, '  ')}")))
+        examples = f"Examples:\n{indent(handler.examples, '  ')}" if handler.examples else ""
+        parser.epilog = "\n\n".join(filter(None, (handler.notes, examples)))
         return parser
 
 
