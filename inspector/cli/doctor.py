@@ -61,7 +61,7 @@ async def _examine(current: Run) -> None:
     if not report.passed:
         failed = [step for step in report.steps if step.passed is False]
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
-        seen = f"{len(failed)} of {len(report.steps)} checks failed. The first: {first}."
+        seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
         raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, failed[0].remedy))
 
 
@@ -96,7 +96,7 @@ def _command(current: Run, proposal: Proposal) -> str:
         return ""
     chosen = replace(invocation.options, a2a_version=choice.dialect.version, transports=(choice.binding.name,))
     proposed = replace(current, invocation=replace(invocation, options=chosen))
-    return current.out.redact(proposed.again("send", "--text", "hello"))
+    return current.out.redact(proposed.shell_command("send", "--text", "hello"))
 
 
 def _url(current: Run, proposal: Proposal) -> str:

@@ -86,11 +86,11 @@ def _tls(given: Namespace) -> Any:
 def _profile(given: Namespace) -> Any:
     """Return the profile of the agent; raises `FaultError` for an unknown name or a card that is not JSON."""
     profile = _load("profile")
-    versions = _known(given.protocol_versions, profile.VERSIONS, "protocol version")
+    versions = _require_known(given.protocol_versions, profile.VERSIONS, "protocol version")
     if not versions:
         raise usage("No protocol version was given.", f"Known versions: {', '.join(profile.VERSIONS)}.")
     shorthand = {("all",): tuple(profile.Capability), ("none",): ()}
-    capabilities = _known(
+    capabilities = _require_known(
         shorthand.get(given.capabilities, given.capabilities), tuple(profile.Capability), "capability"
     )
     return profile.Profile(
@@ -131,7 +131,7 @@ def _list_faults(out: Output) -> int:
     return OK
 
 
-def _known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
+def _require_known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
     """Return the words without duplicates; raises `FaultError` for an unknown word."""
     for word in words:
         if word not in known:

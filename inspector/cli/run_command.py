@@ -128,7 +128,7 @@ class Run:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
 
-    def again(self, *words: str) -> str:
+    def shell_command(self, *words: str) -> str:
         """Return a shell command for the same agent, with the connection options of this command."""
         options = self.invocation.options
         connection = [
@@ -150,11 +150,11 @@ class Run:
         """Return a label and the command that continues the latest task; empty if there is nothing to continue."""
         for task in self.session.tasks.all()[:1]:
             if task.now.state == State.AUTH_REQUIRED:
-                return "Authorize as the agent describes, then", self.again("task", "get", task.id, "--wait")
+                return "Authorize as the agent describes, then", self.shell_command("task", "get", task.id, "--wait")
             if is_interrupted(task.now.state):
-                return "Resume", self.again("send", "--task-id", task.id, "--text", "your answer")
+                return "Resume", self.shell_command("send", "--task-id", task.id, "--text", "your answer")
             if not is_terminal(task.now.state):
-                return "Follow", self.again("task", "get", task.id, "--wait")
+                return "Follow", self.shell_command("task", "get", task.id, "--wait")
         return "", ""
 
 

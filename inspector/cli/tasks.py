@@ -67,7 +67,9 @@ async def subscribe(current: Run) -> None:
     except FaultError as error:
         if error.fault.code != UNSUPPORTED:
             raise
-        hint = f"A task that has ended has no more events; print it with {current.again('task', 'get', given.id)}."
+        hint = (
+            f"A task that has ended has no more events; print it with {current.shell_command('task', 'get', given.id)}."
+        )
         raise FaultError(replace(error.fault, hint=hint)) from error
     if task is None:
         return
@@ -122,10 +124,13 @@ def _sum_up(current: Run, pages: list[TaskList]) -> None:
     out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
     if token := pages[-1].next_page_token:
         out.field("Next page token", token)
-        out.field("Next page", out.redact(current.again("task", "list", *_again(current.invocation, token))))
+        out.field(
+            "Next page",
+            out.redact(current.shell_command("task", "list", *_next_page_arguments(current.invocation, token))),
+        )
 
 
-def _again(invocation: Invocation, token: str) -> list[str]:
+def _next_page_arguments(invocation: Invocation, token: str) -> list[str]:
     typed = vars(invocation.given) | {"page_token": token}
     options = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
     words = [word for option in options for word in option]
