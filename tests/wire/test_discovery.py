@@ -236,8 +236,8 @@ def test_folder_is_not_a_card(tmp_path: Path):
     ("outcomes", "statuses", "whose", "code"),
     [
         (["404", "404"], {404}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
-        (["404", "401, credentials are demanded"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
-        (["403, the credentials are not enough"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
+        (["404", "401, credentials are required"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
+        (["403, the credentials do not permit access"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
         (["HTML or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
