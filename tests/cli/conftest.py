@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.server import serve_in_thread
-from scripted_agents import SECONDS, Answer, CliResult, MakeAgent, RunCli, ScriptedAgent, ServerThread, silence
+from puppets import SECONDS, Answer, CliResult, MakeAgent, Puppet, RunCli, ServerThread, silence
 
 from inspector.cli.main import main
 
@@ -69,8 +69,8 @@ def make_agent(server_thread: ServerThread) -> Iterator[MakeAgent]:
     """Return a function that starts an agent: `answer` handles calls, `card` has members for the standard card."""
     serving = []
 
-    def make(answer: Answer = silence, card: Any = None) -> ScriptedAgent:
-        made = ScriptedAgent(answer, {} if card is None else card)
+    def make(answer: Answer = silence, card: Any = None) -> Puppet:
+        made = Puppet(answer, {} if card is None else card)
         context = server_thread.serve(made.handle)
         made.url = context.__enter__()
         serving.append(context)

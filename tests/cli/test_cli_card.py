@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from aiohttp import web
-from scripted_agents import CARD, CARD_PATH, Call, MakeAgent, RunCli
+from puppets import CARD, CARD_PATH, Call, MakeAgent, RunCli
 
 from inspector.findings.rules import RULES
 
@@ -36,7 +36,7 @@ def test_json_is_the_card_as_served(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(card={"x-unknown": [1.0, None, "ü"]})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.json == agent.complete_card()
+    assert ran.json == agent.whole_card()
 
 
 def test_card_of_an_older_version_is_printed_as_served(cli: RunCli, tmp_path: Path):
@@ -65,11 +65,11 @@ def test_output_format_from_the_environment_is_overridden_by_the_option(cli: Run
     assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="yaml").code == 2
 
 
-def test_incomplete_card_is_printed_with_the_number_of_findings(cli: RunCli, make_agent: MakeAgent):
+def test_inwhole_card_is_printed_with_the_number_of_findings(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(card={"description": None, "version": None})
     ran = cli("card", "get", "-a", agent.url)
     assert ran.code == 0
-    assert "Name: ScriptedAgent\n" in ran.out
+    assert "Name: Puppet\n" in ran.out
     assert "Findings: 2 errors\n" in ran.out
 
 
@@ -86,7 +86,7 @@ def test_validation_in_json_prints_findings_on_stderr(cli: RunCli, make_agent: M
     agent = make_agent(card={"description": None})
     ran = cli("card", "get", "-a", agent.url, "--validate", "-o", "json")
     assert ran.code == 1
-    assert ran.json["name"] == "ScriptedAgent"
+    assert ran.json["name"] == "Puppet"
     finding, failure = [json.loads(line) for line in ran.err.splitlines()]
     assert finding == {
         "id": "CARD-001",

@@ -12,7 +12,7 @@ import rfc8785
 from aiohttp import web
 from joserfc.jwk import ECKey
 from joserfc.jws import JWSRegistry
-from scripted_agents import Answer, Call, MakeAgent, RunCli, ScriptedAgent
+from puppets import Answer, Call, MakeAgent, Puppet, RunCli
 
 RECORDINGS = Path(__file__).parent.parent / "findings" / "recordings"
 KEY = ECKey.generate_key("P-256", {"kid": "ours"})
@@ -34,10 +34,10 @@ async def serve_keys(call: Call) -> web.StreamResponse:
     return web.json_response(KEYS)
 
 
-def signed_agent(make_agent: MakeAgent, answer: Answer = serve_keys, jku: str = "{url}/rpc") -> ScriptedAgent:
+def signed_agent(make_agent: MakeAgent, answer: Answer = serve_keys, jku: str = "{url}/rpc") -> Puppet:
     """Make an agent with a signed card whose jku is its own RPC path, or another URL."""
     agent = make_agent(answer)
-    agent.card = {"signatures": [sign(agent.complete_card(), jku=jku.format(url=agent.url))]}
+    agent.card = {"signatures": [sign(agent.whole_card(), jku=jku.format(url=agent.url))]}
     return agent
 
 
@@ -244,7 +244,7 @@ def test_closed_connection_instead_of_keys_is_reported(cli: RunCli, make_agent: 
 
 def test_card_without_jku_is_reported(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent()
-    agent.card = {"signatures": [sign(agent.complete_card()), sign(agent.complete_card(), jku=["x"])]}
+    agent.card = {"signatures": [sign(agent.whole_card()), sign(agent.whole_card(), jku=["x"])]}
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
     assert ran.code == 1
     assert "No signature of the card says where its keys are (jku)." in ran.err
@@ -252,7 +252,7 @@ def test_card_without_jku_is_reported(cli: RunCli, make_agent: MakeAgent):
 
 def test_extended_card_is_verified_instead_of_the_public_card(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     async def answer(call: Call) -> web.StreamResponse:
-        card = agent.complete_card() | {"name": "For those we know"}
+        card = agent.whole_card() | {"name": "For those we know"}
         return call.result(card | {"signatures": [sign(card)]})
 
     agent = make_agent(answer, {"capabilities": {"extendedAgentCard": True}})

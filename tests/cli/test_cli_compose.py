@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
-from scripted_agents import Call, MakeAgent, RunCli, ScriptedAgent, task
+from puppets import Call, MakeAgent, Puppet, RunCli, task
 
 SECRET = "open-sesame-and-more"
 SNIPPET = """\
@@ -45,7 +45,7 @@ async def done(call: Call) -> web.StreamResponse:
 
 
 @pytest.fixture
-def agent(make_agent: MakeAgent) -> ScriptedAgent:
+def agent(make_agent: MakeAgent) -> Puppet:
     return make_agent(done)
 
 
@@ -56,18 +56,18 @@ def every() -> Iterator[str]:
         yield url
 
 
-def params(agent: ScriptedAgent) -> Any:
+def params(agent: Puppet) -> Any:
     return agent.calls[-1].rpc["params"]
 
 
-def header(agent: ScriptedAgent, name: str) -> str | None:
+def header(agent: Puppet, name: str) -> str | None:
     return agent.calls[-1].request.headers.get(name)
 
 
 # ── parts ──
 
 
-def test_part_options_apply_to_the_preceding_part(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_part_options_apply_to_the_preceding_part(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "a.bin").write_bytes(b"\0\xff")
     words = [
         *("--text", "one", "--part-metadata", '{"n": 1}', "--filename", "one.md", "--media-type", "text/markdown"),
@@ -93,7 +93,7 @@ def test_part_options_apply_to_the_preceding_part(cli: RunCli, agent: ScriptedAg
 
 
 @pytest.mark.parametrize("text", ["a < b & c\t\r\n\n", "\u2028\U0001f600", "{{name}} {{file:/etc/passwd}}", "", "-"])
-def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: ScriptedAgent, text: str):
+def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
     assert cli("send", "-a", agent.url, f"--text={text}").code == 0
     assert params(agent)["message"]["parts"] == [{"text": text}]
 
@@ -131,7 +131,7 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: ScriptedAgent, text:
     ],
 )
 def test_invalid_message_is_rejected_without_a_request(
-    cli: RunCli, agent: ScriptedAgent, words: tuple[str, ...], message: str
+    cli: RunCli, agent: Puppet, words: tuple[str, ...], message: str
 ):
     ran = cli("send", "-a", agent.url, *words)
     assert (ran.code, ran.out) == (2, ""), ran.err
@@ -142,7 +142,7 @@ def test_invalid_message_is_rejected_without_a_request(
     assert message in error["message"] + (error["hint"] or "")
 
 
-def test_data_file_with_invalid_json_is_named(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_data_file_with_invalid_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "x").write_text('{\n "a": 1,\n}')
     ran = cli("send", "-a", agent.url, "--data", str(tmp_path / "x"))
     assert ran.code == 2
@@ -153,7 +153,7 @@ def test_data_file_with_invalid_json_is_named(cli: RunCli, agent: ScriptedAgent,
 # ── the message ──
 
 
-def test_message_options_set_all_members_besides_parts(cli: RunCli, agent: ScriptedAgent):
+def test_message_options_set_all_members_besides_parts(cli: RunCli, agent: Puppet):
     words = [
         *("--reference-task", "r1", "--reference-task", "r2"),
         *("--extension", "https://example.com/a", "--extension", "urn:b"),
@@ -181,7 +181,7 @@ def test_message_options_set_all_members_besides_parts(cli: RunCli, agent: Scrip
     assert header(agent, "A2A-Extensions") == "https://example.com/a, urn:b"
 
 
-def test_message_options_can_be_set_in_the_environment(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_message_options_can_be_set_in_the_environment(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "s.a2a.toml").write_text(SNIPPET)
     ran = cli(
         *("send", "-a", agent.url),
@@ -208,7 +208,7 @@ def test_message_options_can_be_set_in_the_environment(cli: RunCli, agent: Scrip
     assert cli("send", "-a", agent.url, "--text", "x", A2ACLI_PREVIEW="html").code == 2
 
 
-def test_doubtful_message_is_sent_with_warnings(cli: RunCli, agent: ScriptedAgent):
+def test_doubtful_message_is_sent_with_warnings(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "", "--extension", "urn:mine", "--accept", "image/png", "-o", "json")
     assert ran.code == 0
     assert ran.json["task"]["id"] == "task-1"
@@ -224,7 +224,7 @@ def test_doubtful_message_is_sent_with_warnings(cli: RunCli, agent: ScriptedAgen
 # ── snippets ──
 
 
-def test_snippet_is_combined_with_options(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_snippet_is_combined_with_options(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "greet.a2a.toml"
     path.write_text(SNIPPET)
     typed = ["--text", "typed {{who}}", "--extension", "urn:typed", "--var", "who=you", "--var", 'lang="e\\n']
@@ -242,7 +242,7 @@ def test_snippet_is_combined_with_options(cli: RunCli, agent: ScriptedAgent, tmp
     assert header(agent, "X-Team") == "you"
 
 
-def test_missing_snippet_variables_are_reported(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_missing_snippet_variables_are_reported(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "greet.a2a.toml"
     path.write_text(SNIPPET)
     ran = cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you")
@@ -252,7 +252,7 @@ def test_missing_snippet_variables_are_reported(cli: RunCli, agent: ScriptedAgen
     assert cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you", lang="en").code == 0
 
 
-def test_snippet_paths_are_relative_and_errors_are_named(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_snippet_paths_are_relative_and_errors_are_named(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "note.txt").write_text("beside")
     path = tmp_path / "x.a2a.toml"
     path.write_text('[[part]]\nfile = "note.txt"\n')
@@ -304,7 +304,7 @@ def test_a_preview_sent_as_a_request_is_the_same_request(
     assert "it's <" in answer
 
 
-def test_preview_requests_only_the_card(cli: RunCli, agent: ScriptedAgent):
+def test_preview_requests_only_the_card(cli: RunCli, agent: Puppet):
     for form in ("http", "json", "curl", "httpx"):
         ran = cli("send", "-a", agent.url, "--text", "x", "--preview", form, "--stream")
         assert (ran.code, ran.err) == (0, "")
@@ -312,13 +312,13 @@ def test_preview_requests_only_the_card(cli: RunCli, agent: ScriptedAgent):
     assert not any(call.body for call in agent.calls)
 
 
-def test_json_preview_is_the_exact_body(cli: RunCli, agent: ScriptedAgent):
+def test_json_preview_is_the_exact_body(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "\u2028 ä", "--preview", "json")
     assert json.loads(ran.out)["params"]["message"]["parts"] == [{"text": "\u2028 ä"}]
     assert not ran.out.endswith("\n")
 
 
-def test_curl_command_and_httpx_program_send_the_same_request(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_curl_command_and_httpx_program_send_the_same_request(cli: RunCli, agent: Puppet, tmp_path: Path):
     words = ("--text", "it's $HOME\n@x", "--message-id", "m", "--extension", "urn:x", "--svc-param", "A2A-Version: 9.9")
     assert cli("send", "-a", agent.url, *words).code == 0
     expected = agent.calls[-1]
@@ -356,7 +356,7 @@ def test_preview_lists_the_secrets_that_it_left_out(cli: RunCli, make_agent: Mak
         assert ran.err == "Secrets left out: X-Api-Key, Authorization, the API key in the URL\n"
 
 
-def test_large_file_is_a_placeholder_in_a_preview(cli: RunCli, agent: ScriptedAgent, tmp_path: Path):
+def test_large_file_is_a_placeholder_in_a_preview(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "large.bin"
     path.touch()
     os.truncate(path, 9_000_000)
@@ -388,7 +388,7 @@ def test_grpc_has_no_httpx_preview_and_limits_files(cli: RunCli, every: str, tmp
 # ── raw requests ──
 
 
-def by_hand(cli: RunCli, agent: ScriptedAgent, text: str | bytes, *words: str, **more: Any) -> Any:
+def by_hand(cli: RunCli, agent: Puppet, text: str | bytes, *words: str, **more: Any) -> Any:
     raw = text.encode() if isinstance(text, str) else text
     return cli("send", "-a", agent.url, "--request", "-", *words, stdin=raw, **more)
 
@@ -435,21 +435,21 @@ def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, 
         ("GRPC http://h:1/x/SendMessage\n\nhello", "hex: sends any bytes"),
     ],
 )
-def test_malformed_raw_request_is_rejected(cli: RunCli, agent: ScriptedAgent, text: str, words: str):
+def test_malformed_raw_request_is_rejected(cli: RunCli, agent: Puppet, text: str, words: str):
     ran = by_hand(cli, agent, text)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert not any(call.body for call in agent.calls)
 
 
-def test_invalid_url_in_a_raw_request_is_a_usage_error(cli: RunCli, agent: ScriptedAgent):
+def test_invalid_url_in_a_raw_request_is_a_usage_error(cli: RunCli, agent: Puppet):
     for form in ((), ("--preview", "http")):
         ran = by_hand(cli, agent, "POST http://agent.example:port/\n\n{}", *form)
         assert ran.code == 2
         assert "is not a url that can be asked" in ran.err
 
 
-def test_raw_request_has_credentials_for_its_origin_only(cli: RunCli, agent: ScriptedAgent, make_agent: MakeAgent):
+def test_raw_request_has_credentials_for_its_origin_only(cli: RunCli, agent: Puppet, make_agent: MakeAgent):
     stranger = make_agent(done)
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}'
     by_hand(cli, agent, f"POST /rpc\n\n{body}", A2ACLI_BEARER=SECRET)
@@ -460,7 +460,7 @@ def test_raw_request_has_credentials_for_its_origin_only(cli: RunCli, agent: Scr
     assert header(stranger, "Authorization") is None
 
 
-def test_file_name_in_a_raw_request_is_not_read(cli: RunCli, agent: ScriptedAgent):
+def test_file_name_in_a_raw_request_is_not_read(cli: RunCli, agent: Puppet):
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"x": "{{file:/etc/passwd}}"}}'
     assert by_hand(cli, agent, f"POST /rpc\n\n{body}").code == 0
     assert agent.calls[-1].body == body.encode()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from scripted_agents import CARD, Call, MakeAgent, RunCli, task
+from puppets import CARD, Call, MakeAgent, RunCli, task
 
 SECRET = "s3cret-token"
 
@@ -147,10 +147,10 @@ def test_reference_without_host_is_a_usage_error(cli: RunCli):
 
 def test_card_file_is_checked_without_its_origin(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     path = tmp_path / "card.json"
-    path.write_text(json.dumps(make_agent(sound).complete_card()), encoding="utf-8")
+    path.write_text(json.dumps(make_agent(sound).whole_card()), encoding="utf-8")
     ran = cli("doctor", str(path))
     assert ran.code == 0
-    assert ran.out.startswith("Step: + card content: ScriptedAgent")
+    assert ran.out.startswith("Step: + card content: Puppet")
 
 
 def test_agent_text_cannot_forge_lines_or_move_the_cursor(cli: RunCli, make_agent: MakeAgent):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from scripted_agents import SECONDS, RunCli
+from puppets import SECONDS, RunCli
 
 import inspector
 from inspector.cli.arguments import Deferred

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from scripted_agents import CARD, RPC_PATH, SECONDS, Call, MakeAgent, RunCli, ServerThread, task
+from puppets import CARD, RPC_PATH, SECONDS, Call, MakeAgent, RunCli, ServerThread, task
 
 
 def free_port() -> int:

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 from aiohttp import web
-from scripted_agents import Call, CliResult, MakeAgent, RunCli
+from puppets import Call, CliResult, MakeAgent, RunCli
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\x08\x7f\u202egnp\u200b\ufeff\u2028\x85\x00<end>"
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}

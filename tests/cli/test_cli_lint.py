@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from aiohttp import web
-from scripted_agents import RunCli
+from puppets import RunCli
 
 from inspector.findings.card.valid_examples import VALID_CARDS, patched
 from inspector.findings.rules import RULES

@@ -18,7 +18,7 @@ import pytest
 import trustme
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
-from scripted_agents import SECONDS, RunCli, status
+from puppets import SECONDS, RunCli, status
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from inspector.sample_agents.faults.names import FAULTS
-from scripted_agents import SECONDS, RunCli
+from puppets import SECONDS, RunCli
 from test_cli_listen import read, running
 
 from inspector.cli.mock import Console

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from aiohttp import web
-from scripted_agents import Call, MakeAgent, RunCli
+from puppets import Call, MakeAgent, RunCli
 
 HOOK = "http://127.0.0.1:9/hook"
 SECRETS = ("t0ken-secret", "cr3dentials")

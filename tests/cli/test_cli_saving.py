@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from scripted_agents import Call, MakeAgent, RunCli, task
+from puppets import Call, MakeAgent, RunCli, task
 
 ARTIFACTS = [
     {"artifactId": "a", "name": "../../report.md", "parts": [{"text": "# Report\r\n"}]},

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from aiohttp import web
-from scripted_agents import RPC_PATH, Call, MakeAgent, RunCli, ScriptedAgent, task
+from puppets import RPC_PATH, Call, MakeAgent, Puppet, RunCli, task
 
 SECRETS = ["bearer-s3cret-1", "key-s3cret-2", "header-s3cret-3", "param-s3cret-4"]
 
@@ -17,7 +17,7 @@ async def done(call: Call) -> web.StreamResponse:
     return call.result({"task": task("COMPLETED")})
 
 
-def send(cli: RunCli, agent: ScriptedAgent, *words: str, **environment: str) -> Call:
+def send(cli: RunCli, agent: Puppet, *words: str, **environment: str) -> Call:
     ran = cli("send", "-a", agent.url, "--text", "hi", *words, **environment)
     assert ran.code == 0, ran.err
     return agent.calls[-1]
@@ -74,7 +74,7 @@ def test_header_option_replaces_a_default_header(cli: RunCli, make_agent: MakeAg
     assert headers.getall("A2A-Version") == ["1.1"]
 
 
-def elsewhere_interface(make_agent: MakeAgent) -> tuple[ScriptedAgent, ScriptedAgent]:
+def elsewhere_interface(make_agent: MakeAgent) -> tuple[Puppet, Puppet]:
     """Return an agent whose interface is at another origin, and the agent at that origin."""
     other = make_agent(done)
     interface = {"url": f"{other.url}{RPC_PATH}", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}

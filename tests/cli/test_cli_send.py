@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from scripted_agents import Call, MakeAgent, RunCli, status, task
+from puppets import Call, MakeAgent, RunCli, status, task
 
 TEXT = "--text"
 

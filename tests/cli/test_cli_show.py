@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from scripted_agents import RunCli
+from puppets import RunCli
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture

@@ -3,7 +3,7 @@ from __future__ import annotations
 from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
-from scripted_agents import Call, MakeAgent, RunCli, chunk, silence, status, task
+from puppets import Call, MakeAgent, RunCli, chunk, silence, status, task
 
 STREAM = ("--stream", "--text", "hi")
 

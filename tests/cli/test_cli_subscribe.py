@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from aiohttp import web
-from scripted_agents import SECONDS, Call, MakeAgent, RunCli, chunk, status, task
+from puppets import SECONDS, Call, MakeAgent, RunCli, chunk, status, task
 
 QUICK = ("--poll-interval", "10ms")
 

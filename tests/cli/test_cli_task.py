@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from aiohttp import web
-from scripted_agents import Call, MakeAgent, RunCli, chunk, task
+from puppets import Call, MakeAgent, RunCli, chunk, task
 
 
 def start(cli: RunCli, agent: str, text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from scripted_agents import Call, MakeAgent, RunCli, task
+from puppets import Call, MakeAgent, RunCli, task
 
 
 def pages(*tokens: str, **members: Any):  # type: ignore[no-untyped-def]

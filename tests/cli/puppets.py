@@ -17,7 +17,7 @@ CARD_PATH = "/.well-known/agent-card.json"
 RPC_PATH = "/rpc"
 CACHING = {"Cache-Control": "max-age=60", "ETag": '"1"'}
 CARD = {
-    "name": "ScriptedAgent",
+    "name": "Puppet",
     "description": "Answers as a test wants",
     "version": "1.0.0",
     "capabilities": {"streaming": True},
@@ -104,7 +104,7 @@ class ServerThread:
 
 @dataclass
 class Call:
-    """A request to a scripted agent; `rpc` is its body as JSON."""
+    """A request to a puppet; `rpc` is its body as JSON."""
 
     request: web.BaseRequest
     body: bytes
@@ -138,7 +138,7 @@ Answer = Callable[[Call], Coroutine[Any, Any, web.StreamResponse]]
 
 
 @dataclass
-class ScriptedAgent:
+class Puppet:
     """An agent that responds with `answer`; `calls` contains every request."""
 
     answer: Answer
@@ -156,10 +156,10 @@ class ScriptedAgent:
         if request.path == CARD_PATH:
             if isinstance(self.card, web.Response):  # each can be sent once
                 return web.Response(status=self.card.status, headers=self.card.headers, body=self.card.body)
-            return web.json_response(self.complete_card(), headers=CACHING)
+            return web.json_response(self.whole_card(), headers=CACHING)
         return await self.answer(call) if request.path == RPC_PATH else web.Response(status=404)
 
-    def complete_card(self) -> Any:
+    def whole_card(self) -> Any:
         interface = {"url": f"{self.url}{RPC_PATH}", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         return {**CARD, "supportedInterfaces": [interface], **self.card}
 
@@ -169,7 +169,7 @@ async def silence(call: Call) -> web.StreamResponse:
     return call.error(-32603, "no test should wait for this")
 
 
-MakeAgent = Callable[..., ScriptedAgent]
+MakeAgent = Callable[..., Puppet]
 
 
 def task(state: str, **members: Any) -> dict[str, Any]:
