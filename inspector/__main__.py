@@ -1,4 +1,4 @@
-"""Runs the program as `python -m inspector`."""
+"""Run the program as `python -m inspector`."""
 
 from inspector.cli.main import main
 

@@ -1,4 +1,4 @@
-"""The options of the command line that the TUI and the commands share."""
+"""The command-line options that the TUI and the commands share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 class Options:
     """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
-    `reference` is the agent as typed; with `demo` it is the built-in mock agent, with `tour` after a guided tour.
-    `trust` lists further origins that get the credentials, `timeout` is in seconds, `resubscribe` reconnects a lost
-    stream automatically, `recording` is a capture to open instead of an agent, `capture` the file to record to.
+    `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
+    `trust` lists further origins that get the credentials, `timeout` is in seconds, `resubscribe` reconnects a
+    disconnected stream automatically. `recording` is a capture to open instead of an agent, `capture` the file to
+    record to.
     """
 
     reference: str | None = None

@@ -1,4 +1,4 @@
-"""Runs the program as `python -m inspector.cli`."""
+"""Run the program as `python -m inspector.cli`."""
 
 from inspector.cli.main import main
 

@@ -22,7 +22,7 @@ _SPELLING = re.compile(r"(-\S+(?: -\S+)*)(?: (.+))?")
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A parsed command line: `options` are those of the TUI and of commands, `given` is everything that was typed."""
+    """A parsed command line: `options` has the options that all commands share, `given` all options of the command."""
 
     options: Options
     given: argparse.Namespace
@@ -34,10 +34,10 @@ class Invocation:
 class Parser(argparse.ArgumentParser):
     """Parses the options of one command, from the command line and from the environment."""
 
-    def __init__(self, words: str, purpose: str, **more: Any) -> None:
+    def __init__(self, command: str, description: str, **more: Any) -> None:
         super().__init__(
-            prog=f"{PROGRAM} {words}".strip(),
-            description=purpose,
+            prog=f"{PROGRAM} {command}".strip(),
+            description=description,
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             **more,
@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
     def value(
         self,
         spelling: str,
-        words: str,
+        description: str,
         read: Callable[[str], Any] | None = None,
         *,
         group: argparse._ActionsContainer | None = None,
@@ -58,18 +58,18 @@ class Parser(argparse.ArgumentParser):
         default: Any = None,
         **more: Any,
     ) -> None:
-        """Add an option with a value, which can be set in the environment too.
+        """Add an option with a value, which an environment variable can set, too.
 
-        `spelling` is `-n --name METAVAR`, `words` is the help text, `read` parses the value. With `split` the option
-        can be repeated, and `split` splits the environment variable into values.
+        `spelling` is `-n --name METAVAR`, `description` the help text, `read` parses the value. An option with `split`
+        can be repeated; `split` splits the environment variable into values.
         """
         found = _SPELLING.fullmatch(spelling)
         if found is None:
-            raise ValueError(f"not an option and a metavar: {spelling}")
+            raise ValueError(f"not an option with a metavar: {spelling}")
         flags, metavar = found[1].split(), found[2] or None
         kind = "append" if split else "store"
         action = (group or self).add_argument(
-            *flags, action=kind, metavar=metavar, help=words, type=read or str, **more
+            *flags, action=kind, metavar=metavar, help=description, type=read or str, **more
         )
         self._defaults[action.dest] = default
         variable = _PREFIX + flags[-1].removeprefix("--").upper().replace("-", "_")
@@ -77,21 +77,23 @@ class Parser(argparse.ArgumentParser):
         if split is not None:
             self._lists[variable] = split
 
-    def switch(self, flags: str, words: str, *, group: argparse._ActionsContainer | None = None, **more: Any) -> None:
+    def switch(
+        self, flags: str, description: str, *, group: argparse._ActionsContainer | None = None, **more: Any
+    ) -> None:
         """Add an option without a value."""
-        (group or self).add_argument(*flags.split(), action="store_true", help=words, **more)
+        (group or self).add_argument(*flags.split(), action="store_true", help=description, **more)
 
-    def read(self, words: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
-        """Parse a command line, and take other values from the environment; raises `FaultError`."""
-        given, left = self.parse_known_args(words)
-        if left:
-            self.error(f"unrecognized: {' '.join(_names(left))}")
+    def read(self, arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
+        """Parse arguments, and read missing values from the environment; raises `FaultError`."""
+        given, unknown = self.parse_known_args(arguments)
+        if unknown:
+            self.error(f"unknown argument: {' '.join(_names(unknown))}")
         for variable, action in self._variables.items():
             text = environment.get(variable, "")
             if text and getattr(given, action.dest) is None:
                 split = self._lists.get(variable)
-                read = [self._read(variable, action, one) for one in (split(text) if split else [text])]
-                setattr(given, action.dest, read if split else read[0])
+                values_read = [self._read(variable, action, item) for item in (split(text) if split else [text])]
+                setattr(given, action.dest, values_read if split else values_read[0])
         for name, default in self._defaults.items():
             if getattr(given, name) is None:
                 setattr(given, name, default)
@@ -103,56 +105,55 @@ class Parser(argparse.ArgumentParser):
         except argparse.ArgumentTypeError as error:
             self.error(f"{variable}: {error}")
         if action.choices is not None and value not in action.choices:
-            self.error(f"{variable}: choose from {', '.join(action.choices)}")
+            self.error(f"{variable}: {value!r} is not one of {', '.join(action.choices)}")
         return value
 
     def error(self, message: str) -> NoReturn:
         """Raise the error for an invalid command line."""
-        raise usage(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help lists the options.")
+        raise usage(f"{message[:1].upper()}{message[1:]}.", f"Run {self.prog} --help for the options.")
 
     def add_agent(self, group: argparse._ActionsContainer | None = None) -> None:
         """Add the option that selects the agent."""
-        words = "the agent: its url, the url of its card, or the path of a card file"
-        self.value("-a --agent-card REF", words, group=group)
+        description = "the agent: its URL, the URL of its card, or a card file"
+        self.value("-a --agent-card URL|PATH", description, group=group)
 
     def add_connection(self) -> None:
         """Add the options of the connection and of the capture."""
         group = self.add_argument_group(
             "connection",
-            "Credentials go to the origin that you typed, and to no other. As options they show in the list of "
-            "processes\nand in the shell's history; in the environment (A2ACLI_BEARER, A2ACLI_API_KEY) they do not.",
+            "Credentials are sent to the origin of the agent as typed, and to no other. Other users can see options\n"
+            "in the list of processes, but not the environment variables A2ACLI_BEARER and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
         add("--bearer TOKEN", "send Authorization: Bearer TOKEN", values.secret)
-        add("--api-key KEY", "send an API key where the card wants it", values.secret)
+        add("--api-key KEY", "send an API key where the card requires it", values.secret)
         pairs("--header 'NAME: VALUE'", "send a header; repeatable", dest="headers")
-        pairs("--svc-param K:V", "send a service parameter; repeatable", dest="svc_params")
-        add("--trust ORIGIN", "let credentials go to this origin too; repeatable", split=values.words)
-        words = "prefer this binding; repeatable, best first (default: the first on the card that we speak)"
-        add("--transport BINDING", words, values.binding, dest="transports", split=values.words)
-        add("--a2a-version VERSION", "speak this protocol version (default: that of the interface in use)")
-        add("--timeout DURATION", "give up after 30s, 5m ... (default: never)", values.duration)
-        add("--capture FILE", "record what crosses the wire in this new file", values.file)
-        self.switch("--insecure", "do not check TLS certificates; for development only", group=group)
+        pairs("--svc-param 'NAME: VALUE'", "send a service parameter; repeatable", dest="svc_params")
+        add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
+        description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
+        add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
+        add("--a2a-version VERSION", "use this protocol version (default: the version of the interface)")
+        add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
+        add("--capture FILE", "record all requests and responses in this new file", values.file)
+        self.switch("--insecure", "do not verify TLS certificates; for development only", group=group)
 
     def add_receiver(self, prefix: str = "receiver-") -> None:
         """Add the options of the webhook receiver."""
-        where = "where to listen (default: 127.0.0.1)"
-        self.value(f"--{prefix}host ADDRESS", where, default="127.0.0.1", dest="receiver_host")
-        which = "at which port (default: 0, a free one)"
-        self.value(f"--{prefix}port PORT", which, values.port, default=0, dest="receiver_port")
-        self.value("--public-url URL", "what agents are told instead, for a tunnel or a container")
-        https = "speak https there, with this certificate (PEM)"
-        self.value(f"--{prefix}cert FILE", https, values.file, dest="receiver_cert")
-        key = "the certificate's key, in a file of its own"
-        self.value(f"--{prefix}key FILE", key, values.file, dest="receiver_key")
+        add = partial(self.value, group=self.add_argument_group("webhook receiver"))
+        host, port = "listen at this address (default: 127.0.0.1)", "listen at this port (default: 0, any free port)"
+        add(f"--{prefix}host ADDRESS", host, default="127.0.0.1", dest="receiver_host")
+        add(f"--{prefix}port PORT", port, values.port, default=0, dest="receiver_port")
+        add("--public-url URL", "register this URL instead, for a tunnel or a container")
+        certificate, key = "serve HTTPS with this certificate (PEM)", "the private key of the certificate (PEM)"
+        add(f"--{prefix}cert FILE", certificate, values.file, dest="receiver_cert")
+        add(f"--{prefix}key FILE", key, values.file, dest="receiver_key")
 
     def add_format(self, *formats: str) -> None:
         """Add the option that selects the output format; the first format is the default."""
         *others, last = formats
-        words = f"the format: {', '.join(others)} or {last} (default: {formats[0]})"
-        self.value("-o --output", words, choices=formats, default=formats[0])
+        description = f"output format: {', '.join(others)} or {last} (default: {formats[0]})"
+        self.value("-o --output FORMAT", description, choices=formats, default=formats[0])
 
     def add_request(self) -> None:
         """Add the options of a command that sends a request."""
@@ -163,44 +164,52 @@ class Parser(argparse.ArgumentParser):
     def add_output(self) -> None:
         """Add the options of the output."""
         self.add_format("text", "json")
-        self.switch("--verbose", "show every part and member of what was sent and received")
-        self.switch("--debug", "show on stderr what crosses the wire, without secrets")
+        self.switch("--verbose", "print all members of messages, tasks and events")
+        self.switch("--debug", "print requests and responses on stderr, without secrets")
 
     def add_findings(self) -> None:
         """Add the option that prints findings."""
-        self.switch("--findings", "print what is wrong with the answer, event by event (with -o json: JSON Lines)")
+        self.switch("--findings", "print the findings about each response and event (with -o json: JSON Lines)")
 
     def add_save(self) -> None:
         """Add the option that saves artifacts."""
-        self.value("--save DIR", "save the artifacts in this folder, under clean names", values.file)
+        self.value("--save DIR", "save the artifacts in this folder, under safe file names", values.file)
 
     def add_waiting(self) -> None:
         """Add the options of waiting for a task."""
-        words = "ask for the task this often, and less often when nothing changes (default: 2s)"
-        self.value("--poll-interval DURATION", words, values.duration, default=2.0)
+        description = "time between two requests for the task; longer while it does not change (default: 2s)"
+        self.value("--poll-interval DURATION", description, values.duration, default=2.0)
         self.add_history()
 
     def add_history(self) -> None:
         """Add the option that limits the history of a task."""
-        self.value("--history N", "ask for so many messages of history", values.natural)
+        self.value("--history N", "request at most this many messages of history", values.natural)
 
 
 class Handler(NamedTuple):
-    """A command: the function that declares its options, and the function that runs it and returns the exit code."""
+    """A command: how its options are declared, how it runs, and texts for the end of its help.
+
+    `run` returns the exit code. `examples` are command lines, each after a comment (`# ...`) about what it does.
+    """
 
     add_arguments: Callable[[Parser], None]
     run: Callable[[Invocation, Output], int]
+    examples: str = ""
+    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """A function `module:name` that is imported when it is called, so that `--help` does not load the session."""
+    """A function that is imported when it is called, so that `--help` does not load the session.
 
-    place: str
+    `path` is `module:name`.
+    """
+
+    path: str
 
     def load(self) -> Callable[[Invocation, Output], int]:
         """Import the function."""
-        module, _, name = self.place.partition(":")
+        module, _, name = self.path.partition(":")
         function: Callable[[Invocation, Output], int] = getattr(import_module(module), name)
         return function
 
@@ -209,11 +218,11 @@ class Deferred:
         return self.load()(invocation, out)
 
 
-def _names(left: Sequence[str]) -> list[str]:
-    """Return the unknown words, without the values of options, which may be secrets."""
-    if not left[0].startswith("-"):
-        return [left[0]]
-    return [one.partition("=")[0] for one in left if one.startswith("-")]
+def _names(unknown: Sequence[str]) -> list[str]:
+    """Return the unknown arguments, without the values of options, which may be secrets."""
+    if not unknown[0].startswith("-"):
+        return [unknown[0]]
+    return [argument.partition("=")[0] for argument in unknown if argument.startswith("-")]
 
 
 def split_lines(text: str) -> list[str]:

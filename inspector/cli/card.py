@@ -25,8 +25,8 @@ from inspector.session.exporters.json_lines import finding_json
 from inspector.wire.signing_keys import read_file
 
 _MOST_UNSIGNED = 3
-"""The most unsigned places that are printed without --verbose."""
-_GIVE = "--keys FILE gives them, --fetch-keys fetches those that the signatures name, from the card's own origin."
+"""The most unsigned members that are printed without --verbose."""
+_KEYS_HINT = "Use --keys FILE, or --fetch-keys to fetch them from the jku URLs at the origin of the card."
 
 
 @command
@@ -49,19 +49,19 @@ async def get(current: Run) -> None:
     if validate:
         _list_findings(out, connection.findings)
     verdicts = await _verify(current, connection, keys) if verify else ()
-    errors = tuple(one for one in connection.findings if one.severity is Severity.ERROR) if validate else ()
-    if errors:
-        raise _invalid(f"The card is not valid: {count(errors)}, the first {errors[0].rule} ({errors[0].seen}).")
+    errors = tuple(finding for finding in connection.findings if finding.severity is Severity.ERROR)
+    if validate and errors:
+        raise _invalid(f"The card is not valid: {count(errors)}; the first is {errors[0].rule} ({errors[0].seen}).")
     if verify:
-        _judge_signatures(verdicts, asked=bool(given.keys or given.fetch_keys))
+        _check_verdicts(verdicts, has_keys=bool(given.keys or given.fetch_keys))
 
 
 async def _extended(current: Run, public: Connection) -> Connection:
     """Return the connection with the extended card instead of the public one (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
-    undone = "Without --extended the public card is shown."
-    answer = await current.ask(current.session.extended_card(), AgentCard, undone=undone)
+    hint = "Leave out --extended to print the public card."
+    answer = await current.ask(current.session.extended_card(), AgentCard, unsupported_hint=hint)
     choice = current.session.choice
     value = choice.dialect.encode_card(answer)
     found = replace(public.found, card=answer, dialect=choice.dialect, raw=dump(value))
@@ -70,11 +70,11 @@ async def _extended(current: Run, public: Connection) -> Connection:
 
 
 def _list_findings(out: Output, findings: tuple[Finding, ...]) -> None:
-    for one in findings:
+    for finding in findings:
         if out.json:
-            out.remark(finding_json(one))
+            out.json_to_stderr(finding_json(finding))
         else:
-            out.field("Finding", in_words(one))
+            out.field("Finding", in_words(finding))
     if not findings and not out.json:
         out.field("Findings", "none")
 
@@ -93,46 +93,46 @@ class _CardPrinter:
     def print(self, connection: Connection) -> None:
         """Print the agent's identity, interfaces, capabilities, security and skills."""
         card = connection.card
-        self._say("Name", card.name)
-        self._say("Description", card.description)
+        self._print("Name", card.name)
+        self._print("Description", card.description)
         if card.provider is not None:
-            self._say("Provider", " ".join(filter(None, (card.provider.organization, card.provider.url))))
-        self._say("Version", card.version)
-        self._say("Card", connection.url or connection.reference)
-        self._say("Documentation", card.documentation_url or "")
+            self._print("Provider", " ".join(filter(None, (card.provider.organization, card.provider.url))))
+        self._print("Version", card.version)
+        self._print("Card", connection.url or connection.reference)
+        self._print("Documentation", card.documentation_url or "")
         self._interfaces(connection)
-        self._say("Capabilities", _capabilities(card))
+        self._print("Capabilities", _capabilities(card))
         for extension in card.capabilities.extensions or ():
-            self._say("Extension", f"{extension.uri}{' (required)' if extension.required else ''}")
-        self._say("Security", requirements_in_words(card))
-        self._say("Input", ", ".join(card.default_input_modes))
-        self._say("Output", ", ".join(card.default_output_modes))
+            self._print("Extension", f"{extension.uri}{' (required)' if extension.required else ''}")
+        self._print("Security", requirements_in_words(card))
+        self._print("Input modes", ", ".join(card.default_input_modes))
+        self._print("Output modes", ", ".join(card.default_output_modes))
         for skill in card.skills:
             self._skill(skill)
 
-    def _say(self, label: str, text: str) -> None:
+    def _print(self, label: str, text: str) -> None:
         if text:
-            self._out.say(label, text)
+            self._out.field_or_block(label, text)
 
     def _interfaces(self, connection: Connection) -> None:
         used = connection.choice
         for option in options(connection.card):
-            one = option.interface
-            note = f"not usable: {option.reason}" if not option.usable else "usable"
-            if used is not None and one == used.interface:
+            interface = option.interface
+            note = f"not supported: {option.reason}" if not option.usable else "supported"
+            if used is not None and interface == used.interface:
                 note = f"in use: {used.reason}"
-            spoken = f"{one.protocol_binding or '?'} {one.protocol_version or '?'}"
-            self._say("Interface", f"{one.url} {spoken} ({note})")
+            protocol = f"{interface.protocol_binding or '?'} {interface.protocol_version or '?'}"
+            self._print("Interface", f"{interface.url} {protocol} ({note})")
 
     def _skill(self, skill: AgentSkill) -> None:
-        self._say("Skill", f"{skill.id}: {skill.name}")
-        self._say("Skill description", skill.description)
+        self._print("Skill", f"{skill.id}: {skill.name}")
+        self._print("Skill description", skill.description)
         if self._verbose:
-            self._say("Skill tags", ", ".join(skill.tags))
-            self._say("Skill input", ", ".join(skill.input_modes or ()))
-            self._say("Skill output", ", ".join(skill.output_modes or ()))
+            self._print("Skill tags", ", ".join(skill.tags))
+            self._print("Skill input modes", ", ".join(skill.input_modes or ()))
+            self._print("Skill output modes", ", ".join(skill.output_modes or ()))
         for example in skill.examples or ():
-            self._say("Example", example)
+            self._print("Example", example)
 
 
 def _capabilities(card: AgentCard) -> str:
@@ -141,11 +141,11 @@ def _capabilities(card: AgentCard) -> str:
         ("push notifications", card.capabilities.push_notifications),
         ("extended card", card.capabilities.extended_agent_card),
     )
-    return ", ".join(name for name, given in declared if given) or "none declared"
+    return ", ".join(name for name, given in declared if given) or "none"
 
 
 async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
-    """Verify the signatures of a card, with `--fetch-keys` with fetched keys too, and print the verdicts."""
+    """Verify the signatures of a card with the given keys and, with `--fetch-keys`, fetched keys; print the results."""
     if current.invocation.given.fetch_keys:
         keys = (keys or KeySet()) | await fetch_keys(current.session, connection)
     for note in keys.notes if keys else ():
@@ -153,7 +153,7 @@ async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> 
     verdicts = await verify_card(connection, keys)
     for verdict in verdicts:
         if current.out.json:
-            current.out.remark(_verdict_json(verdict))
+            current.out.json_to_stderr(_verdict_json(verdict))
         else:
             _print_verdict(current.out, verdict, verbose=current.invocation.verbose)
     if not verdicts and not current.out.json:
@@ -161,39 +161,39 @@ async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> 
     return verdicts
 
 
-def _judge_signatures(verdicts: Sequence[Verdict], *, asked: bool) -> None:
-    """Raise `FaultError` unless a signature is valid; `asked` is whether keys were given or fetched."""
+def _check_verdicts(verdicts: Sequence[Verdict], *, has_keys: bool) -> None:
+    """Raise `FaultError` unless a signature is valid; `has_keys` is whether keys were given or fetched."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if not outcomes:
-        raise _invalid("The card is not signed.", "Whose it is, only its address tells.")
+        raise _invalid("The card is not signed.", "Leave out --verify, or ask the owner of the agent to sign the card.")
     if Outcome.VALID in outcomes:
         return
-    if outcomes == {Outcome.NO_KEY} and not asked:
-        raise usage("There are no keys to verify the card's signatures with.", _GIVE)
+    if outcomes == {Outcome.NO_KEY} and not has_keys:
+        raise usage("The signatures cannot be verified without keys.", _KEYS_HINT)
     first = verdicts[0]
-    seen = f"No signature of the card is valid, the first is {first.outcome.value}: {first.reason}"
-    raise _invalid(seen, _GIVE if outcomes == {Outcome.NO_KEY} else "")
+    seen = f"No signature of the card is valid. The first: {first.outcome.value}, {first.reason}"
+    raise _invalid(seen, _KEYS_HINT if outcomes == {Outcome.NO_KEY} else "")
 
 
 def _print_verdict(out: Output, verdict: Verdict, *, verbose: bool) -> None:
     out.field("Signature", f"{verdict.outcome.value} {verdict.pointer}: {verdict.reason}")
-    places = verdict.uncovered
-    if places and verbose:
-        out.block("Not signed", "\n".join(places))
-    elif places:
-        more = f" and {len(places) - _MOST_UNSIGNED:,} more" if len(places) > _MOST_UNSIGNED else ""
-        out.field("Not signed", f"{', '.join(places[:_MOST_UNSIGNED])}{more}")
+    members = verdict.uncovered
+    if members and verbose:
+        out.block("Not signed", "\n".join(members))
+    elif members:
+        more = f" and {len(members) - _MOST_UNSIGNED:,} more" if len(members) > _MOST_UNSIGNED else ""
+        out.field("Not signed", f"{', '.join(members[:_MOST_UNSIGNED])}{more}")
 
 
 def _verdict_json(verdict: Verdict) -> dict[str, object]:
     return {
-        "signature": verdict.index,
+        "index": verdict.index,
         "outcome": verdict.outcome,
         "pointer": verdict.pointer,
         "algorithm": verdict.algorithm,
         "kid": verdict.kid,
         "jku": verdict.jku,
-        "form": verdict.form,
-        "unsigned": verdict.uncovered,
+        "canonicalForm": verdict.form,
+        "unsignedMembers": verdict.uncovered,
         "reason": verdict.reason,
     }

@@ -11,7 +11,7 @@ from inspector.protocol.lifecycle import short
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 
-_MOST = 4000
+_MOST_CHARACTERS = 4000
 """The most characters of a payload that a line shows."""
 
 
@@ -25,7 +25,7 @@ class JournalPrinter:
         self._journal = journal
         self._out = out
         self._last = 0
-        self._unsubscribe = journal.subscribe(self._news)
+        self._unsubscribe = journal.subscribe(self._on_records)
 
     def __enter__(self) -> Self:
         return self
@@ -35,7 +35,7 @@ class JournalPrinter:
         self._unsubscribe()
         self._show()
 
-    def _news(self, records: Sequence[Record]) -> None:
+    def _on_records(self, records: Sequence[Record]) -> None:
         if not records:  # the batch has been recorded
             self._show()
 
@@ -53,9 +53,9 @@ class Trace(JournalPrinter):
 
     def _print(self, record: Record) -> None:
         request = self._journal.capture.get(record.exchange) if record.exchange else record
-        findings = [f"{one.severity.value} {one.rule} {one.pointer}: {one.seen}" for one in record.findings]
+        findings = [f"{item.severity.value} {item.rule} {item.pointer}: {item.seen}" for item in record.findings]
         for line in [*lines_of(record, payload_json(record, request)), *findings]:
-            self._out.tell("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
+            self._out.line_to_stderr("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")
 
 
 def lines_of(record: Record, payload: bytes) -> list[str]:
@@ -74,12 +74,16 @@ def lines_of(record: Record, payload: bytes) -> list[str]:
         case Kind.NOTE:
             lines = [record.label]
         case _:
-            said = (record.kind.value, record.event, short(record.state), record.label)
-            lines = [f"{' '.join(filter(None, said))}, {record.size:,} bytes"]
+            words = (record.kind.value, record.event, short(record.state), record.label)
+            lines = [f"{' '.join(filter(None, words))}, {record.size:,} bytes"]
             lines += [f"< {_text(payload)}"] if payload else []
     return lines
 
 
 def _text(payload: bytes) -> str:
     text = payload.decode("utf-8", "replace").strip()
-    return text if len(text) <= _MOST else f"{text[:_MOST]} … {len(text) - _MOST:,} more characters"
+    return (
+        text
+        if len(text) <= _MOST_CHARACTERS
+        else f"{text[:_MOST_CHARACTERS]} … {len(text) - _MOST_CHARACTERS:,} more characters"
+    )

@@ -12,37 +12,37 @@ from inspector.cli.run_command import Run, run
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import Proposal, Report, Step
-from inspector.session.push.diagnose import Likely, examine
+from inspector.session.push.diagnose import Cause, Likely, examine
 
 _MOST_CAPTURES = 20
 """The number of the newest captures that are searched for deliveries to the webhooks of other runs."""
 
 
 def doctor(invocation: Invocation, out: Output) -> int:
-    """Examine an agent, or with `--push` the pushes of a task; raises `FaultError` if something is wrong."""
+    """Check an agent, or with `--push` the push notifications of a task; raises `FaultError` if a check failed."""
     return run(invocation, out, _examine_push if invocation.given.push else _examine)
 
 
 async def _examine_push(current: Run) -> None:
-    """Print why the pushes of a task are missing; raises `FaultError` for a likely cause."""
+    """Print why the push notifications of a task are missing; raises `FaultError` for a likely cause."""
     out, task_id = current.out, current.invocation.given.push
     await current.connect()
     current.check_interface()
-    captures = [one.path for one in recent_captures(_MOST_CAPTURES)]
+    captures = [recent.path for recent in recent_captures(_MOST_CAPTURES)]
     found = await examine(current.session, task_id, captures)
-    blamed = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
+    likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
-        causes = [{**asdict(cause), "likely": cause.likely.name.lower()} for cause in found.causes]
-        out.document({"taskId": task_id, "causes": causes, "accepted": found.good, "notSeen": found.unseen})
+        causes = [_cause_json(cause) for cause in found.causes]
+        out.document({"taskId": task_id, "causes": causes, "accepted": found.good, "notChecked": found.unseen})
     for cause in () if out.json else found.causes:
         out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
         if cause.remedy:
             out.field("  Remedy", cause.remedy)
     for unseen in () if out.json else found.unseen:
-        out.field("Not seen", unseen)
-    if blamed:
-        seen = f"{blamed[0].name}: {blamed[0].evidence}."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", blamed[0].remedy))
+        out.field("Not checked", unseen)
+    if likely:
+        seen = f"{likely[0].name}: {likely[0].evidence}."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))
 
 
 async def _examine(current: Run) -> None:
@@ -59,15 +59,20 @@ async def _examine(current: Run) -> None:
     if report.fault is not None:
         raise FaultError(report.fault)
     if not report.passed:
-        bad = [step for step in report.steps if step.good is False]
-        first = f"{bad[0].name}: {bad[0].seen.rstrip('.')}"
-        seen = f"{len(bad)} of {len(report.steps)} steps went wrong, the first: {first}."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, bad[0].remedy))
+        failed = [step for step in report.steps if step.passed is False]
+        first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
+        seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, failed[0].remedy))
+
+
+def _cause_json(cause: Cause) -> dict[str, Any]:
+    likelihood = cause.likely.name.lower()
+    return {"name": cause.name, "likelihood": likelihood, "evidence": cause.evidence, "remedy": cause.remedy}
 
 
 def _print_step(out: Output, step: Step) -> None:
     took = f", {step.seconds:.3f} s" if step.seconds else ""
-    out.field("Step", f"{MARKS[step.good]} {step.name}{took}: {step.seen}")
+    out.field("Step", f"{MARKS[step.passed]} {step.name}{took}: {step.message}")
     if step.remedy:
         out.field("  Remedy", step.remedy)
     out.flush()
@@ -76,12 +81,12 @@ def _print_step(out: Output, step: Step) -> None:
 def _print_findings(current: Run, report: Report) -> None:
     out = current.out
     for proposal in report.proposals:
-        spoken = f"{proposal.choice.dialect.version} over {proposal.choice.binding.name}"
+        protocol = f"{proposal.choice.dialect.version} over {proposal.choice.binding.name}"
         command = _command(current, proposal)
-        out.field("Proposal", f"{proposal.why}: {command or f'{spoken} at {_url(current, proposal)}'}")
-    for row in report.table:
-        out.field("Observed", f"{MARKS[row.agree]} {row.thing}: declared {row.declared}; seen {row.observed}")
-    out.field("Sound", "yes" if report.passed else "no")
+        out.field("Proposal", f"{proposal.reason}: {command or f'{protocol} at {_url(current, proposal)}'}")
+    for row in report.comparisons:
+        out.field("Comparison", f"{MARKS[row.matches]} {row.feature}: declared {row.declared}; observed {row.observed}")
+    out.field("Valid", "yes" if report.passed else "no")
 
 
 def _command(current: Run, proposal: Proposal) -> str:
@@ -89,9 +94,9 @@ def _command(current: Run, proposal: Proposal) -> str:
     connection, choice, invocation = current.session.connection, proposal.choice, current.invocation
     if connection is None or choice.interface not in connection.card.supported_interfaces:
         return ""
-    pinned = replace(invocation.options, a2a_version=choice.dialect.version, transports=(choice.binding.name,))
-    proposed = replace(current, invocation=replace(invocation, options=pinned))
-    return current.out.redact(proposed.again("send", "--text", "hello"))
+    chosen = replace(invocation.options, a2a_version=choice.dialect.version, transports=(choice.binding.name,))
+    proposed = replace(current, invocation=replace(invocation, options=chosen))
+    return current.out.redact(proposed.shell_command("send", "--text", "hello"))
 
 
 def _url(current: Run, proposal: Proposal) -> str:
@@ -101,17 +106,17 @@ def _url(current: Run, proposal: Proposal) -> str:
 def _as_json(current: Run, report: Report) -> dict[str, Any]:
     return {
         "reference": report.reference,
-        "sound": report.passed,
+        "valid": report.passed,
         "steps": [asdict(step) | {"seconds": round(step.seconds, 6)} for step in report.steps],
         "proposals": [
             {
-                "url": _url(current, one),
-                "protocolVersion": one.choice.dialect.version,
-                "binding": one.choice.binding.name,
-                "why": one.why,
-                "command": _command(current, one) or None,
+                "url": _url(current, proposal),
+                "protocolVersion": proposal.choice.dialect.version,
+                "binding": proposal.choice.binding.name,
+                "reason": proposal.reason,
+                "command": _command(current, proposal) or None,
             }
-            for one in report.proposals
+            for proposal in report.proposals
         ],
-        "observed": [asdict(row) for row in report.table],
+        "comparisons": [asdict(row) for row in report.comparisons],
     }

@@ -1,4 +1,4 @@
-"""Failures according to the a2a-cli specification 0.2: the envelope (appendix B) and the exit codes (section 11.6)."""
+"""Errors: JSON envelope and exit codes (a2a-cli specification 0.2, appendix B and section 11.6)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def exit_code(fault: Fault) -> int:
 
 
 def envelope(fault: Fault) -> dict[str, Any]:
-    """Return a fault as a JSON object; an error of the agent that is in no specification has the code INTERNAL."""
+    """Return a fault as a JSON object; an error code that no specification defines becomes INTERNAL."""
     is_known = fault.code in BY_NAME or fault.code in list(FaultCode)
     return {
         "error": {

@@ -1,4 +1,4 @@
-"""Tasks, messages and events as fields and blocks (section 11.2)."""
+"""Print tasks, messages and events as fields and blocks (a2a-cli 0.2 section 11.2)."""
 
 from __future__ import annotations
 
@@ -69,48 +69,48 @@ class Presenter:
                 self.message(event)
             case TaskStatusUpdateEvent():
                 self._status(event.status)
-                self._rest(event.metadata, event.model_extra)
+                self._other_members(event.metadata, event.model_extra)
             case TaskArtifactUpdateEvent():
                 flags = ("appended" if event.append else "", "last chunk" if event.last_chunk else "")
                 self._artifact(event.artifact, ", ".join(filter(None, flags)))
-                self._rest(event.metadata, event.model_extra)
+                self._other_members(event.metadata, event.model_extra)
         self._out.flush()
 
     def _task(self, task: Task) -> None:
-        self.standing(task.id, task.context_id or "", task.status.state)
-        self._status(task.status, known=True)
+        self.summary(task.id, task.context_id or "", task.status.state)
+        self._status(task.status, state_printed=True)
         for artifact in task.artifacts or ():
             self._artifact(artifact)
         for message in (task.history or ()) if self._history else ():
-            self.message(message, past=True)
-        self._rest(task.metadata, task.model_extra)
+            self.message(message, in_history=True)
+        self._other_members(task.metadata, task.model_extra)
 
-    def standing(self, task_id: str, context_id: str, state: str) -> None:
-        """Print the fields that every command about a task reports (section 8.2)."""
+    def summary(self, task_id: str, context_id: str, state: str) -> None:
+        """Print the id, the context and the state of a task (a2a-cli 0.2 section 8.2)."""
         self._out.field("Task", task_id)
         self._out.field("Context", context_id)
         self._out.field("State", short(state))
 
-    def message(self, message: Message, *, past: bool = False) -> None:
-        """Print a message, for one of a task's `past` without the ids of the task."""
+    def message(self, message: Message, *, in_history: bool = False) -> None:
+        """Print a message; `in_history` leaves out the ids of the task and the context."""
         role = _ROLES.get(message.role, message.role)
         self._out.field("Message", f"{message.message_id} ({role})" if role else message.message_id)
-        if message.context_id and not past:
+        if message.context_id and not in_history:
             self._out.field("Context", message.context_id)
-        if message.task_id and not past:
+        if message.task_id and not in_history:
             self._out.field("Task", message.task_id)
         self._parts(message.parts)
-        self._rest(message.metadata, message.model_extra)
+        self._other_members(message.metadata, message.model_extra)
 
-    def _status(self, status: TaskStatus, *, known: bool = False) -> None:
-        if not known:
+    def _status(self, status: TaskStatus, *, state_printed: bool = False) -> None:
+        if not state_printed:
             self._out.field("State", short(status.state))
         if self._verbose and status.timestamp:
-            self._out.field("Since", status.timestamp)
+            self._out.field("Status time", status.timestamp)
         if status.message is not None:
             texts = [part.text for part in status.message.parts if part.text is not None]
             if texts and not self._verbose:
-                self._out.say("Status message", " ".join(texts))
+                self._out.field_or_block("Status message", " ".join(texts))
             elif self._verbose:
                 self._out.field("Status message", status.message.message_id)
             self._parts([part for part in status.message.parts if self._verbose or part.text is None])
@@ -121,17 +121,17 @@ class Presenter:
         if self._verbose:
             self._out.field("Artifact id", artifact.artifact_id)
         if artifact.description and (self._verbose or not chunk):
-            self._out.say("Artifact description", artifact.description)
+            self._out.field_or_block("Artifact description", artifact.description)
         self._parts(artifact.parts)
-        self._rest(artifact.metadata, artifact.model_extra)
+        self._other_members(artifact.metadata, artifact.model_extra)
 
     def _parts(self, parts: Iterable[Part]) -> None:
         """Print parts; without `verbose` adjacent texts are joined, because agents split texts anywhere."""
-        for is_text, run in groupby(enumerate(parts, 1), lambda numbered: self._joins(numbered[1])):
+        for is_text, group in groupby(enumerate(parts, 1), lambda numbered: self._joins(numbered[1])):
             if is_text:
-                self._out.block("Text", "".join(part.text or "" for _, part in run))
+                self._out.block("Text", "".join(part.text or "" for _, part in group))
                 continue
-            for number, part in run:
+            for number, part in group:
                 if self._verbose:
                     self._out.field("Part", " ".join(filter(None, (str(number), part.media_type, part.filename))))
                 self._part(part)
@@ -145,32 +145,32 @@ class Presenter:
         if part.text is not None:
             self._out.block("Text", part.text)
         if part.raw is not None:
-            self._out.field("File", ", ".join((*_named(part), _size(part.raw))))
+            self._out.field("File", ", ".join((*_name_and_type(part), _size(part.raw))))
         if part.url is not None:
-            self._out.field("File", ", ".join((*_named(part), f"at {part.url}")))
+            self._out.field("File", ", ".join((*_name_and_type(part), part.url)))
         if "data" in part.model_fields_set:
             self._out.block("Data", dump(part.data, 2))
         if not part.content:
             self._out.block("Unknown part", dump(part.to_json(), 2))
         elif self._verbose:
-            self._rest(part.metadata, part.model_extra)
+            self._other_members(part.metadata, part.model_extra)
 
-    def _rest(self, metadata: Json, unknown: Json) -> None:
+    def _other_members(self, metadata: Json, unknown: Json) -> None:
         if self._verbose and metadata:
             self._out.block("Metadata", dump(metadata, 2))
         if self._verbose and unknown:
             self._out.block("Unknown members", dump(unknown, 2))
 
 
-def _named(part: Part) -> tuple[str, str]:
-    return part.filename or "without a name", part.media_type or "without a media type"
+def _name_and_type(part: Part) -> tuple[str, str]:
+    return part.filename or "no file name", part.media_type or "no media type"
 
 
 def _size(content: str) -> str:
     try:
         return f"{len(base64.b64decode(content, validate=True)):,} bytes"
     except (binascii.Error, ValueError):
-        return f"{len(content):,} characters that are no base64"
+        return f"{len(content):,} characters of invalid Base64"
 
 
 def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:
@@ -178,10 +178,10 @@ def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> N
     try:
         saved = save_answer(answer, folder)
     except SaveError as error:
-        raise usage(str(error), "--save names another folder.") from error
+        raise usage(str(error), "Choose another folder with --save.") from error
     for path, note in saved:
-        (out.tell if out.json else out.field)("Saved", str(path))
+        (out.line_to_stderr if out.json else out.field)("Saved", str(path))
         if note:
             out.warn(f"{path.name}: {note}")
     if not saved:
-        out.warn("there is nothing to save")
+        out.warn("no artifacts to save")

@@ -13,22 +13,21 @@ from inspector.session.exporters.json_lines import finding_json, message
 from inspector.session.journal import Journal
 from inspector.text.safe_json import dump
 
-WHOLE = "(whole)"
-"""The empty pointer in text output."""
+ROOT = "(whole)"
+"""The JSON pointer to the whole document in text output."""
 
 
 def in_words(finding: Finding) -> str:
     """Return a finding as a line of text; its rule may be unknown, in the capture of a newer version."""
     if finding.rule not in RULES:
         return f"{finding.severity.value} {finding.rule} {finding.pointer}: {finding.seen}"
-    return f"{finding.severity.value} {finding.rule} {finding.pointer or WHOLE}: {message(finding)}"
+    return f"{finding.severity.value} {finding.rule} {finding.pointer or ROOT}: {message(finding)}"
 
 
 def count(findings: tuple[Finding, ...]) -> str:
-    """Return the number of findings of each severity in words, `none` without findings."""
-    counted = Counter(one.severity.value for one in findings)
-    said = [f"{number} {name}{'s' if number > 1 else ''}" for name, number in counted.items()]
-    return ", ".join(said) or "none"
+    """Return the number of findings of each severity as text, `none` without findings."""
+    counts = Counter(finding.severity.value for finding in findings)
+    return ", ".join(f"{number} {name}{'s' if number > 1 else ''}" for name, number in counts.items()) or "none"
 
 
 class FindingsPrinter(JournalPrinter):
@@ -49,8 +48,8 @@ class FindingsPrinter(JournalPrinter):
         index = max(self._events[record.exchange] - 1, 0)
         for finding in record.findings if record.operation not in self._skip else ():
             if self._out.json:
-                said = {**finding_json(finding), "operation": record.operation, "index": index}
-                self._out.write(self._out.redact(dump({"finding": said})) + "\n")
+                line = {"finding": {**finding_json(finding), "operation": record.operation, "index": index}}
+                self._out.write(self._out.redact(dump(line)) + "\n")
                 self._out.flush()
             else:
                 self._out.field("Finding", f"event {index}: {self._out.redact(in_words(finding))}")

@@ -16,13 +16,13 @@ from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.wire.client.observations import Ending
 
-PATIENCE = 5.0
+TERMINAL_GRACE = 5.0
 """Seconds that a stream may stay open after its task has ended."""
-LINGER = 1.0
-"""The same for an interrupted task: some agents keep the stream open until the task is continued."""
-_SLOWER = 1.5
-_SLOWEST = 15.0
-"""Seconds; the longest pause between two polls, unless the user asks for a longer one."""
+INTERRUPTED_GRACE = 1.0
+"""The same for an interrupted task, whose stream some agents keep open until the task continues."""
+_BACKOFF = 1.5
+_LONGEST_PAUSE = 15.0
+"""The longest pause between two polls in seconds, unless `--poll-interval` is longer."""
 
 
 class Follower:
@@ -32,14 +32,14 @@ class Follower:
         self._run = run
         self._out = run.out
         self._show = show
-        self._odd = ""
-        self._old = self._waits = False
+        self._problem = ""
+        self._starts_with_old_task = self._is_interrupted = False
 
     async def follow(self, call: Call) -> Task | None:
         """Return the task at the end of the stream, None without a task; raises `FaultError`."""
         exchange = call.exchange
         # The first event may be the task before our message, still interrupted.
-        self._old = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
+        self._starts_with_old_task = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
         fault = call.fault
@@ -51,52 +51,54 @@ class Follower:
         now = tracked.answered
         task = Task(id=tracked.id, context_id=now.context_id or None, status=now.status)
         if not is_settled(now.state):
-            why = fault.seen if fault else f"The stream ended while the task was {short(now.state) or 'in no state'}."
-            self._out.warn(f"{why} The task is asked for from time to time instead.")
+            cause = (
+                fault.seen if fault else f"The stream ended, but the task is {short(now.state) or 'without a state'}."
+            )
+            self._out.warn(f"{cause} The task is polled instead.")
             return await wait_for(self._run, task, self._show)
         if fault is not None:
-            self._out.warn(f"the task had ended, but not the stream in order: {fault.seen}")
+            self._out.warn(f"the task ended, but then the stream failed: {fault.seen}")
         elif exchange.ending is Ending.STOPPED and is_terminal(now.state):
-            self._out.warn(f"the task had ended, and the stream was still open after {PATIENCE:g} s")
+            self._out.warn(f"the stream was still open {TERMINAL_GRACE:g} s after the task ended")
         return task
 
     async def _read(self, call: Call) -> None:
         """Read a stream to its end; raises `TimeoutError` if it stays open although no event is expected."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
-            async for said in answers:
-                for answer in said.updates() if isinstance(said, TextAppended) else (said,):
+            async for received in answers:
+                for answer in received.updates() if isinstance(received, TextAppended) else (received,):
                     self._take(answer)
-                patience = self._patience(call)
-                if patience is None:
+                grace = self._grace(call)
+                if grace is None:
                     limit.reschedule(None)
                 elif limit.when() is None:
-                    limit.reschedule(loop.time() + patience)
+                    limit.reschedule(loop.time() + grace)
 
-    def _patience(self, call: Call) -> float | None:
+    def _grace(self, call: Call) -> float | None:
         """Return the seconds that the stream may stay open, None if more events are expected (section 10.2)."""
         tracked = self._run.session.tasks.get(call.exchange.task_id)
         if tracked is not None and is_terminal(tracked.answered.state):
-            return PATIENCE
-        return LINGER if self._waits else None
+            return TERMINAL_GRACE
+        return INTERRUPTED_GRACE if self._is_interrupted else None
 
     def _take(self, answer: Answer) -> None:
-        """Show an event, or warn of anything else once something follows it: as the last it is the failure."""
-        if self._odd:
-            self._out.warn(self._odd)
-        self._odd = ""
+        """Show an event. Warn of anything else once another event follows; at the end of a stream it is the failure."""
+        if self._problem:
+            self._out.warn(self._problem)
+        self._problem = ""
         if isinstance(answer, Task | TaskStatusUpdateEvent):
-            is_old = isinstance(answer, Task) and self._old
-            self._waits = is_interrupted(answer.status.state) and not is_old
+            is_old = isinstance(answer, Task) and self._starts_with_old_task
+            self._is_interrupted = is_interrupted(answer.status.state) and not is_old
         match answer:
             case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
                 self._show(answer)
             case ProtocolError():
-                self._odd = f"the stream carried an error and went on: {answer.name}: {answer.message}"
+                self._problem = f"the stream contained an error and continued: {answer.name}: {answer.message}"
             case Unreadable():
-                self._odd = f"an event could not be read: {answer.why}"
+                self._problem = f"an event could not be read: {answer.why}"
             case _:
-                self._odd = f"the stream carried a {type(answer).__name__}"
+                self._problem = f"the stream contained a {type(answer).__name__}"
 
 
 def is_settled(state: str) -> bool:
@@ -105,7 +107,7 @@ def is_settled(state: str) -> bool:
 
 
 async def get_task(run: Run, task_id: str) -> Task:
-    """Ask for a task once."""
+    """Request a task once."""
     return await run.ask(run.session.get(task_id, run.invocation.given.history), Task)
 
 
@@ -114,12 +116,12 @@ async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> T
     first = pause = run.invocation.given.poll_interval
     while not is_settled(task.status.state):
         if not task.id:
-            run.out.warn("the agent gave the task no id, so it cannot be asked for")
+            run.out.warn("the task has no id, so it cannot be polled")
             return task
         await asyncio.sleep(pause)
         before, task = task, (await get_task(run, task.id)).model_copy(update={"id": task.id})
         if task == before:
-            pause = min(pause * _SLOWER, max(first, _SLOWEST))
+            pause = min(pause * _BACKOFF, max(first, _LONGEST_PAUSE))
         else:
             pause = first
             on_change(task)
@@ -133,9 +135,9 @@ def conclude(run: Run, state: str) -> None:
     if command and not run.out.json:
         run.out.field(label, run.out.redact(command))
     if interrupted:
-        wanted = "input" if state == State.INPUT_REQUIRED else "authorization"
-        run.out.warn(f"the task waits for {wanted} ({short(state)})")
+        needed = "input" if state == State.INPUT_REQUIRED else "authorization"
+        run.out.warn(f"the task needs {needed} ({short(state)})")
     elif is_terminal(state) and state != State.COMPLETED:
         run.out.warn(f"the task ended as {short(state)}")
     if interrupted and run.out.json:
-        run.out.tell(label, command)
+        run.out.line_to_stderr(label, command)

@@ -1,4 +1,4 @@
-"""`lint`: check a card from a file, a url or stdin, also one that clients cannot read."""
+"""`lint`: check a card from a file, a URL or stdin, even if clients cannot read it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from inspector import __version__
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import FAILURE, OK
-from inspector.cli.findings import WHOLE, count, in_words
+from inspector.cli.findings import ROOT, count, in_words
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.findings.finding import Finding, Severity
@@ -24,7 +24,7 @@ _STDIN = "-"
 
 
 def lint(invocation: Invocation, out: Output) -> int:
-    """Check a card; an error makes the command fail, with --strict also a warning."""
+    """Check a card, and print its findings; the exit code is 1 for an error, with --strict also for a warning."""
     findings: list[Finding] = []
 
     async def work(current: Run) -> None:
@@ -39,23 +39,24 @@ def lint(invocation: Invocation, out: Output) -> int:
 
     code = run(invocation, out, work)
     blocking = [Severity.ERROR, Severity.WARNING] if invocation.given.strict else [Severity.ERROR]
-    return code or (FAILURE if any(one.severity in blocking for one in findings) else OK)
+    return code or (FAILURE if any(finding.severity in blocking for finding in findings) else OK)
 
 
 def _print(out: Output, found: Lint, form: str, reference: str) -> None:
     match form:
         case "json":
-            out.document([finding_json(one) for one in found.findings])
+            out.document([finding_json(finding) for finding in found.findings])
         case "sarif":
             out.document(sarif(found.findings, reference))
         case "junit":
             out.write(junit(found.findings, reference))
         case _:
-            for one in found.findings:
-                out.field("Finding", in_words(one))
-                out.field("  Requirement", f"{RULES[one.rule].section}: {RULES[one.rule].requirement}")
-                out.field("  Remedy", RULES[one.rule].remedy)
-            out.field("Judged as", found.version or "no card")
+            for finding in found.findings:
+                rule = RULES[finding.rule]
+                out.field("Finding", in_words(finding))
+                out.field("  Requirement", f"{rule.section}: {rule.requirement}")
+                out.field("  Remedy", rule.remedy)
+            out.field("Protocol version", found.version or "unknown")
             out.field("Findings", count(found.findings))
 
 
@@ -65,18 +66,18 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: 
 
 def sarif(findings: tuple[Finding, ...], uri: str) -> Json:
     """Return a SARIF log with one run about the card at a uri; the location of a finding is a JSON pointer."""
-    used = list(dict.fromkeys(one.rule for one in findings))
-    driver = {"name": PROGRAM, "semanticVersion": __version__, "rules": [_sarif_rule(one) for one in used]}
+    used = list(dict.fromkeys(finding.rule for finding in findings))
+    driver = {"name": PROGRAM, "semanticVersion": __version__, "rules": [_sarif_rule(rule) for rule in used]}
     file = {"artifactLocation": {"uri": uri}}
     results: list[Json] = []
-    for one in findings:
-        members = [{"fullyQualifiedName": one.pointer or WHOLE, "kind": "member"}]
+    for finding in findings:
+        members = [{"fullyQualifiedName": finding.pointer or ROOT, "kind": "member"}]
         results.append(
             {
-                "ruleId": one.rule,
-                "ruleIndex": used.index(one.rule),
-                "level": _LEVELS[one.severity],
-                "message": {"text": message(one)},
+                "ruleId": finding.rule,
+                "ruleIndex": used.index(finding.rule),
+                "level": _LEVELS[finding.severity],
+                "message": {"text": message(finding)},
                 "locations": [{"physicalLocation": file, "logicalLocations": members}],
             }
         )
@@ -95,18 +96,19 @@ def _sarif_rule(name: str) -> Json:
 
 
 def junit(findings: tuple[Finding, ...], name: str) -> str:
-    """Return a JUnit report: a test case for each broken rule, failed for an error, or a single one that passed."""
-    rules = [RULES[rule] for rule in dict.fromkeys(one.rule for one in findings)]
+    """Return a JUnit report: a test case for each violated rule, failed for an error; else one that passed."""
+    rules = [RULES[rule] for rule in dict.fromkeys(finding.rule for finding in findings)]
     failed, name = sum(rule.severity is Severity.ERROR for rule in rules), clean(name)
     suite = ElementTree.Element("testsuite", name=name, tests=str(len(rules) or 1), failures=str(failed), errors="0")
     for rule in rules:
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=f"{rule.id} {rule.title}")
-        lines = "\n".join(f"{one.pointer or WHOLE}: {clean(one.seen)}" for one in findings if one.rule == rule.id)
+        found = (finding for finding in findings if finding.rule == rule.id)
+        lines = "\n".join(f"{finding.pointer or ROOT}: {clean(finding.seen)}" for finding in found)
         text = f"{lines}\n{rule.section}: {rule.requirement}\n{rule.remedy}"
         if rule.severity is Severity.ERROR:
             ElementTree.SubElement(case, "failure", message=rule.title, type=rule.id).text = text
         else:
             ElementTree.SubElement(case, "system-out").text = text
     if not rules:
-        ElementTree.SubElement(suite, "testcase", classname=name, name="the card is sound")
+        ElementTree.SubElement(suite, "testcase", classname=name, name="no findings")
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

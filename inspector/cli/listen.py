@@ -1,4 +1,4 @@
-"""`listen`: run the webhook receiver; print its address, then every delivery."""
+"""`listen`: run the webhook receiver; print its URL, then every delivery."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Json, Unreadable
 from inspector.session.card.signing import given_keys
-from inspector.session.exporters.json_lines import iso_time
+from inspector.session.exporters.json_lines import finding_json, iso_time
 from inspector.session.push.attempts import Chain, chains
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
@@ -45,7 +45,7 @@ def listen(invocation: Invocation, out: Output) -> int:
     for text in invocation.given.fail or ():
         override = read_override(text)
         if override is None:
-            raise usage(f"{text!r} is no answer.", f"It is {SPELLING}.")
+            raise usage(f"--fail: {text!r} is not a response.", f"Write {SPELLING}.")
         overrides.append(override)
     _check(invocation)
     options = invocation.options
@@ -63,7 +63,7 @@ def _capture(chosen: Path | None) -> Iterator[Path]:
     try:
         path = paths.new_capture_path("listen", datetime.now().astimezone())
     except CaptureError as error:
-        raise usage(str(error), "--capture FILE names another place.") from error
+        raise usage(str(error), "Choose another file with --capture.") from error
     try:
         yield path
     finally:
@@ -84,9 +84,9 @@ def _check(invocation: Invocation) -> None:
     """Raise `FaultError` for options that contradict each other."""
     given = invocation.given
     if given.jwks is None and (given.issuer or given.audience):
-        raise usage("--issuer and --audience are about a JWT.", "Give the keys that verify it with --jwks.")
+        raise usage("--issuer and --audience need a JWT.", "Add --jwks with the keys that verify it.")
     if given.jwks is not None and given.auth:
-        raise usage("--auth and --jwks both say what Authorization carries.", "Leave one of them out.")
+        raise usage("--auth and --jwks cannot be combined: both define Authorization.", "Remove one of them.")
 
 
 async def _auth(current: Run) -> WebhookAuth:
@@ -107,74 +107,85 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
         push.overrides.add(override)
     push.relay.url = given.forward or ""
     with on_signal(deliveries.stop, signal.SIGINT), on_signal(deliveries.stop, signal.SIGTERM):
-        hook = push.register(auth=auth, token=given.token or "")
-        _announce(current.out, push, hook, current.session.journal.capture.path)
+        webhook = push.register(auth=auth, token=given.token or "")
+        _announce(current.out, push, webhook, current.session.journal.capture.path)
         try:
             async with asyncio.timeout(seconds):
-                await deliveries.enough.wait()
+                await deliveries.done.wait()
         except TimeoutError:
             if given.count is not None:
-                seen = f"The time was up after {seconds:g} s with {deliveries.came} of {given.count} deliveries."
-                hint = "Can the agent reach this address? --host, --port and --public-url say what it is told."
+                seen = f"Timed out after {seconds:g} s: {deliveries.received} of {given.count} deliveries arrived."
+                hint = "Check that the agent can reach this URL; change it with --host, --port and --public-url."
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
         else:
             if not deliveries.stopped:  # let the sender of the last delivery get its response
-                await _first_of(push.receiver.answered(), deliveries.hurry.wait())
+                await _first_of(push.receiver.answered(), deliveries.stop_draining.wait())
         finally:
             await push.receiver.stop()  # first, because new deliveries would prolong the draining
-            await _drain(current.out, push, deliveries.hurry)
+            await _drain(current.out, push, deliveries.stop_draining)
             deliveries.end()
-    if deliveries.stopped and given.count is not None and deliveries.came < given.count:
-        said = f"{deliveries.came} of {given.count} deliveries came"
-        raise (KeyboardInterrupt if deliveries.stopped == signal.SIGINT else asyncio.CancelledError)(said)
+    if deliveries.stopped and given.count is not None and deliveries.received < given.count:
+        summary = f"{deliveries.received} of {given.count} deliveries arrived"
+        raise (KeyboardInterrupt if deliveries.stopped == signal.SIGINT else asyncio.CancelledError)(summary)
 
 
-async def _drain(out: Output, push: PushService, hurry: asyncio.Event) -> None:
+async def _drain(out: Output, push: PushService, stop_draining: asyncio.Event) -> None:
     """Forward the remaining deliveries, until a second signal, and warn about those that were not forwarded."""
-    await _first_of(push.relay.drain(), hurry.wait())
+    await _first_of(push.relay.drain(), stop_draining.wait())
     missed = push.relay.dropped + push.relay.waiting
     if missed:
-        out.warn(f"{missed:,} deliveries were not forwarded: the handler took them more slowly than they came")
+        out.warn(f"{missed:,} deliveries were not forwarded: the URL of --forward responds too slowly")
 
 
 async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
     """Wait for the first coroutine to end, and cancel the others."""
-    left = [asyncio.ensure_future(one) for one in waits]
-    await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
-    for one in left:
-        one.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _announce(out: Output, push: PushService, hook: WebhookRegistration, capture: Path) -> None:
+def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capture: Path) -> None:
     """Print the url and the token to register, and how the receiver is configured."""
-    registration, receiver = hook.registration, push.receiver
+    registration, receiver = webhook.registration, push.receiver
     host, port = receiver.address
-    ways = [] if receiver.advertised else tunnels(receiver.base_url)
-    facts: Json = {
-        "url": registration.url,
-        "token": registration.token,
-        "bound": f"{host}:{port}",
-        "asked": registration.auth.words,
-    }
+    commands = [] if receiver.advertised else tunnels(receiver.base_url)
+    address = f"{host}:{port}"
     if out.json:
-        facts |= {"dialled": receiver.overrides.words, "tunnels": ways, "capture": str(capture)}
-        out.document({"listening": facts})
+        out.document(
+            {
+                "listening": {
+                    "url": registration.url,
+                    "token": registration.token,
+                    "address": address,
+                    "authentication": registration.auth.words,
+                    "responses": receiver.overrides.words,
+                    "tunnels": commands,
+                    "capture": str(capture),
+                }
+            }
+        )
         return
-    for label, value in facts.items():
-        out.field(label.capitalize(), value)
+    out.field("URL", registration.url)
+    out.field("Token", registration.token)
+    out.field("Address", address)
+    out.field("Authentication", registration.auth.words)
     if receiver.overrides:
-        out.field("Answers", receiver.overrides.words)
+        out.field("Responses", receiver.overrides.words)
     if push.relay.url:
         out.field("Forward", out.redact(push.relay.url))
     out.field("Capture", str(capture))
-    for way in ways:
-        out.field("Tunnel", f"{way}, then listen again with --port {port} --public-url URL")
+    for command in commands:
+        out.field("Tunnel", f"{command}, then run listen again with --port {port} --public-url URL")
     out.flush()
 
 
 class _Deliveries(JournalPrinter):
-    """Prints deliveries and forwarded deliveries when they are recorded; `enough` is set to end the command."""
+    """Prints deliveries and forwarded deliveries when they are recorded.
+
+    `done` is set to end the command, `stop_draining` to stop forwarding.
+    """
 
     kinds = frozenset({Kind.DELIVERY, Kind.NOTE})
 
@@ -182,23 +193,23 @@ class _Deliveries(JournalPrinter):
         super().__init__(current.session.journal, current.out)
         self._verbose = current.invocation.verbose
         self._count: int | None = current.invocation.given.count
-        self.came = 0
+        self.received = 0
         self.stopped: signal.Signals | None = None
-        self.enough, self.hurry = asyncio.Event(), asyncio.Event()
+        self.done, self.stop_draining = asyncio.Event(), asyncio.Event()
 
     def stop(self, number: signal.Signals) -> None:
         """Stop listening, for a signal; at a second signal, stop forwarding too."""
         self.stopped = self.stopped or number
-        if self.enough.is_set():
-            self.hurry.set()
-        self.enough.set()
+        if self.done.is_set():
+            self.stop_draining.set()
+        self.done.set()
 
     def end(self) -> None:
         """Print the retries of deliveries that were not accepted at first."""
         now = datetime.now(UTC).timestamp()
         for chain in chains(self._journal.capture.select(kinds={Kind.DELIVERY})):
             if len(chain.tries) == 1 and not chain.tries[0].dialled:
-                continue  # it was refused, so a retry is not expected
+                continue  # rejected, so a retry is not expected
             if self._out.json:
                 self._out.document(_chain_as_json(chain))
             else:
@@ -207,12 +218,12 @@ class _Deliveries(JournalPrinter):
 
     def _show(self) -> None:
         super()._show()
-        if self._count is not None and self.came >= self._count:
-            self.enough.set()
+        if self._count is not None and self.received >= self._count:
+            self.done.set()
 
     def _print(self, record: Record) -> None:
         if record.kind is Kind.DELIVERY:
-            self.came += record.meta["method"] != NO_TLS
+            self.received += record.meta["method"] != NO_TLS
             if self._out.json:
                 self._out.document({"delivery": _as_json(record)})
             else:
@@ -239,16 +250,20 @@ def _body(record: Record) -> Any:
 def _as_json(record: Record) -> Json:
     meta = record.meta
     return {
-        "number": record.seq,
+        "seq": record.seq,
         "at": _time(record.at),
-        **{name: meta[name] for name in ("peer", "method", "target", "headers", "status", "refused", "dialled")},
+        **{name: meta[name] for name in ("peer", "method", "target", "headers", "status")},
         "accepted": meta["taken"],
-        **{name: meta[name] for name in ("challenge", "asked", "attempt")},
+        "rejection": meta["refused"],
+        "response": meta["dialled"],
+        "challenge": meta["challenge"],
+        "authentication": meta["asked"],
+        "attempt": meta["attempt"],
         "retryOf": meta["first"] or None,
         "sinceLastAttempt": meta["gap"] if meta["first"] else None,
         "latency": meta["latency"],
-        "checks": [{"name": name, "good": good, "said": said} for name, good, said in meta["checks"]],
-        "findings": [{"rule": one.rule, "severity": one.severity, "seen": one.seen} for one in record.findings],
+        "checks": [{"name": name, "passed": good, "message": text} for name, good, text in meta["checks"]],
+        "findings": [finding_json(finding) for finding in record.findings],
         "event": record.event,
         "taskId": record.task,
         "state": record.state,
@@ -259,37 +274,37 @@ def _as_json(record: Record) -> Json:
 def _chain_as_json(chain: Chain) -> dict[str, Any]:
     return {
         "retries": {
-            "of": chain.tries[0].seq,
+            "retryOf": chain.tries[0].seq,
             "taskId": chain.task,
-            "answers": [one.answer for one in chain.tries],
-            "gaps": [round(gap, 6) for gap in chain.gaps],
+            "responses": [attempt.answer for attempt in chain.tries],
+            "intervals": [round(gap, 6) for gap in chain.gaps],
             "accepted": chain.settled,
         }
     }
 
 
-def _answer(meta: Any) -> str:
-    """Return the response to a delivery in words."""
+def _result(meta: Any) -> str:
+    """Return the result of a delivery as text."""
     if meta["refused"]:
-        return f"refused with {meta['status']}" if meta["status"] else "refused"
+        return f"rejected with {meta['status']}" if meta["status"] else "rejected"
     if meta["challenge"]:
-        return "an ownership challenge, answered"
-    return f"answered {meta['dialled']} (dialled in)" if meta["dialled"] else "accepted"
+        return "answered an ownership challenge"
+    return f"responded {meta['dialled']} (--fail)" if meta["dialled"] else "accepted"
 
 
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
     number = f"#{record.seq} " if verbose or meta["first"] or meta["dialled"] else ""
-    out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {_answer(meta)}")
+    out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {_result(meta)}")
     if meta["first"]:
-        out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the one before")
+        out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the previous attempt")
     if meta["checks"]:
         out.field("Checks", " ".join(f"{MARKS[good]}{name}" for name, good, _ in meta["checks"]))
     else:
-        out.field("Wrong", record.label)  # data that is not HTTP has no checks
-    for name, good, said in meta["checks"]:
+        out.field("Error", record.label)  # data that is not HTTP has no checks
+    for name, good, text in meta["checks"]:
         if good is False:
-            out.field("Wrong", f"{name}: {said}")
+            out.field("Failed check", f"{name}: {text}")
     for finding in record.findings:
         out.field("Finding", in_words(finding))
     if record.task:
@@ -297,9 +312,9 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
     if record.state:
         out.field("State", short(record.state))
     if record.label:
-        out.field("Says", record.label)
+        out.field("Content", record.label)
     if meta["latency"] is not None:
-        out.field("Latency", f"{meta['latency'] * 1000:,.0f} ms after what it reports")
+        out.field("Latency", f"{meta['latency'] * 1000:,.0f} ms after the event")
     out.field("Size", f"{record.size:,} bytes")
     if verbose:
         out.block("Headers", "\n".join(f"{name}: {value}" for name, value in meta["headers"]))

@@ -22,7 +22,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line (`sys.argv` where none is given) and return the exit code."""
+    """Run a command line (default: `sys.argv`) and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     _prepare_streams()
     out = Output(sys.stdout, sys.stderr, json=_wants_json(words))
@@ -56,9 +56,9 @@ def _guarded(words: list[str], out: Output) -> int:
     except Exception as error:  # noqa: BLE001 - reported without a traceback unless --debug asks for it
         debug = "--debug" in words
         for line in "".join(traceback.format_exception(error)).splitlines() if debug else ():
-            out.tell("debug", line)
-        hint = "Please report this." if debug else "--debug shows where; please report this."
-        out.fail(Fault(Whose.OURS, FaultCode.INTERNAL, f"The inspector failed: {type(error).__name__}: {error}.", hint))
+            out.line_to_stderr("debug", line)
+        hint = "Please report this error." if debug else "Please report this error, with the output of --debug."
+        out.fail(Fault(Whose.OURS, FaultCode.INTERNAL, f"Internal error: {type(error).__name__}: {error}.", hint))
         return FAILURE
 
 
@@ -76,7 +76,7 @@ def _dispatch(words: list[str], out: Output) -> int:
         return _help(words[:1], out)
     if command is None:
         known = ", ".join(command.name for command in beginning_with(words[:1]))
-        raise usage(f"{' '.join(words[:2])} is no command.", f"There is {known}; {PROGRAM} --help lists them all.")
+        raise usage(f"{' '.join(words[:2])!r} is not a command.", f"Choose from {known}.")
     given = command.parser().read(words[len(command.words) :], os.environ)
     return command.handler().run(invocation(given), out)
 
@@ -84,7 +84,7 @@ def _dispatch(words: list[str], out: Output) -> int:
 def _help(words: list[str], out: Output) -> int:
     command = find(words)
     if command is None and words != ["help"] and not beginning_with(words):
-        raise usage(f"There is no command {' '.join(words)!r}.", f"{PROGRAM} --help lists them.")
+        raise usage(f"{' '.join(words)!r} is not a command.", f"{PROGRAM} --help lists the commands.")
     out.write((command.parser() if command else main_parser()).format_help())
     return OK
 

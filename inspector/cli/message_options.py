@@ -1,4 +1,4 @@
-"""The message of `send`: a draft from options or from a snippet, and its preview."""
+"""The message of `send`: make a draft from options or a snippet, and print its preview."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ def make_draft(given: Namespace) -> Draft:
     specs = getattr(given, "parts", ())
     if given.request is not None:
         if specs or given.snippet:
-            raise usage("--request sends a request as it is.", "Leave the parts and the snippet out.")
+            raise usage(
+                "--request cannot be combined with parts or a snippet.", "Remove those options, or remove --request."
+            )
         return text_draft("")
     draft = _of_snippet(given) if given.snippet else Draft(())
     draft = _changed(replace(draft, parts=(*draft.parts, *make_parts(specs))), given)
     if not draft.parts:
-        raise usage("The message has no parts.", "Give it some with --text, --file or --data.")
+        raise usage("The message has no parts.", "Add --text, --file, --file-url, --data or --snippet.")
     compose(draft).check()
     return draft
 
@@ -47,12 +49,12 @@ def _of_snippet(given: Namespace) -> Draft:
     try:
         draft = load(given.snippet).draft
     except SnippetError as error:
-        raise usage(str(error)) from error
+        raise usage(str(error), "docs/compose.md describes snippets.") from error
     values = {**os.environ, **dict(given.var or ())}
     missing = [name for name in variables(draft) if name not in values]
     if missing:
         hint = " ".join(f"--var {name}=..." for name in missing)
-        raise usage(f"The snippet has variables without a value: {', '.join(missing)}.", f"Give them: {hint}")
+        raise usage(f"The snippet has variables without a value: {', '.join(missing)}.", f"Add {hint}")
     return fill_variables(draft, values)
 
 
@@ -82,9 +84,9 @@ def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -
     call = session.send(draft, stream=stream)
     if given.request is None:
         return call
-    raw = _read(given.request, "request", _LARGEST + 1)
+    raw = _read(given.request, "request file", _LARGEST + 1)
     if len(raw) > _LARGEST:
-        raise usage(f"The request {given.request} is larger than {_LARGEST:,} bytes.")
+        raise usage(f"The request file {given.request} is larger than {_LARGEST:,} bytes.")
     return session.send_raw(raw.decode("utf-8", "surrogateescape"), call)
 
 
@@ -93,7 +95,7 @@ def show(call: Call, form: str, out: Output) -> None:
     seen = call.preview()
     if isinstance(seen, Fault):
         raise usage(seen.seen, seen.hint)
-    chosen = next(one for one in REQUEST_FORMATS if one.name == form)
+    chosen = next(known for known in REQUEST_FORMATS if known.name == form)
     wire, hidden = _without_secrets(call, seen.body)
     if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.insets:
         wire = call.wire  # the format raises the error for it
@@ -101,8 +103,8 @@ def show(call: Call, form: str, out: Output) -> None:
     if chosen.is_program and not text.endswith("\n"):
         text += "\n"
     if hidden and form != "json":
-        out.tell("Left out, being secret", ", ".join(hidden))
-    out.exact(text)
+        out.line_to_stderr("Secrets left out", ", ".join(hidden))
+    out.verbatim(text)
 
 
 def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]:
@@ -114,7 +116,7 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
     if isinstance(call.wire, GrpcRequest):
         return replace(call.wire, metadata=shown, body=masked), hidden
     if signed.url != call.wire.url:
-        hidden.append("the key in the url")
+        hidden.append("the API key in the URL")
     url = redactor.url(call.wire.url)
     return replace(call.wire, url=url, headers=shown, body=masked, insets=()), hidden
 
@@ -122,7 +124,7 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
 def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:
     """Return the parts in their order; raises `FaultError` for data that is not JSON."""
     if sum(spec.kind == PartKind.DATA and spec.value == _STDIN for spec in specs) > 1:
-        raise usage("--data - stands there twice, and stdin can be read once.")
+        raise usage("--data - is given twice, but stdin can be read only once.", "Use a file for one of them.")
     return tuple(_part(spec) for spec in specs)
 
 
@@ -134,17 +136,21 @@ def _part(spec: PartSpec) -> DraftPart:
         raw = _read(value, "file")
         parsed = parse(raw)
         if isinstance(parsed, Unreadable):
-            raise usage(f"--data: {'stdin' if value == _STDIN else value} holds no JSON: {parsed.why}.")
+            raise usage(
+                f"--data: {'stdin' if value == _STDIN else value} could not be read: {parsed.why}.", "Check its syntax."
+            )
         value = raw.decode("utf-8")
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
 
 
-def _read(place: Path | str, what: str, most: int = -1) -> bytes:
-    """Read a file or stdin (`-`), at most so many bytes; raises `FaultError`."""
+def _read(source: Path | str, kind: str, limit: int = -1) -> bytes:
+    """Read a file or stdin (`-`), at most `limit` bytes; raises `FaultError`."""
     try:
-        if str(place) == _STDIN:
-            return sys.stdin.buffer.read(most)
-        with Path(place).open("rb") as file:
-            return file.read(most)
+        if str(source) == _STDIN:
+            return sys.stdin.buffer.read(limit)
+        with Path(source).open("rb") as file:
+            return file.read(limit)
     except OSError as error:
-        raise usage(f"The {what} {Path(place)} could not be read: {error.strerror or error}.") from error
+        raise usage(
+            f"The {kind} {Path(source)} could not be read: {error.strerror or error}.", "Check the path."
+        ) from error

@@ -22,9 +22,9 @@ from inspector.text.sanitise import clean
 
 _PACKAGE = "inspector.sample_agents"
 """Imported by name, because type checkers do not find it: in the source tree it is in another folder."""
-_TLS_HINT = "--cert, --key and --client-ca name PEM files."
-_SUBJECT = len("task 3f2a9c1e")
-_COUNTS = ("tasks", "at work", "readers")
+_TLS_HINT = "Check the files of --cert, --key and --client-ca: each must be a PEM file."
+_SUBJECT_WIDTH = len("task 3f2a9c1e")
+_COUNTS = ("tasks", "running", "streams")
 
 
 class _Warnings(logging.Handler):
@@ -63,12 +63,12 @@ def run(invocation: Invocation, out: Output) -> int:
     except _load("task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
     except ssl.SSLError as error:
-        raise usage(f"TLS cannot be set up: {error.reason or error}.", _TLS_HINT) from error
+        raise usage(f"TLS could not be set up: {error.reason or error}.", _TLS_HINT) from error
     except FileNotFoundError as error:
-        raise usage(f"A file of TLS cannot be read: {error.strerror}.", _TLS_HINT) from error
+        raise usage(f"A TLS file could not be read: {error.strerror}.", _TLS_HINT) from error
     except OSError as error:
-        hint = "Choose another with --port and --grpc-port; 0 takes a free one."
-        raise usage(_why(error, given.host, given.port), hint) from error
+        hint = "Choose another port with --port or --grpc-port; 0 is any free port."
+        raise usage(_listen_error(error, given.host, given.port), hint) from error
     return OK
 
 
@@ -79,18 +79,18 @@ def _load(module: str) -> Any:
 def _tls(given: Namespace) -> Any:
     """Return the TLS settings, None without TLS; raises `FaultError` for an incomplete combination of options."""
     if bool(given.cert) != bool(given.key) or (given.client_ca and not given.cert):
-        raise usage("TLS takes both --cert and --key.", "--client-ca comes on top of them.")
+        raise usage("TLS needs both --cert and --key.", "Add the missing option; --client-ca needs both, too.")
     return _load("tls").Tls(given.cert, given.key, given.client_ca) if given.cert else None
 
 
 def _profile(given: Namespace) -> Any:
     """Return the profile of the agent; raises `FaultError` for an unknown name or a card that is not JSON."""
     profile = _load("profile")
-    versions = _known(given.protocol_versions, profile.VERSIONS, "protocol version")
+    versions = _require_known(given.protocol_versions, profile.VERSIONS, "protocol version")
     if not versions:
-        raise usage("An agent speaks at least one protocol version.", f"There is {', '.join(profile.VERSIONS)}.")
+        raise usage("No protocol version was given.", f"Known versions: {', '.join(profile.VERSIONS)}.")
     shorthand = {("all",): tuple(profile.Capability), ("none",): ()}
-    capabilities = _known(
+    capabilities = _require_known(
         shorthand.get(given.capabilities, given.capabilities), tuple(profile.Capability), "capability"
     )
     return profile.Profile(
@@ -103,12 +103,12 @@ def _profile(given: Namespace) -> Any:
 
 
 def _scenarios(paths: Iterable[Path]) -> Any:
-    """Load the built-in scenarios and those at some paths; raises `FaultError` for an invalid one."""
+    """Load the built-in scenarios and those at some paths; raises `FaultError` for an invalid scenario."""
     scenarios = _load("scenario.catalog").Scenarios(tuple(paths))
     try:
         scenarios.load()
     except _load("scenario.toml_table").ScenarioError as error:
-        raise usage(str(error), "docs/mock.md tells what a scenario holds.") from error
+        raise usage(str(error), "docs/mock.md describes scenarios.") from error
     return scenarios
 
 
@@ -117,7 +117,7 @@ def _faults(names: Iterable[str]) -> tuple[Any, ...]:
     try:
         return tuple(faults.named(name) for name in names)
     except faults.UnknownFaultError as error:
-        raise usage(str(error), "--list-faults lists them.") from error
+        raise usage(str(error), "--list-faults lists the faults.") from error
 
 
 def _list_faults(out: Output) -> int:
@@ -126,16 +126,16 @@ def _list_faults(out: Output) -> int:
     calls = {fault.name: f"{fault.name}[:N]" if fault.number else fault.name for fault in faults}
     width, finding = max(map(len, calls.values())), max(len(fault.finding) for fault in faults)
     for fault in faults:
-        number = f" (N: {fault.number}, {fault.usual:g} unless given)" if fault.number else ""
+        number = f" (N: {fault.number}, default {fault.usual:g})" if fault.number else ""
         out.write(f"{calls[fault.name]:<{width}}  {fault.finding or '-':<{finding}}  {fault.says}{number}\n")
     return OK
 
 
-def _known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
-    """Return the words without duplicates; raises `FaultError` for an unknown one."""
+def _require_known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
+    """Return the words without duplicates; raises `FaultError` for an unknown word."""
     for word in words:
         if word not in known:
-            raise usage(f"{word!r} is no {kind} of the mock agent.", f"There is {', '.join(known)}.")
+            raise usage(f"{word!r} is not a {kind} of the mock agent.", f"Known values: {', '.join(known)}.")
     return tuple(dict.fromkeys(words))
 
 
@@ -143,18 +143,20 @@ def _card(path: Path) -> bytes:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise usage(f"The card {path} cannot be read: {error.strerror}.") from error
+        raise usage(
+            f"The card file {path} could not be read: {error.strerror}.", "Check the path of --card."
+        ) from error
     value = parse(raw)
     if isinstance(value, Unreadable):
-        raise usage(f"The card {path} is not JSON: {value.why}.")
+        raise usage(f"The card file {path} could not be read: {value.why}.", "A card is a JSON object in UTF-8.")
     return raw
 
 
-def _why(error: OSError, host: str, port: int) -> str:
+def _listen_error(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"Port {port} of {host} is in use."
+        return f"Port {port} of {host} is already in use."
     if error.errno == errno.EACCES:
-        return f"Listening at port {port} of {host} is not permitted."
+        return f"Permission to listen at {host} port {port} was denied."
     return f"Listening at {host} failed: {error.strerror or error}."
 
 
@@ -184,13 +186,13 @@ class Console:
         """Print a log line; its subject ends at the first colon."""
         if not self._terminal:
             if self._verbose:
-                self._out.tell("mock", line)
+                self._out.line_to_stderr("mock", line)
             return
-        subject, colon, said = line.partition(": ")
+        subject, colon, text = line.partition(": ")
         if not colon:
-            subject, _, said = line.partition(" ")
+            subject, _, text = line.partition(" ")
         clock = f"{datetime.now().astimezone():%H:%M:%S}"
-        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
+        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT_WIDTH}}  {clean(text)}".rstrip() + "\n")
         self._out.flush()
 
     def _counts(self) -> str:

@@ -1,6 +1,6 @@
-"""The output of a headless command: fields and blocks or JSON on stdout, everything else on stderr (section 11).
+"""The output of a headless command: results on stdout, errors and warnings on stderr (a2a-cli 0.2 section 11).
 
-It may quote an agent, so all of it is sanitised here: text by the sanitiser, JSON by escapes.
+Output may quote an agent, so all of it is sanitised here: text by the sanitiser, JSON by escapes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inspector.text.safe_json import dump
 from inspector.text.sanitise import clean
 
 MARKS = {True: "+", False: "-", None: "?"}
-"""The results of a check: good, bad, not checked."""
+"""The result of a check: passed, failed, unknown."""
 
 
 class OutputLostError(Exception):
@@ -42,22 +42,22 @@ class Output:
         self._stderr = stderr
 
     def field(self, label: str, value: str) -> None:
-        """Print a value beside its label, on a single line."""
+        """Print a value after its label, on a single line."""
         self.write(f"{label}: {clean(value)}\n")
 
     def block(self, label: str, content: str) -> None:
-        """Print lines under a label; they are indented, so that none of them looks like a field."""
+        """Print lines below a label, indented, so that none of them looks like a field."""
         lines = clean(content.removesuffix("\n"), newlines=True).split("\n")
         self.write("\n  ".join((f"{label}:", *lines)) + "\n\n")
 
-    def say(self, label: str, value: str) -> None:
+    def field_or_block(self, label: str, value: str) -> None:
         """Print a text as a field, or as a block if it has more than one line."""
         (self.block if "\n" in value.strip("\n") else self.field)(label, value.strip("\n"))
 
-    def exact(self, text: str) -> None:
+    def verbatim(self, text: str) -> None:
         """Print a text unchanged for a program or a file, and sanitised for a terminal."""
-        whole = text.encode("utf-8", "replace").decode("utf-8")
-        self.write(f"{clean(whole, newlines=True)}\n" if self._stdout.isatty() else whole)
+        valid = text.encode("utf-8", "replace").decode("utf-8")
+        self.write(f"{clean(valid, newlines=True)}\n" if self._stdout.isatty() else valid)
         self.flush()
 
     def document(self, value: Any) -> None:
@@ -67,26 +67,26 @@ class Output:
 
     def warn(self, text: str) -> None:
         """Print a warning on stderr."""
-        self.tell("Warning", text)
+        self.line_to_stderr("Warning", text)
 
-    def tell(self, label: str, text: str) -> None:
-        """Print a line on stderr."""
-        self._remark(f"{label}: {clean(self.redact(text))}")
+    def line_to_stderr(self, label: str, text: str) -> None:
+        """Print a text after its label on stderr."""
+        self._write_stderr(f"{label}: {clean(self.redact(text))}")
 
-    def remark(self, value: Any) -> None:
+    def json_to_stderr(self, value: Any) -> None:
         """Print a line of JSON on stderr."""
-        self._remark(self.redact(dump(value)))
+        self._write_stderr(self.redact(dump(value)))
 
     def fail(self, fault: Fault) -> None:
         """Report a failure on stderr, and with JSON Lines also as the last line of stdout."""
         if self.json:
             if self.lines:
                 self.write(f"{self.redact(dump(envelope(fault)))}\n")
-            self.remark(envelope(fault))
+            self.json_to_stderr(envelope(fault))
             return
-        self.tell("Error", fault.seen)
+        self.line_to_stderr("Error", fault.seen)
         if fault.hint:
-            self.tell("Hint", fault.hint)
+            self.line_to_stderr("Hint", fault.hint)
 
     def write(self, text: str) -> None:
         """Print sanitised text on stdout."""
@@ -98,7 +98,7 @@ class Output:
         with _report_loss(self._stdout):
             self._stdout.flush()
 
-    def _remark(self, line: str) -> None:
+    def _write_stderr(self, line: str) -> None:
         self.flush()  # keeps the order of lines if both streams are written to the same place
         with _report_loss(self._stderr):
             self._stderr.write(f"{line}\n")

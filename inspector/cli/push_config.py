@@ -22,10 +22,10 @@ _Expected = TypeVar("_Expected", bound=Answer)
 
 
 def set_config(invocation: Invocation, out: Output) -> int:
-    """Configure the url to which the updates of a task are pushed."""
+    """Create a configuration: the URL to which the updates of a task are pushed."""
     given = invocation.given
     if not given.url:
-        raise usage("Where is the agent to push to? No url was given.", "Name it with --url.")
+        raise usage("No webhook URL was given.", "Add --url URL, where the agent sends the push notifications.")
     members: dict[str, Any] = {"task_id": given.id, "url": given.url, "id": given.config_id, "token": given.token}
     if given.auth:
         members["authentication"] = AuthenticationInfo(scheme=given.auth[0], credentials=given.auth[1])
@@ -40,12 +40,12 @@ def set_config(invocation: Invocation, out: Output) -> int:
 
 @command
 async def get_config(current: Run) -> None:
-    """Print one configuration of a task, which needs no id in versions with a single configuration."""
+    """Print one configuration of a task; its id is optional in versions with one configuration per task."""
     task_id, config_id = current.invocation.given.id, current.invocation.given.config_id
 
     def prepare(session: Session) -> Call:
         sole = session.choice.dialect.traits.sole_push_config
-        return session.get_push(task_id, config_id or "" if sole else _named(current.invocation))
+        return session.get_push(task_id, config_id or "" if sole else _config_id(current.invocation))
 
     _show(current.out, await _ask(current, Operation.GET_PUSH, PushConfig, prepare), task_id)
 
@@ -67,7 +67,7 @@ async def list_configs(current: Run) -> None:
 
 def delete_config(invocation: Invocation, out: Output) -> int:
     """Delete one configuration of a task."""
-    task_id, config_id = invocation.given.id, _named(invocation)
+    task_id, config_id = invocation.given.id, _config_id(invocation)
 
     async def work(current: Run) -> None:
         answer = await _ask(
@@ -82,10 +82,10 @@ def delete_config(invocation: Invocation, out: Output) -> int:
     return run(invocation, out, work)
 
 
-def _named(invocation: Invocation) -> str:
+def _config_id(invocation: Invocation) -> str:
     config_id: str | None = invocation.given.config_id
     if not config_id:
-        raise usage("Which configuration? None was named.", "Name it with --id; task push-config list shows them.")
+        raise usage("No configuration was given.", "Add --id ID; task push-config list prints the ids.")
     return config_id
 
 
@@ -98,7 +98,7 @@ async def _ask(
     except FaultError as error:
         if error.fault.code != "TaskNotFoundError" or operation not in (Operation.GET_PUSH, Operation.DELETE_PUSH):
             raise
-        hint = "The task, or its push configuration: task push-config list shows those that it has."
+        hint = "Check the ids of the task and the configuration; task push-config list prints the configurations."
         raise FaultError(replace(error.fault, hint=hint)) from error
 
 
@@ -107,9 +107,9 @@ def _show(out: Output, config: PushConfig, task_id: str) -> None:
     if out.json:
         out.document(config.to_json())
         return
-    out.field("Push config", config.id or "without an id")
+    out.field("Push config", config.id or "no id")
     out.field("Task", config.task_id or task_id)
-    out.field("Url", out.redact(config.url))
+    out.field("URL", out.redact(config.url))
     if config.token:
         out.field("Token", MASK)
     if config.authentication is not None:

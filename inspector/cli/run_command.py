@@ -1,4 +1,4 @@
-"""Run a headless command: its session and capture, its deadline, the handling of signals."""
+"""Run a headless command: its session and capture, its timeout, the handling of signals."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Run:
     session: Session
 
     def reference(self) -> str:
-        """Return the agent as typed, and warn if its certificate is not checked; raises `FaultError` without one."""
+        """Return the agent as typed, and warn of an unverified certificate; raises `FaultError` without an agent."""
         options = self.invocation.options
         if not options.reference:
-            raise usage("Which agent? None was named.", "Name it with -a URL, or in A2ACLI_AGENT_CARD.")
+            raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
         if options.insecure:
-            secrets = " The credentials are sent all the same." if options.bearer or options.api_key else ""
-            self.out.warn(f"TLS certificates are not checked: anybody between may read and change all.{secrets}")
+            secrets = ", including the credentials" if options.bearer or options.api_key else ""
+            self.out.warn(f"TLS certificates are not verified: others can read and change the traffic{secrets}")
         return options.reference
 
     async def connect(self) -> Connection:
@@ -59,7 +59,7 @@ class Run:
             return await self.session.connect(self.reference())
         except FaultError as error:
             if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
-                raise FaultError(_refused(error.fault)) from error
+                raise FaultError(_rejected(error.fault)) from error
             raise
 
     async def connect_for(self, *operations: Operation) -> None:
@@ -70,96 +70,98 @@ class Run:
             self.allow(operation)
 
     def check_interface(self) -> None:
-        """Warn of a version that is outdated, a draft or not declared, and of credentials that are not sent."""
+        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent."""
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
         version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
         if traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
-            warn(f"this agent speaks the older A2A {version}; --a2a-version {version} says that it is meant")
+            warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
         if traits.experimental:
-            warn(f"A2A {version} is a draft, spoken because --a2a-version asks for it")
+            warn(f"A2A {version} is a draft; it is used because of --a2a-version")
         declared = for_version(choice.interface.protocol_version)
         if declared is not None and declared.version not in (version, traits.extends):
-            warn(f"the card declares {declared.version} there; {version} is spoken as was asked for")
+            warn(f"the card declares {declared.version} for this interface; {version} is used because of --a2a-version")
         if credentials and not credentials.are_for(url):
-            why = f"the credentials are not sent to {url}, which is not at the origin that you typed"
-            warn(f"{why}; --trust {url} allows it")
+            warn(f"the credentials are not sent to {url}, which has another origin; --trust {url} allows it")
 
     def allow(self, operation: Operation) -> None:
         """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
         session, choice = self.session, self.session.choice
-        why = session.unavailable_reason(operation)
+        reason = session.unavailable_reason(operation)
         if not choice.binding.offers(choice.dialect, operation):
-            hint = "card get shows the agent's interfaces; --transport and --a2a-version choose another."
-            raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, f"The interface lacks it: {why}.", hint))
-        if why:
-            self.out.warn(f"{why}; the agent is asked all the same")
+            hint = "Choose another interface with --transport or --a2a-version; card get lists them."
+            raise FaultError(
+                Fault(Whose.AGENT, UNSUPPORTED, f"The interface in use does not support this: {reason}.", hint)
+            )
+        if reason:
+            self.out.warn(f"{reason}; the request is sent anyway")
 
-    async def call(self, call: Call, *, undone: str = "") -> Answer:
+    async def call(self, call: Call, *, unsupported_hint: str = "") -> Answer:
         """Complete a call and return the answer; raises `FaultError` if it fails.
 
-        `undone` is the hint for an agent that does not support the operation.
+        `unsupported_hint` replaces the hint if the agent does not support the operation.
         """
         fault = await call.finish()
         if fault is not None:
-            hint = undone if fault.code == UNSUPPORTED and undone else fault.hint
+            hint = unsupported_hint if fault.code == UNSUPPORTED and unsupported_hint else fault.hint
             raise FaultError(self.explain(replace(fault, hint=hint)))
         answer = call.exchange.answer
         if answer is None:
             raise ValueError("a call without a fault has an answer")
         return answer
 
-    async def ask(self, call: Call, expected: type[_Expected], *, undone: str = "") -> _Expected:
-        """Complete a call and return its answer; raises `FaultError` too if it is not of the expected type."""
-        answer = await self.call(call, undone=undone)
+    async def ask(self, call: Call, expected: type[_Expected], *, unsupported_hint: str = "") -> _Expected:
+        """Complete a call and return its answer; raises `FaultError` also for an answer of another type."""
+        answer = await self.call(call, unsupported_hint=unsupported_hint)
         if not isinstance(answer, expected):
-            raise unfit(call.exchange.call.operation, answer)
+            raise unexpected(call.exchange.call.operation, answer)
         return answer
 
     def explain(self, fault: Fault) -> Fault:
-        """Return a fault that distinguishes refused credentials from unsent ones, with a hint how to see more."""
+        """Return a fault with a hint for this command line: rejected or unsent credentials, or `--debug`."""
         choice, credentials = self.session.choice, self.session.credentials
         if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
             if credentials.are_for(choice.interface.url):
-                return _refused(fault)
-            return replace(fault, hint=f"They were not sent there: --trust {choice.interface.url} allows it.")
+                return _rejected(fault)
+            hint = f"The credentials were not sent to another origin: add --trust {choice.interface.url}."
+            return replace(fault, hint=hint)
         if fault.error is not None and not self.invocation.debug:
-            return replace(fault, hint=f"{fault.hint} --debug shows the agent's answer.".strip())
+            return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
 
-    def again(self, *words: str) -> str:
-        """Return a shell command about the same agent, with the connection options of this one."""
+    def shell_command(self, *words: str) -> str:
+        """Return a shell command for the same agent, with the connection options of this command."""
         options = self.invocation.options
-        spelled = [
+        connection = [
             *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
-            *(word for one in options.transports for word in ("--transport", one)),
-            *(word for one in options.trust for word in ("--trust", one)),
+            *(word for name in options.transports for word in ("--transport", name)),
+            *(word for origin in options.trust for word in ("--trust", origin)),
             *(("--insecure",) if options.insecure else ()),
         ]
-        return shlex.join([PROGRAM, *words, "-a", options.reference or "", *spelled])
+        return shlex.join([PROGRAM, *words, "-a", options.reference or "", *connection])
 
-    def known(self) -> str:
-        """Return the latest task and its state in words, `""` without a task."""
+    def task_summary(self) -> str:
+        """Return the latest task and its state as text, `""` without a task."""
         for task in self.session.tasks.all()[:1]:
             context = f", context {task.now.context_id}" if task.now.context_id else ""
-            return f"task {task.id}{context}, {short(task.now.state) or 'state unknown'}"
+            return f"task {task.id}{context}, {short(task.now.state) or 'unknown state'}"
         return ""
 
     def follow_up(self) -> tuple[str, str]:
         """Return a label and the command that continues the latest task; empty if there is nothing to continue."""
         for task in self.session.tasks.all()[:1]:
             if task.now.state == State.AUTH_REQUIRED:
-                return "Log in where the agent says, then", self.again("task", "get", task.id, "--wait")
+                return "Authorize as the agent describes, then", self.shell_command("task", "get", task.id, "--wait")
             if is_interrupted(task.now.state):
-                return "Resume", self.again("send", "--task-id", task.id, "--text", "your answer")
+                return "Resume", self.shell_command("send", "--task-id", task.id, "--text", "your answer")
             if not is_terminal(task.now.state):
-                return "Follow", self.again("task", "get", task.id, "--wait")
+                return "Follow", self.shell_command("task", "get", task.id, "--wait")
         return "", ""
 
 
-def unfit(operation: str, answer: Answer) -> FaultError:
+def unexpected(operation: str, answer: Answer) -> FaultError:
     """Return the error for a readable answer of the wrong type."""
-    seen = f"{operation} was answered with a {type(answer).__name__}."
-    return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "--debug shows what the agent sent."))
+    seen = f"The response to {operation} is a {type(answer).__name__}."
+    return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "Add --debug to see the response."))
 
 
 def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> int:
@@ -201,12 +203,12 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
                 except TimeoutError:
                     if not deadline.expired():
                         raise
-                    raise FaultError(_too_late(current)) from None
+                    raise FaultError(_timed_out(current)) from None
                 except (asyncio.CancelledError, KeyboardInterrupt) as stop:
-                    out.tell("Interrupted", str(stop) or current.known() or "before any task was heard of")
+                    out.line_to_stderr("Interrupted", str(stop) or current.task_summary() or "no task was received")
                     label, command = current.follow_up()
                     if command and invocation.options.reference:
-                        out.tell(label, command)
+                        out.line_to_stderr(label, command)
                     raise
 
 
@@ -221,14 +223,18 @@ def _printers(current: Run) -> ExitStack:
     return stack
 
 
-def _refused(fault: Fault) -> Fault:
-    return replace(fault, code=FaultCode.AUTH_FAILED.value, hint="Credentials were sent, and they were refused.")
+def _rejected(fault: Fault) -> Fault:
+    return replace(
+        fault,
+        code=FaultCode.AUTH_FAILED.value,
+        hint="The agent rejected the credentials: check --bearer, --api-key or --header.",
+    )
 
 
-def _too_late(current: Run) -> Fault:
-    known = current.known()
-    seen = f"The time was up after {current.invocation.options.timeout:g} s{f': {known}' if known else ''}."
-    hint = current.follow_up()[1] or "Give it more time with --timeout."
+def _timed_out(current: Run) -> Fault:
+    task = current.task_summary()
+    seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {task}' if task else ''}."
+    hint = current.follow_up()[1] or "Set a longer time with --timeout."
     return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
 
 
@@ -237,7 +243,7 @@ async def _session(path: Path, invocation: Invocation, out: Output) -> AsyncIter
     try:
         session = Session(path, settings_from(invocation.options))
     except CaptureError as error:
-        raise usage(str(error), "--capture FILE names another place.") from error
+        raise usage(str(error), "Choose another file with --capture.") from error
     out.redact = session.journal.redactor.text
     try:
         yield session
@@ -249,7 +255,7 @@ async def _session(path: Path, invocation: Invocation, out: Output) -> AsyncIter
 
 @contextmanager
 def _capture_file(chosen: Path | None) -> Iterator[Path]:
-    """Yield the path of the capture: the chosen one, or a temporary one."""
+    """Yield the path of the capture, a temporary path if none was chosen."""
     if chosen is not None:
         yield chosen
     else:
@@ -258,12 +264,12 @@ def _capture_file(chosen: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def on_signal(reaction: Callable[[signal.Signals], object], number: signal.Signals) -> Iterator[None]:
-    """Call `reaction` at a signal; without effect outside the main thread and where asyncio has no signals."""
+def on_signal(callback: Callable[[signal.Signals], object], number: signal.Signals) -> Iterator[None]:
+    """Call `callback` at a signal; without effect outside the main thread and where asyncio has no signals."""
     loop = asyncio.get_running_loop()
     with ExitStack() as handlers:
         if threading.current_thread() is threading.main_thread():
             with suppress(NotImplementedError):
-                loop.add_signal_handler(number, reaction, number)
+                loop.add_signal_handler(number, callback, number)
                 handlers.callback(loop.remove_signal_handler, number)
         yield

@@ -1,4 +1,4 @@
-"""`send`: send a message and print the response: at once, when the task has ended, or live (section 10.2)."""
+"""`send`: send a message and print the response: at once, when the task has ended, or event by event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.cli.fields import Presenter, save
 from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
 from inspector.cli.message_options import make_draft, prepare, show
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run, unfit
+from inspector.cli.run_command import Run, run, unexpected
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse
@@ -33,15 +33,15 @@ def send(invocation: Invocation, out: Output) -> int:
     """Send a message and print the response."""
     given = invocation.given
     if given.stream and given.no_wait:
-        raise usage("--stream follows the task, and --async does not wait for it.", "Leave one of them out.")
+        raise usage("--stream and --async contradict each other.", "Remove one of them.")
     if given.wait and given.no_wait:
-        raise usage("--wait and --async are opposites.", "Leave one of them out.")
+        raise usage("--wait and --async contradict each other.", "Remove one of them.")
     draft = make_draft(given)
     return run(invocation, out, lambda current: _Sending(current).send(draft))
 
 
 class _RawResponse(JournalPrinter):
-    """Prints the response to a raw request as it is received, each payload behind its findings."""
+    """Prints the response to a raw request as it is received, each payload after its findings."""
 
     kinds = frozenset({Kind.RESPONSE, Kind.TRAILERS, Kind.BODY, Kind.FRAME})
 
@@ -60,7 +60,7 @@ class _RawResponse(JournalPrinter):
         if self._out.json:
             self._out.document(payload.decode("utf-8", "replace") if isinstance(value, Unreadable) else value)
         else:
-            self._out.block("Answer", payload.decode("utf-8", "replace"))
+            self._out.block("Response", payload.decode("utf-8", "replace"))
 
 
 class _Sending:
@@ -79,7 +79,7 @@ class _Sending:
         self._run.check_interface()
         stream = given.stream
         if stream and not connection.card.capabilities.streaming and given.request is None:
-            self._out.warn("the card does not declare streaming, so the message is sent without it")
+            self._out.warn("the card does not declare streaming: the message is sent without streaming")
             stream = False
         call = prepare(session, given, draft, stream=stream)
         if given.preview:
@@ -105,7 +105,7 @@ class _Sending:
         """Send without a stream, and poll the task until it has ended."""
         answer = await self._run.call(call)
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
-            raise unfit("SendMessage", answer)
+            raise unexpected("SendMessage", answer)
         if not isinstance(answer, Task):
             self._presenter.show_event(answer)
             if isinstance(answer, Message):
@@ -116,7 +116,7 @@ class _Sending:
             self._presenter.show_event(task)
         if not self._given.no_wait and not is_settled(task.status.state):
             if not self._out.json:
-                self._out.tell("Waiting", f"task {task.id} is {short(task.status.state)}")
+                self._out.line_to_stderr("Waiting", f"for task {task.id} ({short(task.status.state)})")
             task = await wait_for(self._run, task, self._presenter.show_event if stream else lambda _: None)
         if not stream:
             self._presenter.show_event(task)
@@ -131,7 +131,7 @@ class _Sending:
                 self._save(call.exchange.answer)
             return
         if not self._out.json:
-            self._presenter.standing(task.id, task.context_id or "", task.status.state)
+            self._presenter.summary(task.id, task.context_id or "", task.status.state)
         tracked = self._run.session.tasks.get(task.id)
         self._save(tracked.now if tracked is not None else task)
         conclude(self._run, task.status.state)

@@ -20,8 +20,8 @@ from inspector.session.payload import payload_json
 from inspector.session.replay.validation import validated
 from inspector.text.sanitise import clean
 
-_TOGETHER = 4
-"""Hits are read in one range if the range has at most this many times as many records."""
+_RANGE_FACTOR = 4
+"""Hits are read as one range if it has fewer than this many times as many records."""
 
 
 def show(invocation: Invocation, out: Output) -> int:
@@ -29,15 +29,15 @@ def show(invocation: Invocation, out: Output) -> int:
     given = invocation.given
     query = parse(" ".join(given.filter))
     if isinstance(query, Mistake):
-        raise usage(query.sentence, "show --help says what a filter is; docs/filter.md has all its words.")
+        raise usage(query.sentence, "docs/filter.md describes filters.")
     out.lines = out.json
-    written = is_being_written(given.file)
+    is_written = is_being_written(given.file)
     try:
         with Capture.open(given.file, validated) as capture:
-            if written:
-                out.warn("Another process is writing this capture now; this is what it holds so far.")
+            if is_written:
+                out.warn("another process is still writing this capture: later records are missing")
             records = _with_payloads(capture, query)
-            chosen = next((one for one in RECORD_FORMATS if one.name == given.output), None)
+            chosen = next((known for known in RECORD_FORMATS if known.name == given.output), None)
             if chosen is None:
                 for record, payload in records:
                     _print(record, payload, out, verbose=invocation.verbose)
@@ -45,7 +45,9 @@ def show(invocation: Invocation, out: Output) -> int:
                 for piece in chosen.write(records):
                     out.write(piece)
     except CaptureError as error:
-        raise usage(str(error)) from error
+        raise usage(
+            str(error), "Check the path; a capture is a file that --capture wrote, or from your data folder."
+        ) from error
     return OK
 
 
@@ -59,7 +61,7 @@ def _hits(capture: Capture, query: Query) -> Iterator[Record]:
     """Yield the hits of a query, read page by page."""
     for page in capture.search(query):
         hits = page.hits
-        if hits and hits[-1] - hits[0] < _TOGETHER * len(hits):
+        if hits and hits[-1] - hits[0] < _RANGE_FACTOR * len(hits):
             wanted = set(hits)
             after = hits[0] - 1
             records = capture.select(after=after, limit=hits[-1] - after)

@@ -14,9 +14,9 @@ from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
 from inspector.protocol.operations import Operation
 
 _MOST_PAGES = 10_000
-"""The limit for an agent whose pages never end."""
-_ENDLESS = "The pages have no end: after {:,} the agent names one that was there, or still another."
-_ONE_PAGE = "Without --all a page is shown by itself; --page-token asks for the next one."
+"""The most pages that are requested, because an agent may never end them."""
+_ENDLESS = "The pages have no end: after {:,} pages, the agent repeats a page token or names yet another page."
+_ONE_PAGE = "Leave out --all, and request page by page with --page-token."
 
 _FILTERS = {
     "context_id": "context_id",
@@ -67,7 +67,9 @@ async def subscribe(current: Run) -> None:
     except FaultError as error:
         if error.fault.code != UNSUPPORTED:
             raise
-        hint = f"A task that has ended has no more events: {current.again('task', 'get', given.id)} shows it."
+        hint = (
+            f"A task that has ended has no more events; print it with {current.shell_command('task', 'get', given.id)}."
+        )
         raise FaultError(replace(error.fault, hint=hint)) from error
     if task is None:
         return
@@ -75,7 +77,7 @@ async def subscribe(current: Run) -> None:
         task = await get_task(current, given.id)  # with the events before the subscription
         presenter.show(task)
     elif not current.out.json:
-        presenter.standing(task.id, task.context_id or "", task.status.state)
+        presenter.summary(task.id, task.context_id or "", task.status.state)
     conclude(current, task.status.state)
 
 
@@ -88,8 +90,8 @@ async def list_tasks(current: Run) -> None:
     pages: list[TaskList] = []
     seen = {request.page_token}
     while True:
-        asked = current.session.list_tasks(request)
-        page = await current.ask(asked, TaskList, undone="task get shows one task by its id.")
+        call = current.session.list_tasks(request)
+        page = await current.ask(call, TaskList, unsupported_hint="Use task get to print one task by its id.")
         pages.append(page)
         for task in page.tasks if given.stream or not out.json else ():
             presenter.show(task)
@@ -122,10 +124,13 @@ def _sum_up(current: Run, pages: list[TaskList]) -> None:
     out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
     if token := pages[-1].next_page_token:
         out.field("Next page token", token)
-        out.field("More", out.redact(current.again("task", "list", *_again(current.invocation, token))))
+        out.field(
+            "Next page",
+            out.redact(current.shell_command("task", "list", *_next_page_arguments(current.invocation, token))),
+        )
 
 
-def _again(invocation: Invocation, token: str) -> list[str]:
+def _next_page_arguments(invocation: Invocation, token: str) -> list[str]:
     typed = vars(invocation.given) | {"page_token": token}
     options = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
     words = [word for option in options for word in option]

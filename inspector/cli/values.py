@@ -1,4 +1,4 @@
-"""Parse the values of options, or raise an error with a sentence."""
+"""Parse the values of options; each function raises `ArgumentTypeError` with the reason."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def duration(text: str) -> float:
     try:
         seconds = float(number) * _UNITS[unit]
     except (KeyError, ValueError):
-        raise ArgumentTypeError(f"{text!r} is no duration; write it as 2s, 500ms or 1m") from None
+        raise ArgumentTypeError(f"{text!r} is not a duration; write 2s, 500ms or 1m") from None
     if not math.isfinite(seconds) or seconds < _SHORTEST:
-        raise ArgumentTypeError(f"{text!r} is too short or has no end; the shortest is {_SHORTEST:g}s")
+        raise ArgumentTypeError(f"{text!r} is too short or infinite; the shortest duration is {_SHORTEST:g}s")
     return seconds
 
 
@@ -35,51 +35,51 @@ def header(text: str) -> tuple[str, str]:
     """Read `Name: value`; the error does not repeat the value, which may be a secret."""
     name, colon, value = (piece.strip() for piece in text.partition(":"))
     if not colon or not name or not _is_made_of(name, _TOKEN_MARKS):
-        raise ArgumentTypeError("not a name and a value with a colon between")
+        raise ArgumentTypeError("not a header; write it as Name: value")
     return name, secret(value)
 
 
 def _is_made_of(name: str, marks: Container[str]) -> bool:
-    return all((one.isascii() and one.isalnum()) or one in marks for one in name)
+    return all((letter.isascii() and letter.isalnum()) or letter in marks for letter in name)
 
 
 def secret(text: str) -> str:
     """Read the value of a header: printable ASCII."""
     text = text.strip()
     if not text.isascii() or not text.isprintable():
-        raise ArgumentTypeError("the value has characters that no header can carry")
+        raise ArgumentTypeError("the value has characters that a header cannot contain")
     return text
 
 
 def natural(text: str) -> int:
     """Read a whole number from 0."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise ArgumentTypeError(f"{text!r} is no number from 0")
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
 
 
 def positive(text: str) -> int:
     """Read a whole number from 1."""
     if natural(text) == 0:
-        raise ArgumentTypeError("0 is too few")
+        raise ArgumentTypeError("the smallest value is 1")
     return natural(text)
 
 
 def port(text: str) -> int:
     """Read a port number; 0 is any free port."""
     if natural(text) > 65535:
-        raise ArgumentTypeError(f"{text} is no port; ports go from 0 to 65535")
+        raise ArgumentTypeError(f"{text} is not a port; ports are from 0 to 65535")
     return natural(text)
 
 
 def pace(text: str) -> float:
-    """Read the factor for the mock agent's pauses; 0 is no pause."""
+    """Read the factor for the mock agent's pauses; 0 removes them."""
     try:
         factor = float(text)
     except ValueError:
         factor = math.nan
     if not 0 <= factor <= 1000:
-        raise ArgumentTypeError(f"{text!r} is no number from 0 to 1000")
+        raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1000")
     return factor
 
 
@@ -95,7 +95,7 @@ def json_text(text: str) -> str:
     except (ValueError, RecursionError) as error:
         raise ArgumentTypeError(f"not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise ArgumentTypeError("JSON, but not an object")
+        raise ArgumentTypeError("not a JSON object")
     return text
 
 
@@ -103,14 +103,14 @@ def variable(text: str) -> tuple[str, str]:
     """Read `name=value`."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise ArgumentTypeError("not a name and a value with an equals sign between")
+        raise ArgumentTypeError("not a variable; write it as NAME=VALUE")
     return name, value
 
 
 def identifier(text: str) -> str:
     """Read an id, which is not empty."""
     if not text.strip():
-        raise ArgumentTypeError("an empty id names nothing")
+        raise ArgumentTypeError("the value is empty")
     return text
 
 
@@ -119,23 +119,23 @@ def file(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise ArgumentTypeError(f"{text!r} is no path: nobody has such a home") from None
+        raise ArgumentTypeError(f"{text!r} is not a path: unknown user") from None
 
 
 def state(text: str) -> str:
     """Read a task state in its short form (`input-required`) or in that of 1.0."""
     wanted = f"TASK_STATE_{text.strip().upper().replace('-', '_').removeprefix('TASK_STATE_')}"
-    known = [one for one in State if one is not State.UNSPECIFIED]
+    known = [state for state in State if state is not State.UNSPECIFIED]
     if wanted not in known:
-        raise ArgumentTypeError(f"{text!r} is no state; there is {', '.join(map(short, known))}")
+        raise ArgumentTypeError(f"{text!r} is not a task state; choose from {', '.join(map(short, known))}")
     return wanted
 
 
 def binding(text: str) -> str:
-    """Read the name of a transport in any case, and return it as it is spelled in cards."""
+    """Read the name of a binding in any case, and return it as cards spell it."""
     known, name = ("JSONRPC", "HTTP+JSON", "GRPC"), text.strip().upper()
     if name not in known:
-        raise ArgumentTypeError(f"{text!r} is no transport that we speak; there is {', '.join(known)}")
+        raise ArgumentTypeError(f"{text!r} is not a supported binding; choose from {', '.join(known)}")
     return name
 
 
@@ -144,24 +144,24 @@ def moment(text: str) -> str:
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no time; write it as 2026-01-31T12:00:00Z") from None
+        raise ArgumentTypeError(f"{text!r} is not a time; write it as 2026-01-31T12:00:00Z") from None
     if at.tzinfo is None:
-        raise ArgumentTypeError(f"{text!r} does not say its zone; end it with Z or +01:00")
+        raise ArgumentTypeError(f"{text!r} has no time zone; add Z or an offset such as +01:00")
     try:
         return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except OverflowError:
-        raise ArgumentTypeError(f"{text!r} is before or after all time") from None
+        raise ArgumentTypeError(f"{text!r} is out of range") from None
 
 
 def web_url(text: str) -> str:
-    """Read an absolute http or https url."""
+    """Read an absolute http or https URL."""
     try:
         parts = urlsplit(text.strip())
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         good = False
     if not good:
-        raise ArgumentTypeError("not a url that starts with http:// or https:// and names a host")
+        raise ArgumentTypeError("not a URL with http:// or https:// and a host")
     return text.strip()
 
 
@@ -169,7 +169,7 @@ def authentication(text: str) -> tuple[str, str]:
     """Read `Scheme:credentials`; the error does not repeat the credentials."""
     scheme, colon, credentials = (piece.strip() for piece in text.partition(":"))
     if not colon or not credentials or not _is_made_of(scheme, "-_"):
-        raise ArgumentTypeError("not a scheme and credentials with a colon between, as in Bearer:abc")
+        raise ArgumentTypeError("not a scheme and credentials; write it as Bearer:abc")
     if not scheme:
         raise ArgumentTypeError("the scheme before the colon is missing")
     return scheme, secret(credentials)

@@ -27,20 +27,20 @@ from inspector.wire.client.upload import Upload
 from inspector.wire.discovery import REDIRECTS
 
 _HINTS = {
-    "VersionNotSupportedError": "Connect again with another protocol version: --a2a-version 0.3 or 1.0.",
-    "MethodNotFoundError": "The agent may speak another protocol version than its card says: try --a2a-version.",
-    "TaskNotFoundError": "Agents forget tasks when they restart; check the id.",
-    "TaskNotCancelableError": "The task has ended; its state tells how.",
-    "PushNotificationNotSupportedError": "Send without push; the card should say pushNotifications: false.",
-    "InvalidParamsError": "The error's data, where there is any, names the member.",
-    "ContentTypeNotSupportedError": "Compare the parts with the input modes on the card.",
-    "ExtensionSupportRequiredError": "The card names the extension; activate it with --svc-param.",
+    "VersionNotSupportedError": "Use another protocol version: --a2a-version 0.3 or 1.0.",
+    "MethodNotFoundError": "The agent may use another protocol version than its card declares: try --a2a-version.",
+    "TaskNotFoundError": "Check the id; an agent can lose its tasks when it restarts.",
+    "TaskNotCancelableError": "The task has already ended: get the task to see its state.",
+    "PushNotificationNotSupportedError": "Send without push notifications; the card should not declare them.",
+    "InvalidParamsError": "Check the data of the error, which may name the invalid member.",
+    "ContentTypeNotSupportedError": "Use media types from the input modes on the card.",
+    "ExtensionSupportRequiredError": "Activate the extension that the card requires, with --svc-param.",
 }
-_ENDED = "A task that has ended takes no more messages: start a new one in the same context."
-_LOOK = "The agent's log may tell more."
+_ENDED = "A task that has ended accepts no messages: start a new task in the same context."
+_CHECK_LOG = "Check the log of the agent."
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
-_GIVE = "Give them with --bearer or --header; they go to the origin that you typed, and to no other."
+_CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the agent as typed."
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 _BODY_QUOTE = 120
 _INVALID = "InvalidAgentResponseError"
@@ -146,11 +146,10 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if exchange.fault is not None:
         return _of_url(exchange, exchange.fault)
     if isinstance(answer, Unreadable):
-        hint = "The raw bytes are in the capture; is this the url of the interface?"
-        return Fault(Whose.AGENT, _INVALID, f"The answer cannot be read: {answer.why}.", hint)
+        hint = "Check the URL of the interface; the capture has the raw bytes."
+        return Fault(Whose.AGENT, _INVALID, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
-        hint = "A call is answered with a result or an error; look at the agent's log."
-        return Fault(Whose.AGENT, _INVALID, "The agent answered with nothing.", hint)
+        return Fault(Whose.AGENT, _INVALID, "The response has neither a result nor an error.", _CHECK_LOG)
     return None
 
 
@@ -160,29 +159,31 @@ def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     sendable = summary is not None and summary.url.startswith(_SENDABLE)
     if exchange.call.request is None or fault.code != FaultCode.USAGE or sendable:  # a raw request has its own URL
         return fault
-    return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="The card has to name another url.")
+    return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="Correct the URL on the card.")
 
 
 def of_error(error: ProtocolError) -> Fault:
     """Return the fault for an error response."""
     kind = BY_NAME.get(error.name)
-    meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent answered with an error"
+    meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
     if error.name in _DENIED:
-        return Fault(Whose.YOURS, _DENIED[error.name], f"The agent demands credentials ({error.words}).", _GIVE)
-    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", _HINTS.get(error.name, _LOOK), error)
+        return Fault(
+            Whose.YOURS, _DENIED[error.name], f"The agent requires credentials ({error.words}).", _CREDENTIALS_HINT
+        )
+    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", _HINTS.get(error.name, _CHECK_LOG), error)
 
 
 def _of_status(head: Head, answer: Answer | None) -> Fault:
     if head.status in (401, 403):
         code = FaultCode.CREDENTIALS_MISSING if head.status == 401 else FaultCode.AUTH_FAILED
         challenge = head.header("www-authenticate")
-        asked = f", {challenge}" if challenge else ""
-        return Fault(Whose.YOURS, code, f"The agent demands credentials: {head.status} {head.reason}{asked}.", _GIVE)
+        seen = f"The agent requires credentials: {head.status} {head.reason}{f', {challenge}' if challenge else ''}."
+        return Fault(Whose.YOURS, code, seen, _CREDENTIALS_HINT)
     if head.status in REDIRECTS:
-        seen = f"The interface redirects ({head.status}) to {head.header('location') or 'nowhere'}."
-        hint = "A POST is not sent on unasked: correct the url on the card, often a slash at its end."
+        seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
+        hint = "Redirects of POST are not followed: correct the URL on the card, often its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
-    why = f": {answer.why}" if isinstance(answer, Unreadable) else ""
+    reason = f": {answer.why}" if isinstance(answer, Unreadable) else ""
     code = FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL
-    hint = "Is the url on the card the one where the agent listens?" if head.status in (404, 405) else _LOOK
-    return Fault(Whose.AGENT, code, f"The interface answered {head.status} {head.reason}{why[:_BODY_QUOTE]}.", hint)
+    hint = "Check that the card has the URL where the agent listens." if head.status in (404, 405) else _CHECK_LOG
+    return Fault(Whose.AGENT, code, f"The interface returned {head.status} {head.reason}{reason[:_BODY_QUOTE]}.", hint)

@@ -37,7 +37,7 @@ MOST_REDIRECTS = 5
 
 @dataclass(frozen=True, slots=True)
 class CardAttempt:
-    """One URL where the card was searched, and the result."""
+    """A URL that was tried for the card, and the result."""
 
     url: str
     outcome: str
@@ -98,15 +98,15 @@ class DocumentFetch(Recorder):
 class CardFetch(DocumentFetch):
     """Fetches a card; `found` is the card, or the reason why the response is not a card."""
 
-    found: FoundCard | str = field(default="no answer", init=False)
+    found: FoundCard | str = field(default="no response", init=False)
     raw: bytes = field(default=b"", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream, which is not a card."""
-        self.found = said = "a stream of events instead of a card"
+        self.found = reason = "a stream of events instead of a card"
         raws = [frame.raw for frame in seen.frames]
-        return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", said)
+        return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", reason)
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body, read as a card if the status allows it."""
@@ -121,7 +121,7 @@ class CardFetch(DocumentFetch):
 
     @property
     def served(self) -> Served:
-        """Return how the response came."""
+        """Return the URL and the headers of the response."""
         headers = self.head.headers if self.head else ()
         return Served(self.url, {name.lower(): value for name, value in headers})
 
@@ -129,7 +129,7 @@ class CardFetch(DocumentFetch):
         """Lint a card, or JSON from the URL of a card, but not an error page."""
         is_ok = self.head is not None and self.head.status == HTTPStatus.OK
         is_meant = is_ok and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
-        is_card = isinstance(self.found, FoundCard) or discovery.misread(self.found)
+        is_card = isinstance(self.found, FoundCard) or discovery.invalid_card_reason(self.found)
         return lint(raw, self.served).findings if is_card or is_meant else ()
 
 
@@ -152,7 +152,7 @@ async def fetch_card(
         except ValueError:  # brackets without an address
             url = ""
         if not url.lower().startswith(("http://", "https://")) or not origin(url):
-            fetch.found = f"{fetch.head.status}, a redirect to what is no http url: {location}"
+            fetch.found = f"{fetch.head.status}, a redirect to an unsupported URL: {location}"
             return fetch
     fetch.found = f"more than {MOST_REDIRECTS} redirects"
     return fetch
@@ -238,7 +238,8 @@ def _updated(
 
 def same_choice(choice: Choice | None, card: AgentCard) -> Choice | None:
     """Return an earlier choice with the interface object of a new card, None if the card does not have it."""
-    same = next((one for one in card.supported_interfaces if choice and one == choice.interface), None)
+    interfaces = card.supported_interfaces if choice else ()
+    same = next((interface for interface in interfaces if choice and interface == choice.interface), None)
     return replace(choice, interface=same) if choice and same else None
 
 
@@ -258,7 +259,7 @@ def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentC
     Streaming and push are available unless they are declined, because many cards do not mention them.
     """
     if choice is None:
-        return "the card offers no interface that we can use"
+        return "the card has no supported interface"
     if not choice.binding.offers(choice.dialect, operation):
         return not_offered(operation, choice)
     capabilities = card.capabilities
@@ -273,4 +274,4 @@ def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentC
 
 def not_offered(operation: Operation, choice: Choice) -> str:
     """Return the sentence for an operation that the protocol version does not have on an interface."""
-    return f"{choice.dialect.version} over {choice.binding.name} has no {operation.value}"
+    return f"A2A {choice.dialect.version} over {choice.binding.name} does not have {operation.value}"

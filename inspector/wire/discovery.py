@@ -1,4 +1,4 @@
-"""Find cards: the urls to try, and how to read the responses (1.0 sections 8.2 and 14.3, 0.3 section 5.3)."""
+"""Find cards: list the URLs to try, and read the responses (1.0 sections 8.2 and 14.3, 0.3 section 5.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _HTTPS = 443
-_MISREAD = "a card that cannot be read: "
+_INVALID_CARD = "a card that cannot be read: "
+_CORRECT_MEMBER = "Correct this member of the card: SDKs reject it, too."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class FoundCard:
 
 
 def local_path(reference: str) -> Path | None:
-    """Return the local path of a reference, or None if it is a url or a host."""
+    """Return the local path of a reference, or None if it is a URL or a host."""
     try:
         if reference.startswith("file://"):
             return Path(unquote(urlsplit(reference).path))
@@ -42,14 +43,14 @@ def local_path(reference: str) -> Path | None:
         path = Path(reference).expanduser()
         looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
         return path if looks_like_a_path or path.is_file() else None
-    except (ValueError, OSError, RuntimeError):  # an invalid url, too long a path, an unknown user
+    except (ValueError, OSError, RuntimeError):  # an invalid URL, a path that is too long, an unknown user
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 
 
 def normalise(reference: str) -> str:
-    """Complete a reference to a url: with http for this machine, bare addresses and a given port, else with https.
+    """Complete a reference to a URL: with http for this machine, IP addresses and a given port, else with https.
 
-    An invalid reference is completed as well, and then refused by the client.
+    An invalid reference is completed as well; the client then rejects it.
     """
     if "://" in reference:
         return reference
@@ -57,13 +58,13 @@ def normalise(reference: str) -> str:
         reference = f"[{reference}]"
     try:
         parts = urlsplit(f"//{reference}")
-        near = _is_near(parts.hostname or "", parts.port)
+        plain = _is_plain_http(parts.hostname or "", parts.port)
     except ValueError:
-        near = False
-    return f"{'http' if near else 'https'}://{reference}"
+        plain = False
+    return f"{'http' if plain else 'https'}://{reference}"
 
 
-def _is_near(host: str, port: int | None) -> bool:
+def _is_plain_http(host: str, port: int | None) -> bool:
     if host == "localhost" or host.endswith((".localhost", ".local")) or _is_address(host):
         return port != _HTTPS
     return port is not None and port != _HTTPS
@@ -78,9 +79,9 @@ def _is_address(host: str) -> bool:
 
 
 def candidates(reference: str) -> list[str]:
-    """List the urls to try: the well-known ones under the path, those at the root, then the url itself.
+    """List the URLs to try: the well-known paths below the URL, those at the root, then the URL itself.
 
-    For the url of a JSON file or of a well-known path, and for an invalid one, this is the only url.
+    For the URL of a JSON file or of a well-known path, and for an invalid URL, this is the only URL.
     """
     url = normalise(reference)
     try:
@@ -96,40 +97,42 @@ def candidates(reference: str) -> list[str]:
 
 
 def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
-    """Return the card of a response, or in a few words why it has none."""
+    """Return the card of a response, or the reason why it is not a card."""
     if status != 200:
-        words = {401: "401, credentials are demanded", 403: "403, the credentials are not enough"}
-        return words.get(status, str(status))
+        reasons = {401: "401, credentials are required", 403: "403, the credentials do not permit access"}
+        return reasons.get(status, str(status))
     return read_bytes(raw, content_type)
 
 
 def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard | str:
-    """Return the card in some bytes, or in a few words why there is none."""
+    """Return the card in some bytes, or the reason why they are not a card."""
     value = parse(raw)
     if isinstance(value, Unreadable):
         served = f" served as {content_type}" if content_type and "json" not in content_type else ""
         return f"{value.why}{served}"
     if not isinstance(value, dict):
-        return f"JSON, but {type_name(value)} instead of a card"
+        return f"JSON, but {type_name(value)} instead of an object"
     if not {"name", "skills", "capabilities", "supportedInterfaces", "url"} & value.keys():
-        return "JSON, but without any member of a card"
+        return "JSON, but without the members of a card"
     card, dialect = read_card(value)
     if isinstance(card, Unreadable):
-        return f"{_MISREAD}{card.why}"
+        return f"{_INVALID_CARD}{card.why}"
     return FoundCard(card, dialect, raw)
 
 
-def misread(outcome: str) -> str:
+def invalid_card_reason(outcome: str) -> str:
     """Return why `read_bytes` could not read a card; `""` if the bytes are not a card at all."""
-    return outcome.removeprefix(_MISREAD) if outcome.startswith(_MISREAD) else ""
+    return outcome.removeprefix(_INVALID_CARD) if outcome.startswith(_INVALID_CARD) else ""
 
 
 def read_file(path: Path) -> FoundCard:
     """Read a card from a file; raises `FaultError`."""
     found = read_bytes(read_raw(path))
     if isinstance(found, str):
-        seen = f"The file {path} holds no card: {found}."
-        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, "A card is one JSON object in UTF-8."))
+        reason = invalid_card_reason(found)
+        seen = f"The card in {path} is invalid: {reason}." if reason else f"The file {path} is not a card: {found}."
+        hint = _CORRECT_MEMBER if reason else "A card is a JSON object in UTF-8."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
     return found
 
 
@@ -139,20 +142,19 @@ def read_raw(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         seen = f"The card file {path} could not be read: {error.strerror or error}."
-        hint = "Give the path of a JSON file, or a url that starts with http:// or https://."
+        hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
 def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:
     """Return the fault of a card that was not found: the outcome at each url, and the next step."""
-    outcomes = "; ".join(f"{url}: {why}" for url, why in tries)
+    outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
-        seen = f"The card of {reference} is protected ({outcomes})."
-        return Fault(Whose.YOURS, code, seen, "Give credentials: --bearer TOKEN or --header 'Name: value'.")
-    if any(misread(why) for _, why in tries):
-        seen = f"The card of {reference} is malformed ({outcomes})."
-        hint = "Typed clients refuse it; the member named there has to be corrected."
-        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, hint)
-    hint = "Is this the agent's base url? Its documentation or log says where the card is served."
-    return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card at {reference} ({outcomes}).", hint)
+        seen = f"The card of {reference} requires credentials ({outcomes})."
+        return Fault(Whose.YOURS, code, seen, "Add --bearer TOKEN or --header 'Name: value'.")
+    if any(invalid_card_reason(outcome) for _, outcome in tries):
+        seen = f"The card of {reference} is invalid ({outcomes})."
+        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
+    hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
+    return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)

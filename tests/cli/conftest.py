@@ -1,4 +1,4 @@
-"""The program run in this process, and agents for it."""
+"""Fixtures: run the program in this process, and agents for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.server import serve_in_thread
-from puppets import SECONDS, Answer, Elsewhere, MakePuppet, Puppet, Ran, RunCli, silence
+from puppets import SECONDS, Answer, CliResult, MakeAgent, Puppet, RunCli, ServerThread, silence
 
 from inspector.cli.main import main
 
@@ -28,7 +28,7 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def cli(monkeypatch: pytest.MonkeyPatch) -> RunCli:
     """Run the program in this process."""
 
-    def run(*words: str, stdin: bytes = b"", **environment: str) -> Ran:
+    def run(*words: str, stdin: bytes = b"", **environment: str) -> CliResult:
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2)]
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -38,7 +38,7 @@ def cli(monkeypatch: pytest.MonkeyPatch) -> RunCli:
                 patch.setenv(name, value)
             code = main(words)
         out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams)
-        return Ran(code, out, err)
+        return CliResult(code, out, err)
 
     return run
 
@@ -52,26 +52,26 @@ def mock() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def slow_mock() -> Iterator[str]:
-    """The built-in mock agent as slow as it is, for tasks that have not ended yet."""
+    """The built-in mock agent with its pauses, for tasks that have not ended yet."""
     with serve_in_thread() as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def elsewhere() -> Iterator[Elsewhere]:
-    place = Elsewhere()
-    yield place
-    place.end()
+def server_thread() -> Iterator[ServerThread]:
+    thread = ServerThread()
+    yield thread
+    thread.end()
 
 
 @pytest.fixture
-def puppet(elsewhere: Elsewhere) -> Iterator[MakePuppet]:
-    """Make agents that answer with the given coroutine and serve the standard card with other members."""
+def make_agent(server_thread: ServerThread) -> Iterator[MakeAgent]:
+    """Return a function that starts an agent: `answer` handles calls, `card` has members for the standard card."""
     serving = []
 
     def make(answer: Answer = silence, card: Any = None) -> Puppet:
         made = Puppet(answer, {} if card is None else card)
-        context = elsewhere.serve(made.handle)
+        context = server_thread.serve(made.handle)
         made.url = context.__enter__()
         serving.append(context)
         return made

@@ -1,4 +1,4 @@
-"""What a command came to, and agents that answer as a test wants, in an event loop of their own thread."""
+"""The result of a command, and agents whose responses a test defines, in the event loop of another thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aiohttp import web
 SECONDS = 20
 CARD_PATH = "/.well-known/agent-card.json"
 RPC_PATH = "/rpc"
-KEPT = {"Cache-Control": "max-age=60", "ETag": '"1"'}
+CACHING = {"Cache-Control": "max-age=60", "ETag": '"1"'}
 CARD = {
     "name": "Puppet",
     "description": "Answers as a test wants",
@@ -28,8 +28,8 @@ CARD = {
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What a command came to."""
+class CliResult:
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -45,16 +45,16 @@ class Ran:
 
     @property
     def error(self) -> dict[str, Any]:
-        """Return the error of a command with `-o json`, which is the only thing on stderr."""
+        """Return the error of a command with `-o json`, which is the only line on stderr."""
         [line] = self.err.splitlines()
         return json.loads(line)["error"]
 
 
-RunCli = Callable[..., Ran]
+RunCli = Callable[..., CliResult]
 
 
-class Elsewhere:
-    """An event loop in another thread, where servers live while the program has the main thread."""
+class ServerThread:
+    """An event loop in another thread, for servers while the program runs in the main thread."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -104,7 +104,7 @@ class Elsewhere:
 
 @dataclass
 class Call:
-    """One request at a puppet; `rpc` is its body, read as JSON."""
+    """A request to a puppet; `rpc` is its body as JSON."""
 
     request: web.BaseRequest
     body: bytes
@@ -123,7 +123,7 @@ class Call:
         return b"data: " + json.dumps({"jsonrpc": "2.0", "id": self.rpc["id"], "result": value}).encode() + b"\n\n"
 
     async def stream(self, *values: Any, breaks_off: bool = False) -> web.StreamResponse:
-        """Answer with events; bytes go out as they are."""
+        """Respond with events; bytes are sent unchanged."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(self.request)
         for value in values:
@@ -139,7 +139,7 @@ Answer = Callable[[Call], Coroutine[Any, Any, web.StreamResponse]]
 
 @dataclass
 class Puppet:
-    """An agent that answers as it was told; `calls` holds every request that it got."""
+    """An agent that responds with `answer`; `calls` contains every request."""
 
     answer: Answer
     card: Any
@@ -156,7 +156,7 @@ class Puppet:
         if request.path == CARD_PATH:
             if isinstance(self.card, web.Response):  # each can be sent once
                 return web.Response(status=self.card.status, headers=self.card.headers, body=self.card.body)
-            return web.json_response(self.whole_card(), headers=KEPT)
+            return web.json_response(self.whole_card(), headers=CACHING)
         return await self.answer(call) if request.path == RPC_PATH else web.Response(status=404)
 
     def whole_card(self) -> Any:
@@ -166,10 +166,10 @@ class Puppet:
 
 async def silence(call: Call) -> web.StreamResponse:
     await asyncio.sleep(SECONDS)
-    return call.error(-32603, "nobody should have waited for this")
+    return call.error(-32603, "no test should wait for this")
 
 
-MakePuppet = Callable[..., Puppet]
+MakeAgent = Callable[..., Puppet]
 
 
 def task(state: str, **members: Any) -> dict[str, Any]:
@@ -177,12 +177,12 @@ def task(state: str, **members: Any) -> dict[str, Any]:
 
 
 def status(state: str, text: str = "") -> dict[str, Any]:
-    said = {"message": {"messageId": f"m-{text}", "role": "ROLE_AGENT", "parts": [{"text": text}]}} if text else {}
+    message = {"message": {"messageId": f"m-{text}", "role": "ROLE_AGENT", "parts": [{"text": text}]}} if text else {}
     return {
         "statusUpdate": {
             "taskId": "task-1",
             "contextId": "context-1",
-            "status": {"state": f"TASK_STATE_{state}"} | said,
+            "status": {"state": f"TASK_STATE_{state}"} | message,
         }
     }
 

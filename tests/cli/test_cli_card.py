@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from aiohttp import web
-from puppets import CARD, CARD_PATH, Call, MakePuppet, RunCli
+from puppets import CARD, CARD_PATH, Call, MakeAgent, RunCli
 
 from inspector.findings.rules import RULES
 
@@ -15,7 +15,7 @@ def card_file(folder: Path, card: object) -> str:
     return str(path)
 
 
-def test_the_card_is_shown_as_fields(cli: RunCli, mock: str):
+def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     ran = cli("card", "get", "-a", mock)
     assert (ran.code, ran.err) == (0, "")
     fields = [line.split(": ", 1) for line in ran.out.splitlines()]
@@ -27,26 +27,26 @@ def test_the_card_is_shown_as_fields(cli: RunCli, mock: str):
     assert named["Findings"] == "none"
     interfaces = [value for label, value in fields if label == "Interface"]
     assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: first on the card)"
-    assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (usable)"
+    assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (supported)"
     assert "report 20" in [value for label, value in fields if label == "Example"]
     assert named["Security"] == "nothing is demanded"
 
 
-def test_json_is_the_card_as_served(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"x-unknown": [1.0, None, "ü"]})
+def test_json_is_the_card_as_served(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"x-unknown": [1.0, None, "ü"]})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json == agent.whole_card()
 
 
-def test_the_card_of_an_older_agent_is_shown_as_served(cli: RunCli, tmp_path: Path):
+def test_card_of_an_older_version_is_printed_as_served(cli: RunCli, tmp_path: Path):
     old = CARD | {"url": "http://127.0.0.1:9/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
     reference = card_file(tmp_path, old)
     assert cli("card", "get", "-a", reference, "-o", "json").json == old
     assert "http://127.0.0.1:9/ JSONRPC 0.3.0 (in use" in cli("card", "get", "-a", reference).out
 
 
-def test_a_reference_may_be_a_host_a_card_url_a_path_or_a_file_url(cli: RunCli, mock: str, tmp_path: Path):
+def test_reference_is_a_host_a_card_url_a_path_or_a_file_url(cli: RunCli, mock: str, tmp_path: Path):
     served = cli("card", "get", "-a", f"{mock}{CARD_PATH}", "-o", "json")
     path = card_file(tmp_path, served.json)
     for reference in (mock, mock.removeprefix("http://"), path, Path(path).as_uri()):
@@ -54,36 +54,36 @@ def test_a_reference_may_be_a_host_a_card_url_a_path_or_a_file_url(cli: RunCli, 
         assert (ran.code, ran.json) == (0, served.json)
 
 
-def test_the_agent_may_be_named_in_the_environment_and_the_option_wins(cli: RunCli, mock: str):
+def test_agent_from_the_environment_is_overridden_by_the_option(cli: RunCli, mock: str):
     assert "Mock Agent" in cli("card", "get", A2ACLI_AGENT_CARD=mock).out
     assert "Mock Agent" in cli("card", "get", "-a", mock, A2ACLI_AGENT_CARD="http://127.0.0.1:1").out
 
 
-def test_the_format_may_stand_in_the_environment_and_the_option_wins(cli: RunCli, mock: str):
+def test_output_format_from_the_environment_is_overridden_by_the_option(cli: RunCli, mock: str):
     assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="json").json["name"] == "Mock Agent"
     assert cli("card", "get", "-a", mock, "-o", "text", A2ACLI_OUTPUT="json").out.startswith("Name: ")
     assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="yaml").code == 2
 
 
-def test_a_card_that_lacks_members_is_shown_and_its_findings_are_counted(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": None, "version": None})
+def test_inwhole_card_is_printed_with_the_number_of_findings(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": None, "version": None})
     ran = cli("card", "get", "-a", agent.url)
     assert ran.code == 0
     assert "Name: Puppet\n" in ran.out
     assert "Findings: 2 errors\n" in ran.out
 
 
-def test_validation_lists_what_is_wrong_and_fails(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": None})
+def test_validation_prints_findings_and_fails(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": None})
     ran = cli("card", "get", "-a", agent.url, "--validate")
     assert ran.code == 1
-    said = "A required member of the card is missing: description is missing"
-    assert f"Finding: error CARD-001 /description: {said}\n" in ran.out
+    message = "A required member of the card is missing: description is missing"
+    assert f"Finding: error CARD-001 /description: {message}\n" in ran.out
     assert "CARD-001" in ran.err
 
 
-def test_validation_in_json_keeps_findings_and_card_apart(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": None})
+def test_validation_in_json_prints_findings_on_stderr(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": None})
     ran = cli("card", "get", "-a", agent.url, "--validate", "-o", "json")
     assert ran.code == 1
     assert ran.json["name"] == "Puppet"
@@ -105,22 +105,24 @@ def test_a_valid_card_passes_validation(cli: RunCli, mock: str):
     assert ran.out.endswith("Findings: none\n")
 
 
-def test_a_warning_does_not_fail_validation(cli: RunCli, puppet: MakePuppet):
+def test_a_warning_does_not_fail_validation(cli: RunCli, make_agent: MakeAgent):
     odd = {"url": "https://a.example/", "protocolBinding": "https://a.example/own/v1", "protocolVersion": "1.0"}
-    agent = puppet(card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": [odd]}), content_type="text/plain"))
+    agent = make_agent(
+        card=web.Response(body=json.dumps(CARD | {"supportedInterfaces": [odd]}), content_type="text/plain")
+    )
     ran = cli("card", "get", "-a", agent.url, "--validate")
     assert ran.code == 0
     assert "Finding: warning CARD-003" in ran.out
     assert "Finding: hint CARD-005" in ran.out
 
 
-def test_verbose_shows_what_the_short_form_leaves_out(cli: RunCli, mock: str):
+def test_verbose_prints_more_members_of_skills(cli: RunCli, mock: str):
     assert "Skill tags: " not in cli("card", "get", "-a", mock).out
     assert "Skill tags: streaming, artifact, markdown\n" in cli("card", "get", "-a", mock, "--verbose").out
 
 
-def test_a_text_of_many_lines_is_a_block_that_cannot_pass_for_fields(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"description": "first\n\nName: not a field"})
+def test_multiline_text_is_an_indented_block(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"description": "first\n\nName: not a field"})
     assert (
         "Description:\n  first\n  \n  Name: not a field\n\nVersion: 1.0.0\n" in cli("card", "get", "-a", agent.url).out
     )
@@ -134,8 +136,8 @@ def extended(**members: object):  # type: ignore[no-untyped-def]
     return answer
 
 
-def test_the_extended_card_is_asked_of_the_agent_with_the_credentials(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}})
+def test_extended_card_is_requested_with_credentials(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}})
     ran = cli("card", "get", "-a", agent.url, "--extended", "--bearer", "t0ken", "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json == CARD | {"supportedInterfaces": [], "name": "For those we know", "x": [1.5]}
@@ -146,28 +148,28 @@ def test_the_extended_card_is_asked_of_the_agent_with_the_credentials(cli: RunCl
     assert f"\nCard: {agent.url}/rpc\n" in shown.out
 
 
-def test_the_extended_card_is_validated_in_the_place_of_the_public_one(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(extended(description=None), {"capabilities": {"extendedAgentCard": True}})
+def test_extended_card_is_validated_instead_of_the_public_card(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(extended(description=None), {"capabilities": {"extendedAgentCard": True}})
     assert cli("card", "get", "-a", agent.url, "--validate").code == 0
     ran = cli("card", "get", "-a", agent.url, "--extended", "--validate")
     assert ran.code == 1
     assert "Finding: error CARD-001 /description" in ran.out
 
 
-def test_an_extended_card_that_is_not_declared_is_asked_for_with_a_warning(cli: RunCli, puppet: MakePuppet):
+def test_undeclared_extended_card_is_requested_with_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32007, "none here")
 
-    ran = cli("card", "get", "-a", puppet(answer).url, "--extended")
+    ran = cli("card", "get", "-a", make_agent(answer).url, "--extended")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith("Warning: the card declares no extended card; ")
     assert "ExtendedAgentCardNotConfiguredError" in ran.err
 
 
-def test_an_extended_card_that_is_none_is_the_agents_fault(cli: RunCli, puppet: MakePuppet):
+def test_invalid_extended_card_is_an_agent_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(["no card"])
 
-    ran = cli("card", "get", "-a", puppet(answer).url, "--extended", "-o", "json")
+    ran = cli("card", "get", "-a", make_agent(answer).url, "--extended", "-o", "json")
     assert ran.code == 1
     assert '"InvalidAgentResponseError"' in ran.err

@@ -1,4 +1,4 @@
-"""`card get --verify`: whether the signatures of a card hold, and with whose keys."""
+"""`card get --verify`: verify the signatures of a card with different keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import rfc8785
 from aiohttp import web
 from joserfc.jwk import ECKey
 from joserfc.jws import JWSRegistry
-from puppets import Answer, Call, MakePuppet, Puppet, RunCli
+from puppets import Answer, Call, MakeAgent, Puppet, RunCli
 
 RECORDINGS = Path(__file__).parent.parent / "findings" / "recordings"
 KEY = ECKey.generate_key("P-256", {"kid": "ours"})
@@ -34,9 +34,9 @@ async def serve_keys(call: Call) -> web.StreamResponse:
     return web.json_response(KEYS)
 
 
-def signed_agent(puppet: MakePuppet, answer: Answer = serve_keys, jku: str = "{url}/rpc") -> Puppet:
-    """Make an agent whose card is signed and names its own RPC path, or another place, as that of its keys."""
-    agent = puppet(answer)
+def signed_agent(make_agent: MakeAgent, answer: Answer = serve_keys, jku: str = "{url}/rpc") -> Puppet:
+    """Make an agent with a signed card whose jku is its own RPC path, or another URL."""
+    agent = make_agent(answer)
     agent.card = {"signatures": [sign(agent.whole_card(), jku=jku.format(url=agent.url))]}
     return agent
 
@@ -60,7 +60,7 @@ def test_a_card_is_verified_with_the_keys_of_a_file(cli: RunCli, tmp_path: Path)
     assert cli("card", "get", "-a", card, "--verify", A2ACLI_KEYS=keys).out == ran.out
 
 
-def test_what_nobody_signed_is_named_and_in_full_when_asked(cli: RunCli, tmp_path: Path):
+def test_unsigned_members_are_listed_in_full_with_verbose(cli: RunCli, tmp_path: Path):
     card, keys = recorded(tmp_path, "10c")
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 0
@@ -75,29 +75,29 @@ def test_a_card_that_was_changed_fails(cli: RunCli, tmp_path: Path):
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 1
     assert "\nSignature: wrong /signatures/0: " in ran.out
-    assert "Error: No signature of the card is valid, the first is wrong: " in ran.err
+    assert "Error: No signature of the card is valid. The first: wrong, " in ran.err
 
 
-def test_verdicts_in_json_are_kept_apart_from_the_card(cli: RunCli, tmp_path: Path):
+def test_verification_results_in_json_are_on_stderr(cli: RunCli, tmp_path: Path):
     card, keys = recorded(tmp_path, "03")
     ran = cli("card", "get", "-a", card, "--keys", keys, "-o", "json")
     assert (ran.code, ran.json) == (0, json.loads(Path(card).read_text("utf-8")))
     verdict = json.loads(ran.err)
     reason = verdict.pop("reason")
     assert verdict == {
-        "signature": 0,
+        "index": 0,
         "outcome": "valid",
         "pointer": "/signatures/0",
         "algorithm": "ES256",
         "kid": "key-1",
         "jku": "http://127.0.0.1:9911/jwks.json",
-        "form": "the card as the Python SDK 0.3 writes it",
-        "unsigned": ["/securitySchemes/mtls"],
+        "canonicalForm": "the card as the Python SDK 0.3 writes it",
+        "unsignedMembers": ["/securitySchemes/mtls"],
     }
     assert reason.startswith("Signed with key 'key-1'")
 
 
-def test_without_keys_the_user_is_told_how_to_give_them(cli: RunCli, tmp_path: Path):
+def test_verification_without_keys_names_the_options_for_keys(cli: RunCli, tmp_path: Path):
     card, _ = recorded(tmp_path, "10")
     ran = cli("card", "get", "-a", card, "--verify")
     assert ran.code == 2
@@ -105,7 +105,7 @@ def test_without_keys_the_user_is_told_how_to_give_them(cli: RunCli, tmp_path: P
     assert "--keys FILE" in ran.err
 
 
-def test_a_malformed_signature_is_told_without_any_key(cli: RunCli, tmp_path: Path):
+def test_malformed_signature_is_reported_without_keys(cli: RunCli, tmp_path: Path):
     card, _ = recorded(tmp_path, "10", signatures=[{"protected": b64({"alg": "none", "kid": "x"}), "signature": ""}])
     ran = cli("card", "get", "-a", card, "--verify")
     assert ran.code == 1
@@ -129,13 +129,13 @@ def test_a_card_that_is_not_signed_is_not_verified(cli: RunCli, mock: str):
     assert "The card is not signed." in ran.err
 
 
-def test_signatures_are_counted_where_nobody_asks_for_more(cli: RunCli, tmp_path: Path):
+def test_signatures_are_counted_without_verify(cli: RunCli, tmp_path: Path):
     card, _ = recorded(tmp_path, "10")
     assert "Signatures: 1, not verified\n" in cli("card", "get", "-a", card).out
 
 
-def test_a_key_file_that_is_no_good_fails_before_the_agent_is_asked(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
-    agent = signed_agent(puppet)
+def test_invalid_key_file_fails_before_any_request(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
+    agent = signed_agent(make_agent)
     for name in (str(tmp_path / "nowhere"), written(tmp_path, "empty.json", {"keys": []})):
         ran = cli("card", "get", "-a", agent.url, "--keys", name, "-o", "json")
         assert (ran.code, ran.out) == (2, "")
@@ -143,8 +143,8 @@ def test_a_key_file_that_is_no_good_fails_before_the_agent_is_asked(cli: RunCli,
     assert agent.calls == []
 
 
-def test_keys_are_fetched_from_the_cards_origin_without_credentials(cli: RunCli, puppet: MakePuppet):
-    agent = signed_agent(puppet)
+def test_keys_are_fetched_from_the_cards_origin_without_credentials(cli: RunCli, make_agent: MakeAgent):
+    agent = signed_agent(make_agent)
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--bearer", "t0ken")
     assert (ran.code, ran.err) == (0, "")
     assert "Signature: valid" in ran.out
@@ -153,16 +153,16 @@ def test_keys_are_fetched_from_the_cards_origin_without_credentials(cli: RunCli,
     assert "Authorization" not in keys.request.headers
 
 
-def test_the_fetch_of_keys_is_on_the_record(cli: RunCli, puppet: MakePuppet):
-    agent = signed_agent(puppet)
+def test_fetched_keys_are_recorded(cli: RunCli, make_agent: MakeAgent):
+    agent = signed_agent(make_agent)
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--debug")
     assert ran.code == 0
     assert f"{agent.url}/rpc" in ran.err
     assert KEYS["keys"][0]["x"] in ran.err
 
 
-def test_keys_are_asked_for_once_and_only_when_that_is_wanted(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
-    agent = signed_agent(puppet)
+def test_keys_are_fetched_once_and_only_with_fetch_keys(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
+    agent = signed_agent(make_agent)
     agent.card["signatures"] *= 3
     assert cli("card", "get", "-a", agent.url, "--keys", written(tmp_path, "k.json", KEYS)).code == 0
     assert len(agent.calls) == 1
@@ -170,9 +170,9 @@ def test_keys_are_asked_for_once_and_only_when_that_is_wanted(cli: RunCli, puppe
     assert len(agent.calls) == 3
 
 
-def test_keys_at_another_origin_are_not_fetched(cli: RunCli, puppet: MakePuppet):
-    other = puppet(serve_keys)
-    agent = signed_agent(puppet, jku=f"{other.url}/rpc")
+def test_keys_at_another_origin_are_not_fetched(cli: RunCli, make_agent: MakeAgent):
+    other = make_agent(serve_keys)
+    agent = signed_agent(make_agent, jku=f"{other.url}/rpc")
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
     assert ran.code == 1
     assert f"Warning: The keys at {other.url}/rpc are not fetched: that is not the card's own origin" in ran.err
@@ -187,8 +187,8 @@ def test_the_keys_of_a_card_from_a_file_are_not_fetched(cli: RunCli, tmp_path: P
     assert "the card came from a file" in ran.err
 
 
-def test_a_redirect_is_followed_within_the_origin_and_not_out_of_it(cli: RunCli, puppet: MakePuppet):
-    other = puppet(serve_keys)
+def test_key_redirect_is_followed_within_the_origin_only(cli: RunCli, make_agent: MakeAgent):
+    other = make_agent(serve_keys)
 
     async def answer(call: Call) -> web.StreamResponse:
         if "to" not in call.request.query:
@@ -197,19 +197,19 @@ def test_a_redirect_is_followed_within_the_origin_and_not_out_of_it(cli: RunCli,
             return web.Response(status=302, headers={"Location": call.request.path_qs})
         return web.Response(status=302, headers={"Location": call.request.query["to"]})
 
-    assert cli("card", "get", "-a", signed_agent(puppet, answer, "{url}/rpc?to=/rpc").url, "--fetch-keys").code == 0
-    out = signed_agent(puppet, answer, f"{{url}}/rpc?to={other.url}/rpc")
+    assert cli("card", "get", "-a", signed_agent(make_agent, answer, "{url}/rpc?to=/rpc").url, "--fetch-keys").code == 0
+    out = signed_agent(make_agent, answer, f"{{url}}/rpc?to={other.url}/rpc")
     ran = cli("card", "get", "-a", out.url, "--fetch-keys")
     assert ran.code == 1
     assert "not the card's own origin" in ran.err
     assert other.calls == []
-    endless = signed_agent(puppet, answer, "{url}/rpc?to=again")
+    endless = signed_agent(make_agent, answer, "{url}/rpc?to=again")
     assert "more than 5 redirects" in cli("card", "get", "-a", endless.url, "--fetch-keys").err
     assert len(endless.calls) == 7
 
 
 @pytest.mark.parametrize(
-    ("status", "content_type", "body", "said"),
+    ("status", "content_type", "body", "message"),
     [
         (404, "text/html", b"<html>", "are not there: 404"),
         (200, "text/html", b"<html>", "It holds no JSON"),
@@ -219,50 +219,50 @@ def test_a_redirect_is_followed_within_the_origin_and_not_out_of_it(cli: RunCli,
         (302, "text/html", b"", "are not there: 302"),
     ],
 )
-def test_an_answer_without_keys_is_told(
-    cli: RunCli, puppet: MakePuppet, status: int, content_type: str, body: bytes, said: str
+def test_key_response_without_keys_is_reported(
+    cli: RunCli, make_agent: MakeAgent, status: int, content_type: str, body: bytes, message: str
 ):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(status=status, body=body, content_type=content_type)
 
-    ran = cli("card", "get", "-a", signed_agent(puppet, answer).url, "--fetch-keys")
+    ran = cli("card", "get", "-a", signed_agent(make_agent, answer).url, "--fetch-keys")
     assert ran.code == 1
     assert ran.err.startswith("Warning: ")
-    assert said in ran.err
+    assert message in ran.err
 
 
-def test_an_agent_that_hangs_up_instead_of_sending_keys_is_told(cli: RunCli, puppet: MakePuppet):
+def test_closed_connection_instead_of_keys_is_reported(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         assert call.request.transport is not None
         call.request.transport.abort()
         return web.Response()
 
-    ran = cli("card", "get", "-a", signed_agent(puppet, answer).url, "--fetch-keys")
+    ran = cli("card", "get", "-a", signed_agent(make_agent, answer).url, "--fetch-keys")
     assert ran.code == 1
     assert "could not be fetched: " in ran.err
 
 
-def test_a_card_that_says_not_where_its_keys_are_is_told(cli: RunCli, puppet: MakePuppet):
-    agent = puppet()
+def test_card_without_jku_is_reported(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent()
     agent.card = {"signatures": [sign(agent.whole_card()), sign(agent.whole_card(), jku=["x"])]}
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
     assert ran.code == 1
     assert "No signature of the card says where its keys are (jku)." in ran.err
 
 
-def test_the_extended_card_is_verified_in_the_place_of_the_public_one(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_extended_card_is_verified_instead_of_the_public_card(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     async def answer(call: Call) -> web.StreamResponse:
         card = agent.whole_card() | {"name": "For those we know"}
         return call.result(card | {"signatures": [sign(card)]})
 
-    agent = puppet(answer, {"capabilities": {"extendedAgentCard": True}})
+    agent = make_agent(answer, {"capabilities": {"extendedAgentCard": True}})
     ran = cli("card", "get", "-a", agent.url, "--extended", "--keys", written(tmp_path, "k.json", KEYS))
     assert ran.code == 0
     assert "Name: For those we know\n" in ran.out
     assert "Signature: valid" in ran.out
 
 
-def test_what_a_signature_says_cannot_pass_for_our_own_words(cli: RunCli, tmp_path: Path):
+def test_signature_content_cannot_forge_output_lines(cli: RunCli, tmp_path: Path):
     card, keys = recorded(tmp_path, "10", signatures=[sign({}, kid="\x1b[2J\nSignature: valid")])
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 1

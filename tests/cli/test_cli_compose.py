@@ -1,4 +1,4 @@
-"""Messages composed on the command line: parts in order, snippets, raw requests, and what would be sent."""
+"""`send`: message parts in order, snippets, raw requests and previews."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
-from puppets import Call, MakePuppet, Puppet, RunCli, task
+from puppets import Call, MakeAgent, Puppet, RunCli, task
 
 SECRET = "open-sesame-and-more"
 SNIPPET = """\
@@ -45,8 +45,8 @@ async def done(call: Call) -> web.StreamResponse:
 
 
 @pytest.fixture
-def agent(puppet: MakePuppet) -> Puppet:
-    return puppet(done)
+def agent(make_agent: MakeAgent) -> Puppet:
+    return make_agent(done)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def header(agent: Puppet, name: str) -> str | None:
 # ── parts ──
 
 
-def test_what_is_about_a_part_follows_it(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_part_options_apply_to_the_preceding_part(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "a.bin").write_bytes(b"\0\xff")
     words = [
         *("--text", "one", "--part-metadata", '{"n": 1}', "--filename", "one.md", "--media-type", "text/markdown"),
@@ -99,50 +99,50 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "The message has no parts."),
-        (("--media-type", "text/plain", "--text", "x"), "--media-type follows the part that it is about"),
-        (("--text", "x", "--filename", "a", "--filename", "b"), "--filename follows the part that it is about"),
+        (("--media-type", "text/plain", "--text", "x"), "--media-type must follow the part that it describes"),
+        (("--text", "x", "--filename", "a", "--filename", "b"), "--filename must follow the part that it describes"),
         (("--text", "x", "--part-metadata", "[1]"), "The metadata: an object is due, this is an array."),
         (("--text", "x", "--part-metadata", "{"), "The metadata: "),
-        (("--text", "x", "--metadata", "[1]"), "JSON, but not an object"),
+        (("--text", "x", "--metadata", "[1]"), "not a JSON object"),
         (("--text", "x", "--message-metadata", "{"), "not JSON"),
-        (("--text", "x", "--history", "-1"), "is no number from 0"),
-        (("--text", "x", "--extension", " "), "an empty id names nothing"),
+        (("--text", "x", "--history", "-1"), "is not a whole number from 0"),
+        (("--text", "x", "--extension", " "), "the value is empty"),
         (("--file", ""), "Name a file."),
         (("--file", "/"), "/ is a folder."),
         (("--file", "/dev/zero"), "/dev/zero is not a file."),
         (("--file", "/nowhere/at all"), "could not be read: No such file or directory."),
-        (("--file", "~nobody-is-called-that/x"), "nobody has such a home"),
+        (("--file", "~nobody-is-called-that/x"), "could not be read"),
         (("--data", "/nowhere/at all"), "could not be read"),
         (("--data", "~nobody-is-called-that/x"), "could not be read"),
         (("--file-url", " "), "Give the url of a file."),
-        (("--data", "-", "--data", "-"), "stdin can be read once"),
+        (("--data", "-", "--data", "-"), "stdin can be read only once"),
         (("--snippet", "/nowhere/at all"), "could not be read: No such file or directory."),
-        (("--snippet", "~nobody-is-called-that/x"), "nobody has such a home"),
-        (("--snippet", "x", "--var", "1=2"), "not a name and a value with an equals sign between"),
-        (("--text", "x", "--request", "-"), "--request sends a request as it is."),
-        (("--snippet", "x", "--request", "-"), "--request sends a request as it is."),
+        (("--snippet", "~nobody-is-called-that/x"), "unknown user"),
+        (("--snippet", "x", "--var", "1=2"), "write it as NAME=VALUE"),
+        (("--text", "x", "--request", "-"), "--request cannot be combined with parts or a snippet."),
+        (("--snippet", "x", "--request", "-"), "--request cannot be combined with parts or a snippet."),
         (("--request", "/nowhere/at all"), "could not be read"),
         (("--request", "/dev/zero"), "is larger than 64,000,000 bytes"),
         (("--text", "x", "--preview", "html"), "invalid choice: 'html'"),
-        (("--text", "x", "--stream", "--async"), "Leave one of them out"),
+        (("--text", "x", "--stream", "--async"), "Remove one of them"),
     ],
 )
-def test_what_cannot_be_sent_is_refused_and_nothing_goes_out(
-    cli: RunCli, agent: Puppet, words: tuple[str, ...], said: str
+def test_invalid_message_is_rejected_without_a_request(
+    cli: RunCli, agent: Puppet, words: tuple[str, ...], message: str
 ):
     ran = cli("send", "-a", agent.url, *words)
     assert (ran.code, ran.out) == (2, ""), ran.err
     assert ran.err.startswith("Error: ")
-    assert said in ran.err
+    assert message in ran.err
     assert not any(call.body for call in agent.calls)
     error = cli("send", "-a", agent.url, *words, "-o", "json").error
-    assert said in error["message"] + (error["hint"] or "")
+    assert message in error["message"] + (error["hint"] or "")
 
 
-def test_data_that_is_no_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_data_file_with_invalid_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "x").write_text('{\n "a": 1,\n}')
     ran = cli("send", "-a", agent.url, "--data", str(tmp_path / "x"))
     assert ran.code == 2
@@ -153,7 +153,7 @@ def test_data_that_is_no_json_is_named(cli: RunCli, agent: Puppet, tmp_path: Pat
 # ── the message ──
 
 
-def test_all_that_a_message_has_besides_its_parts(cli: RunCli, agent: Puppet):
+def test_message_options_set_all_members_besides_parts(cli: RunCli, agent: Puppet):
     words = [
         *("--reference-task", "r1", "--reference-task", "r2"),
         *("--extension", "https://example.com/a", "--extension", "urn:b"),
@@ -181,7 +181,7 @@ def test_all_that_a_message_has_besides_its_parts(cli: RunCli, agent: Puppet):
     assert header(agent, "A2A-Extensions") == "https://example.com/a, urn:b"
 
 
-def test_it_may_all_stand_in_the_environment(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_message_options_can_be_set_in_the_environment(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "s.a2a.toml").write_text(SNIPPET)
     ran = cli(
         *("send", "-a", agent.url),
@@ -208,7 +208,7 @@ def test_it_may_all_stand_in_the_environment(cli: RunCli, agent: Puppet, tmp_pat
     assert cli("send", "-a", agent.url, "--text", "x", A2ACLI_PREVIEW="html").code == 2
 
 
-def test_what_speaks_against_a_message_is_said_and_it_goes_out(cli: RunCli, agent: Puppet):
+def test_doubtful_message_is_sent_with_warnings(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "", "--extension", "urn:mine", "--accept", "image/png", "-o", "json")
     assert ran.code == 0
     assert ran.json["task"]["id"] == "task-1"
@@ -224,7 +224,7 @@ def test_what_speaks_against_a_message_is_said_and_it_goes_out(cli: RunCli, agen
 # ── snippets ──
 
 
-def test_a_snippet_is_sent_with_what_is_typed_behind_and_above_it(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_snippet_is_combined_with_options(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "greet.a2a.toml"
     path.write_text(SNIPPET)
     typed = ["--text", "typed {{who}}", "--extension", "urn:typed", "--var", "who=you", "--var", 'lang="e\\n']
@@ -242,7 +242,7 @@ def test_a_snippet_is_sent_with_what_is_typed_behind_and_above_it(cli: RunCli, a
     assert header(agent, "X-Team") == "you"
 
 
-def test_variables_come_from_the_environment_or_are_asked_for(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_missing_snippet_variables_are_reported(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "greet.a2a.toml"
     path.write_text(SNIPPET)
     ran = cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you")
@@ -252,7 +252,7 @@ def test_variables_come_from_the_environment_or_are_asked_for(cli: RunCli, agent
     assert cli("send", "-a", agent.url, "--snippet", str(path), "--var", "who=you", lang="en").code == 0
 
 
-def test_a_snippet_s_files_are_beside_it_and_its_mistakes_are_named(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_snippet_paths_are_relative_and_errors_are_named(cli: RunCli, agent: Puppet, tmp_path: Path):
     (tmp_path / "note.txt").write_text("beside")
     path = tmp_path / "x.a2a.toml"
     path.write_text('[[part]]\nfile = "note.txt"\n')
@@ -274,14 +274,14 @@ def test_a_snippet_s_files_are_beside_it_and_its_mistakes_are_named(cli: RunCli,
 
 
 SPOKEN = [
-    *(("1.0", one) for one in ("JSONRPC", "HTTP+JSON", "GRPC")),
-    *(("0.3", one) for one in ("JSONRPC", "HTTP+JSON", "GRPC")),
-    *(("opvs", one) for one in ("JSONRPC", "HTTP+JSON", "GRPC")),
+    *(("1.0", binding) for binding in ("JSONRPC", "HTTP+JSON", "GRPC")),
+    *(("0.3", binding) for binding in ("JSONRPC", "HTTP+JSON", "GRPC")),
+    *(("opvs", binding) for binding in ("JSONRPC", "HTTP+JSON", "GRPC")),
     ("0.1", "JSONRPC"),
 ]
 
 
-def place(url: str, version: str) -> str:
+def version_url(url: str, version: str) -> str:
     return url if version == "1.0" else f"{url}/{'opvs' if version == 'opvs' else f'v{version}'}"
 
 
@@ -289,7 +289,7 @@ def place(url: str, version: str) -> str:
 def test_a_preview_sent_as_a_request_is_the_same_request(
     cli: RunCli, every: str, tmp_path: Path, version: str, binding: str
 ):
-    at = ("send", "-a", place(every, version), "--transport", binding, "--a2a-version", version)
+    at = ("send", "-a", version_url(every, version), "--transport", binding, "--a2a-version", version)
     ran = cli(*at, "--text", "echo it's <\u2028> &", "--message-id", "m", "--preview", "http")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("GRPC http" if binding == "GRPC" else "POST http")
@@ -299,12 +299,12 @@ def test_a_preview_sent_as_a_request_is_the_same_request(
     sent = cli(*at, "--request", str(tmp_path / "request"))
     assert sent.code == 0, sent.err
     assert sent.out.startswith("Status: 200")
-    answer = sent.out.partition("Answer:\n")[2].partition("\n\n")[0]
+    answer = sent.out.partition("Response:\n")[2].partition("\n\n")[0]
     assert json.loads(answer.replace("\u2e28", "\u2028"))
     assert "it's <" in answer
 
 
-def test_a_preview_asks_the_agent_for_its_card_alone(cli: RunCli, agent: Puppet):
+def test_preview_requests_only_the_card(cli: RunCli, agent: Puppet):
     for form in ("http", "json", "curl", "httpx"):
         ran = cli("send", "-a", agent.url, "--text", "x", "--preview", form, "--stream")
         assert (ran.code, ran.err) == (0, "")
@@ -312,13 +312,13 @@ def test_a_preview_asks_the_agent_for_its_card_alone(cli: RunCli, agent: Puppet)
     assert not any(call.body for call in agent.calls)
 
 
-def test_a_preview_as_json_is_the_body_to_the_byte(cli: RunCli, agent: Puppet):
+def test_json_preview_is_the_exact_body(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "\u2028 ä", "--preview", "json")
     assert json.loads(ran.out)["params"]["message"]["parts"] == [{"text": "\u2028 ä"}]
     assert not ran.out.endswith("\n")
 
 
-def test_the_curl_command_and_the_program_send_what_send_would(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_curl_command_and_httpx_program_send_the_same_request(cli: RunCli, agent: Puppet, tmp_path: Path):
     words = ("--text", "it's $HOME\n@x", "--message-id", "m", "--extension", "urn:x", "--svc-param", "A2A-Version: 9.9")
     assert cli("send", "-a", agent.url, *words).code == 0
     expected = agent.calls[-1]
@@ -335,11 +335,9 @@ def test_the_curl_command_and_the_program_send_what_send_would(cli: RunCli, agen
 
 
 @pytest.mark.parametrize("form", ["http", "json", "curl", "httpx"])
-def test_a_preview_holds_no_secret_and_says_what_it_left_out(
-    cli: RunCli, puppet: MakePuppet, tmp_path: Path, form: str
-):
+def test_preview_lists_the_secrets_that_it_left_out(cli: RunCli, make_agent: MakeAgent, tmp_path: Path, form: str):
     scheme = {"k": {"apiKeySecurityScheme": {"name": "key", "location": "query"}}}
-    agent = puppet(done, {"securitySchemes": scheme, "securityRequirements": [{"schemes": {"k": {"list": []}}}]})
+    agent = make_agent(done, {"securitySchemes": scheme, "securityRequirements": [{"schemes": {"k": {"list": []}}}]})
     path = tmp_path / "x.a2a.toml"
     path.write_text(
         "[request]\nparams = { X-Api-Key = 'of-the-snippet', X-Team = 'open' }\n"
@@ -355,10 +353,10 @@ def test_a_preview_holds_no_secret_and_says_what_it_left_out(
         assert secret not in ran.out + ran.err
     if form != "json":
         assert "X-Team" in ran.out
-        assert ran.err == "Left out, being secret: X-Api-Key, Authorization, the key in the url\n"
+        assert ran.err == "Secrets left out: X-Api-Key, Authorization, the API key in the URL\n"
 
 
-def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agent: Puppet, tmp_path: Path):
+def test_large_file_is_a_placeholder_in_a_preview(cli: RunCli, agent: Puppet, tmp_path: Path):
     path = tmp_path / "large.bin"
     path.touch()
     os.truncate(path, 9_000_000)
@@ -368,14 +366,14 @@ def test_a_large_file_is_a_mark_in_a_preview_and_in_no_command(cli: RunCli, agen
     for form in ("curl", "httpx"):
         ran = cli(*words, form)
         assert (ran.code, ran.out) == (2, "")
-        assert "a2a-inspect send --file sends it" in ran.err
+        assert "Send it with a2a-inspect send --file" in ran.err
 
 
-def test_over_grpc_there_is_no_program_and_a_file_has_a_limit(cli: RunCli, every: str, tmp_path: Path):
+def test_grpc_has_no_httpx_preview_and_limits_files(cli: RunCli, every: str, tmp_path: Path):
     at = ("send", "-a", every, "--transport", "GRPC")
     ran = cli(*at, "--text", "x", "--preview", "httpx")
     assert (ran.code, ran.out) == (2, "")
-    assert "httpx makes no gRPC calls" in ran.err
+    assert "httpx does not support gRPC" in ran.err
     path = tmp_path / "large.bin"
     path.touch()
     os.truncate(path, 65_000_000)
@@ -395,11 +393,11 @@ def by_hand(cli: RunCli, agent: Puppet, text: str | bytes, *words: str, **more: 
     return cli("send", "-a", agent.url, "--request", "-", *words, stdin=raw, **more)
 
 
-def test_a_wrong_request_is_sent_as_it_is_and_its_answer_printed(cli: RunCli, puppet: MakePuppet):
+def test_invalid_raw_request_is_sent_unchanged(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.json_response({"got": call.body.decode("latin-1")}, status=400, reason="Bad")
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     body = b'{"jsonrpc": broken \xff\r\n'
     ran = by_hand(cli, agent, b"POST /rpc\nX-Mine: 1\n\n" + body)
     assert ran.code == 1
@@ -412,19 +410,19 @@ def test_a_wrong_request_is_sent_as_it_is_and_its_answer_printed(cli: RunCli, pu
     assert "error" in printed.lines[-1]
 
 
-def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, puppet: MakePuppet):
+def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream({"task": task("WORKING")}, {"task": task("COMPLETED")})
 
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": {}}'
     text = f"POST /rpc\nContent-Type: application/json\n\n{body}"
-    ran = by_hand(cli, puppet(answer), text, "-o", "json")
+    ran = by_hand(cli, make_agent(answer), text, "-o", "json")
     assert ran.code == 0, ran.err
-    assert [one["result"]["task"]["status"]["state"] for one in ran.lines] == [
+    assert [line["result"]["task"]["status"]["state"] for line in ran.lines] == [
         "TASK_STATE_WORKING",
         "TASK_STATE_COMPLETED",
     ]
-    assert by_hand(cli, puppet(answer), text).out.count("Answer:\n") == 2
+    assert by_hand(cli, make_agent(answer), text).out.count("Response:\n") == 2
 
 
 @pytest.mark.parametrize(
@@ -437,22 +435,22 @@ def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, 
         ("GRPC http://h:1/x/SendMessage\n\nhello", "hex: sends any bytes"),
     ],
 )
-def test_what_is_no_request_is_refused(cli: RunCli, agent: Puppet, text: str, words: str):
+def test_malformed_raw_request_is_rejected(cli: RunCli, agent: Puppet, text: str, words: str):
     ran = by_hand(cli, agent, text)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert not any(call.body for call in agent.calls)
 
 
-def test_a_url_that_cannot_be_asked_is_the_user_s(cli: RunCli, agent: Puppet):
+def test_invalid_url_in_a_raw_request_is_a_usage_error(cli: RunCli, agent: Puppet):
     for form in ((), ("--preview", "http")):
         ran = by_hand(cli, agent, "POST http://agent.example:port/\n\n{}", *form)
         assert ran.code == 2
         assert "is not a url that can be asked" in ran.err
 
 
-def test_credentials_go_with_a_raw_request_but_not_elsewhere(cli: RunCli, agent: Puppet, puppet: MakePuppet):
-    stranger = puppet(done)
+def test_raw_request_has_credentials_for_its_origin_only(cli: RunCli, agent: Puppet, make_agent: MakeAgent):
+    stranger = make_agent(done)
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}'
     by_hand(cli, agent, f"POST /rpc\n\n{body}", A2ACLI_BEARER=SECRET)
     assert header(agent, "Authorization") == f"Bearer {SECRET}"
@@ -462,7 +460,7 @@ def test_credentials_go_with_a_raw_request_but_not_elsewhere(cli: RunCli, agent:
     assert header(stranger, "Authorization") is None
 
 
-def test_a_file_that_is_named_in_a_raw_request_is_not_read(cli: RunCli, agent: Puppet):
+def test_file_name_in_a_raw_request_is_not_read(cli: RunCli, agent: Puppet):
     body = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"x": "{{file:/etc/passwd}}"}}'
     assert by_hand(cli, agent, f"POST /rpc\n\n{body}").code == 0
     assert agent.calls[-1].body == body.encode()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from puppets import CARD, Call, MakePuppet, RunCli, task
+from puppets import CARD, Call, MakeAgent, RunCli, task
 
 SECRET = "s3cret-token"
 
@@ -31,85 +31,87 @@ async def of_0_3(call: Call) -> web.StreamResponse:
             return call.error(-32601, "no such method")
 
 
-def test_a_sound_agent_is_told_step_by_step(cli: RunCli, mock: str):
+def test_valid_agent_is_reported_step_by_step(cli: RunCli, mock: str):
     ran = cli("doctor", mock)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert lines[0].startswith("Step: + name, 0.")
     assert any(line.startswith("Step: + interface 1 as 1.0 over JSONRPC, ") for line in lines)
-    assert "Observed: + interface 1: declared 1.0 over JSONRPC; seen 1.0 over JSONRPC" in lines
-    assert lines[-1] == "Sound: yes"
+    assert "Comparison: + interface 1: declared 1.0 over JSONRPC; observed 1.0 over JSONRPC" in lines
+    assert lines[-1] == "Valid: yes"
     assert all(": " in line for line in lines)
 
 
-def test_the_agent_may_be_named_either_way_and_what_is_typed_wins_over_the_environment(cli: RunCli, mock: str):
+def test_agent_argument_overrides_the_environment(cli: RunCli, mock: str):
     assert cli("doctor", "-a", mock).code == cli("doctor", A2ACLI_AGENT_CARD=mock).code == 0
     assert cli("doctor", mock, A2ACLI_AGENT_CARD="http://127.0.0.1:1").code == 0
 
 
-def test_in_json_it_is_one_document(cli: RunCli, mock: str):
+def test_json_report_is_one_document(cli: RunCli, mock: str):
     ran = cli("doctor", mock, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
-    told = ran.json
-    assert told.keys() == {"reference", "sound", "steps", "proposals", "observed"}
-    assert (told["reference"], told["sound"], told["proposals"]) == (mock, True, [])
-    assert all(step.keys() == {"name", "good", "seen", "seconds", "remedy", "exchange"} for step in told["steps"])
-    assert all(row.keys() == {"thing", "declared", "observed", "agree"} for row in told["observed"])
-    assert {step["good"] for step in told["steps"]} == {True, None}
+    report = ran.json
+    assert report.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
+    assert (report["reference"], report["valid"], report["proposals"]) == (mock, True, [])
+    assert all(
+        step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange"} for step in report["steps"]
+    )
+    assert all(row.keys() == {"feature", "declared", "observed", "matches"} for row in report["comparisons"])
+    assert {step["passed"] for step in report["steps"]} == {True, None}
 
 
-def test_with_a_message_streams_and_pushes_are_looked_at(cli: RunCli, mock: str):
-    told = cli("doctor", mock, "--message", "push", "-o", "json").json
-    steps = {step["name"]: step["good"] for step in told["steps"]}
+def test_message_adds_streaming_and_push_checks(cli: RunCli, mock: str):
+    report = cli("doctor", mock, "--message", "push", "-o", "json").json
+    steps = {step["name"]: step["passed"] for step in report["steps"]}
     assert steps["streaming"] is steps["push"] is True
-    rows = {row["thing"]: row["agree"] for row in told["observed"]}
+    rows = {row["feature"]: row["matches"] for row in report["comparisons"]}
     assert rows["streaming"] is rows["push notifications"] is True
 
 
-def test_what_is_wrong_has_its_remedy_below_it_and_makes_the_command_fail(cli: RunCli, puppet: MakePuppet):
+def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(status=401)
 
-    ran = cli("doctor", puppet(answer).url)
+    ran = cli("doctor", make_agent(answer).url)
     assert ran.code == 1
     lines = ran.out.splitlines()
     [at] = [number for number, line in enumerate(lines) if line.startswith("Step: - ")]
     assert "interface 1 as 1.0 over JSONRPC" in lines[at]
-    assert lines[at + 1].startswith("  Remedy: Give them with --bearer")
-    assert lines[-1] == "Sound: no"
+    assert lines[at + 1].startswith("  Remedy: Add --bearer")
+    assert lines[-1] == "Valid: no"
     assert ran.err.startswith("Error: 1 of ")
-    assert "\nHint: Give them with --bearer" in ran.err
+    assert "\nHint: Add --bearer" in ran.err
 
 
-def test_in_json_the_document_comes_whole_and_the_failure_goes_to_stderr(cli: RunCli, puppet: MakePuppet):
+def test_json_report_of_a_failure_is_complete_and_error_is_on_stderr(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(text="<html>", content_type="text/html")
 
-    ran = cli("doctor", puppet(answer).url, "-o", "json")
+    ran = cli("doctor", make_agent(answer).url, "-o", "json")
     assert ran.code == 1
-    assert ran.json["sound"] is False
+    assert ran.json["valid"] is False
     assert ran.error["code"] == "A2ACLI_ERR_INTERNAL"
 
 
-def test_the_proposed_command_talks_to_the_agent_whose_card_is_wrong(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(of_0_3, {"capabilities": {}})
+def test_proposed_command_works_despite_the_wrong_card(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(of_0_3, {"capabilities": {}})
     ran = cli("doctor", agent.url)
     assert ran.code == 1
     [line] = [line for line in ran.out.splitlines() if line.startswith("Proposal: ")]
     why, _, command = line.partition(": a2a-inspect ")
-    assert why == "Proposal: declared 1.0, yet it answered as 0.3 over JSONRPC does"
+    assert why == "Proposal: the card declares 1.0, but the interface responded as 0.3 over JSONRPC"
     assert command == f"send --text hello -a {agent.url} --a2a-version 0.3 --transport JSONRPC"
     [proposal] = cli("doctor", agent.url, "-o", "json").json["proposals"]
     assert proposal["protocolVersion"] == "0.3"
     assert proposal["command"] == f"a2a-inspect {command}"
     talk = cli(*command.split())
     assert "hello back" in talk.out
-    assert talk.err == "Warning: the card declares 1.0 there; 0.3 is spoken as was asked for\n"
+    assert talk.err == "Warning: the card declares 1.0 for this interface; 0.3 is used because of --a2a-version\n"
     assert cli("send", "-a", agent.url, "--text", "hello").code == 1
 
 
-def test_an_address_that_leads_nowhere_is_proposed_without_a_command(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(sound)
+def test_proposal_for_an_undeclared_address_has_no_command(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(sound)
     port = agent.url.rpartition(":")[2]
     interface = {"url": f"http://0.0.0.0:{port}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     agent.card = {"supportedInterfaces": [interface]}
@@ -120,53 +122,53 @@ def test_an_address_that_leads_nowhere_is_proposed_without_a_command(cli: RunCli
     assert f"1.0 over JSONRPC at {agent.url}/rpc" in cli("doctor", agent.url).out
 
 
-def test_where_nobody_is_the_exit_code_says_unreachable(cli: RunCli, unused_tcp_port: int):
+def test_unreachable_agent_has_exit_code_3(cli: RunCli, unused_tcp_port: int):
     ran = cli("doctor", f"http://127.0.0.1:{unused_tcp_port}", "-o", "json")
     assert ran.code == 3
     assert ran.error["code"] == "A2ACLI_ERR_UNREACHABLE"
     assert [step["name"] for step in ran.json["steps"]] == ["name", "tcp"]
-    assert ran.json["sound"] is False
+    assert ran.json["valid"] is False
 
 
-def test_where_no_card_is_the_exit_code_says_that(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
-    ran = cli("doctor", puppet(card=web.Response(status=404)).url)
+def test_missing_card_has_exit_code_3(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
+    ran = cli("doctor", make_agent(card=web.Response(status=404)).url)
     assert ran.code == 3
-    assert "Step: - card: no card at any known place\n  Remedy: " in ran.out
-    assert "Sound: no" in ran.out
+    assert "Step: - card: no card at any of these URLs\n  Remedy: " in ran.out
+    assert "Valid: no" in ran.out
     assert cli("doctor", str(tmp_path / "none.json")).code == 3
-    locked = cli("doctor", puppet(card=web.Response(status=401)).url, "-o", "json")
+    locked = cli("doctor", make_agent(card=web.Response(status=401)).url, "-o", "json")
     assert (locked.code, locked.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
 
 
-def test_a_reference_that_names_no_host_is_a_usage_error(cli: RunCli):
+def test_reference_without_host_is_a_usage_error(cli: RunCli):
     ran = cli("doctor", "http://", "-o", "json")
     assert (ran.code, ran.error["code"]) == (2, "A2ACLI_ERR_USAGE")
 
 
-def test_a_card_file_is_examined_without_its_origin(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_card_file_is_checked_without_its_origin(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     path = tmp_path / "card.json"
-    path.write_text(json.dumps(puppet(sound).whole_card()), encoding="utf-8")
+    path.write_text(json.dumps(make_agent(sound).whole_card()), encoding="utf-8")
     ran = cli("doctor", str(path))
     assert ran.code == 0
     assert ran.out.startswith("Step: + card content: Puppet")
 
 
-def test_what_the_agent_says_cannot_forge_a_line_or_move_the_cursor(cli: RunCli, puppet: MakePuppet):
+def test_agent_text_cannot_forge_lines_or_move_the_cursor(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
-        return call.error(-32000, "\x1b[2J\nSound: yes\u202e")
+        return call.error(-32000, "\x1b[2J\nValid: yes\u202e")
 
-    ran = cli("doctor", puppet(answer, {"name": "evil\x1b]0;x\x07\nSound: yes"}).url)
+    ran = cli("doctor", make_agent(answer, {"name": "evil\x1b]0;x\x07\nValid: yes"}).url)
     assert ran.code == 1
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out + ran.err)
-    assert [line for line in ran.out.splitlines() if line.startswith("Sound")] == ["Sound: no"]
+    assert [line for line in ran.out.splitlines() if line.startswith("Valid")] == ["Valid: no"]
 
 
-def test_no_secret_is_printed_in_any_format(cli: RunCli, puppet: MakePuppet):
+def test_no_secret_is_printed_in_any_format(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         given = call.request.headers.get("Authorization", "")
         return call.error(-32000, f"I know you: {given}")
 
-    agent = puppet(answer, {"description": SECRET})
+    agent = make_agent(answer, {"description": SECRET})
     for words in (["--bearer", SECRET], ["--bearer", SECRET, "-o", "json"], ["--bearer", SECRET, "--debug"]):
         ran = cli("doctor", agent.url, *words)
         assert agent.calls[-1].request.headers["Authorization"] == f"Bearer {SECRET}"
@@ -178,30 +180,30 @@ def test_no_secret_is_printed_in_any_format(cli: RunCli, puppet: MakePuppet):
     assert SECRET not in cli("doctor", named, "-o", "json").out
 
 
-def test_the_time_ends_the_examination(cli: RunCli, puppet: MakePuppet):
-    ran = cli("doctor", puppet().url, "--timeout", "300ms", "-o", "json")
+def test_timeout_ends_the_checks(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("doctor", make_agent().url, "--timeout", "300ms", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (5, "", "A2ACLI_ERR_TIMEOUT")
 
 
-def test_a_message_goes_to_the_interface_that_was_asked_for(cli: RunCli, mock: str):
+def test_message_is_sent_to_the_chosen_interface(cli: RunCli, mock: str):
     ran = cli("doctor", mock, "--message", "echo hi", "--a2a-version", "0.3", "--debug")
     assert ran.code == 0
     assert '"method":"message/stream"' in ran.err
 
 
-def test_the_card_of_an_agent_is_judged(cli: RunCli, puppet: MakePuppet):
+def test_doctor_reports_findings_about_the_card(cli: RunCli, make_agent: MakeAgent):
     card: dict[str, Any] = {"description": None}
-    ran = cli("doctor", puppet(sound, card).url)
+    ran = cli("doctor", make_agent(sound, card).url)
     assert ran.code == 1
     assert "CARD-001 description is missing" in ran.out
     assert "card get --validate" in ran.out
     assert CARD["name"] in ran.out
 
 
-def test_a_task_in_the_place_of_an_error_proves_nothing_and_fails_nothing(cli: RunCli, puppet: MakePuppet):
+def test_task_instead_of_an_error_is_an_unknown_result(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("COMPLETED"))
 
-    ran = cli("doctor", puppet(answer).url)
+    ran = cli("doctor", make_agent(answer).url)
     assert ran.code == 0
     assert "? interface 1 as 1.0 over JSONRPC" in ran.out

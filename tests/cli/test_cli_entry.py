@@ -1,8 +1,10 @@
-"""How the program starts: what it is called, what it loads, how it refuses a command line."""
+"""How the program starts: its names, its imports, its help, and invalid command lines."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -11,7 +13,7 @@ from puppets import SECONDS, RunCli
 
 import inspector
 from inspector.cli.arguments import Deferred
-from inspector.cli.commands import COMMANDS, Command
+from inspector.cli.commands import COMMANDS, Command, find, main_parser
 
 NAMES = [command.name for command in COMMANDS]
 
@@ -27,7 +29,7 @@ def test_the_program_can_be_run_as_a_module(module: str):
 @pytest.mark.parametrize(
     "words", [["--version"], ["--help"], *([*name.split(), "--help"] for name in NAMES), ["no such", "--thing"]]
 )
-def test_a_quick_answer_loads_nothing_heavy(words: list[str]):
+def test_help_and_version_import_no_heavy_modules(words: list[str]):
     script = (
         "import json, sys\nfrom inspector.cli.main import main\nmain(json.loads(sys.argv[1]))\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})), file=sys.stderr)"
@@ -40,7 +42,7 @@ def test_a_quick_answer_loads_nothing_heavy(words: list[str]):
     assert "argparse" in loaded
 
 
-def test_short_and_long_version_say_the_same(cli: RunCli):
+def test_short_and_long_version_options_are_equal(cli: RunCli):
     assert cli("-v").out == cli("--version").out == f"a2a-inspect {inspector.__version__}\n"
 
 
@@ -52,19 +54,45 @@ def test_help_lists_every_command(cli: RunCli):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_shows_its_own_help(cli: RunCli, name: str):
-    asked, told = cli("help", *name.split()), cli(*name.split(), "--help")
-    assert asked.code == told.code == 0
-    assert asked.out == told.out
-    assert f"usage: a2a-inspect {name}" in asked.out
-    assert "\x1b" not in asked.out
+    command, option = cli("help", *name.split()), cli(*name.split(), "--help")
+    assert command.code == option.code == 0
+    assert command.out == option.out
+    assert f"usage: a2a-inspect {name}" in command.out
+    assert "\x1b" not in command.out
 
 
-def test_help_about_the_beginning_of_commands_lists_them_all(cli: RunCli):
+def test_help_about_a_group_of_commands_is_the_main_help(cli: RunCli):
     for words in (("task",), ("task", "push-config"), ("help",)):
         ran = cli("help", *words)
         assert (ran.code, ran.out) == (0, cli("--help").out)
     for family in ("task", "push"):
         assert cli(family, "--help") == cli("help", family)
+
+
+def examples(help_text: str) -> list[tuple[str, list[str]]]:
+    """Return the comment of each example in a help text, with the arguments of the program after it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in help_text.partition("\nExamples:\n")[2].splitlines():
+        if line.startswith("  # "):
+            found.append((line, []))
+        else:
+            commands = re.findall(r"\ba2a-inspect ([^|)]+)", line.replace("$WEBHOOK_URL", "http://localhost:9100/"))
+            found[-1][1].extend(commands)
+    return found
+
+
+@pytest.mark.parametrize("name", ["", *NAMES])
+def test_each_help_ends_with_examples_that_can_be_parsed(cli: RunCli, name: str):
+    found = examples(cli(*name.split(), "--help").out)
+    assert len(found) >= 2
+    for comment, command_lines in found:
+        assert command_lines, comment
+        for command_line in command_lines:
+            words = shlex.split(command_line)
+            command = find(words)
+            parser, arguments = (command.parser(), words[len(command.words) :]) if command else (main_parser(), words)
+            assert parser.read(arguments, {}), command_line
+            assert command is not None or arguments == ["http://localhost:9000"]
 
 
 def test_help_shows_the_defaults(cli: RunCli):
@@ -131,7 +159,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_a_command_line_that_makes_no_sense_is_a_usage_error(cli: RunCli, words: list[str]):
+def test_invalid_command_line_is_a_usage_error(cli: RunCli, words: list[str]):
     ran = cli(*words)
     assert ran.code == 2
     assert ran.out == ""
@@ -151,32 +179,32 @@ def test_with_json_a_usage_error_is_one_line_of_json(cli: RunCli, words: list[st
 
 
 @pytest.mark.parametrize("spelled", [["-ojson"], ["--output=json"], ["--output", "json"], ["-o", "json"]])
-def test_the_wish_for_json_is_seen_on_a_command_line_that_cannot_be_read(cli: RunCli, spelled: list[str]):
+def test_json_output_option_is_recognised_on_an_invalid_command_line(cli: RunCli, spelled: list[str]):
     assert cli("send", "--nonsense", *spelled).error["code"] == "A2ACLI_ERR_USAGE"
 
 
-def test_the_wish_for_json_may_stand_in_the_environment(cli: RunCli):
+def test_json_output_for_errors_can_be_set_in_the_environment(cli: RunCli):
     assert cli("send", "--nonsense", A2ACLI_OUTPUT="json").error["code"] == "A2ACLI_ERR_USAGE"
 
 
-def test_data_that_is_no_json_is_a_usage_error(cli: RunCli):
+def test_invalid_json_data_is_a_usage_error(cli: RunCli):
     ran = cli("send", "-a", "x", "--data", "-", stdin=b"{broken")
     assert ran.code == 2
     assert "stdin" in ran.err
 
 
-def test_what_was_typed_behind_an_unknown_option_is_not_repeated(cli: RunCli):
+def test_value_of_an_unknown_option_is_not_printed(cli: RunCli):
     ran = cli("card", "get", "-a", "x", "--baerer", "s3cret-token", "--haeder=X: s3cret-token")
     assert ran.code == 2
     assert "--baerer" in ran.err
     assert "s3cret" not in ran.err
 
 
-def test_options_are_not_guessed_from_their_beginning(cli: RunCli):
+def test_options_cannot_be_abbreviated(cli: RunCli):
     assert cli("card", "get", "-a", "x", "--valid").code == 2
 
 
-def test_the_screen_needs_a_terminal(cli: RunCli):
+def test_app_needs_a_terminal(cli: RunCli):
     for words in ((), ("demo",), ("http://127.0.0.1:1",)):
         ran = cli(*words)
         assert (ran.code, ran.out) == (2, "")
@@ -184,6 +212,6 @@ def test_the_screen_needs_a_terminal(cli: RunCli):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_names_code_that_is_there(command: Command):
+def test_every_command_has_an_existing_function(command: Command):
     run = command.handler().run
     assert callable(run.load() if isinstance(run, Deferred) else run)

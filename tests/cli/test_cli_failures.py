@@ -1,4 +1,4 @@
-"""What goes wrong on the way to an agent: whose fault it is, which code, which exit."""
+"""Failures on the way to an agent: error codes and exit codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from puppets import CARD, RPC_PATH, SECONDS, Call, Elsewhere, MakePuppet, RunCli, task
+from puppets import CARD, RPC_PATH, SECONDS, Call, MakeAgent, RunCli, ServerThread, task
 
 
 def free_port() -> int:
@@ -35,7 +35,7 @@ def test_a_name_that_does_not_exist_is_unreachable(cli: RunCli):
     assert "no-such-agent.invalid" in ran.error["message"]
 
 
-def test_tls_where_there_is_none_is_unreachable_and_says_so(cli: RunCli, mock: str):
+def test_tls_to_a_plain_http_port_is_unreachable(cli: RunCli, mock: str):
     ran = cli("card", "get", "-a", mock.replace("http:", "https:"), "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_UNREACHABLE")
     assert "TLS" in ran.error["message"]
@@ -45,36 +45,36 @@ def test_tls_where_there_is_none_is_unreachable_and_says_so(cli: RunCli, mock: s
 @pytest.mark.parametrize(
     "answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", b"\x00\xff garbage\r\n\r\n", b"SSH-2.0-x\r\n"]
 )
-def test_what_is_no_http_is_no_agent(cli: RunCli, elsewhere: Elsewhere, answer: bytes):
-    with elsewhere.serve_bytes(answer) as host:
+def test_server_without_http_is_unreachable(cli: RunCli, server_thread: ServerThread, answer: bytes):
+    with server_thread.serve_bytes(answer) as host:
         ran = cli("card", "get", "-a", f"http://{host}", "-o", "json")
     assert (ran.code, ran.out) == (3, "")
     assert ran.error["code"] in ("A2ACLI_ERR_UNREACHABLE", "A2ACLI_ERR_CARD_NOT_FOUND")
 
 
-def test_where_no_card_is_each_try_is_named(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card=web.Response(status=404))
+def test_missing_card_error_lists_each_attempt(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card=web.Response(status=404))
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
     assert "agent-card.json: 404" in ran.error["message"]
     assert "agent.json: 404" in ran.error["message"]
 
 
-def test_a_web_page_is_no_card(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card=web.Response(text="<html>hello", content_type="text/html"))
+def test_web_page_is_not_a_card(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card=web.Response(text="<html>hello", content_type="text/html"))
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
     assert "HTML" in ran.error["message"]
 
 
-def test_a_card_with_a_member_of_the_wrong_type_is_invalid(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card={"skills": "many"})
+def test_a_card_with_a_member_of_the_wrong_type_is_invalid(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"skills": "many"})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (1, "A2ACLI_ERR_CARD_INVALID")
     assert "skills" in ran.error["message"]
 
 
-def test_a_card_file_that_is_missing_or_holds_none(cli: RunCli, tmp_path: Path):
+def test_missing_or_invalid_card_file_is_an_error(cli: RunCli, tmp_path: Path):
     missing = cli("card", "get", "-a", str(tmp_path / "missing.json"), "-o", "json")
     assert (missing.code, missing.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
     (tmp_path / "other.json").write_text("[]", encoding="utf-8")
@@ -85,7 +85,7 @@ def test_a_card_file_that_is_missing_or_holds_none(cli: RunCli, tmp_path: Path):
 @pytest.mark.parametrize(
     "reference", ["http://", "http://[", "http://a:b", "ftp://x", "http://\x1b[31m", "http://a b/"]
 )
-def test_an_address_that_is_none_gets_a_sentence(cli: RunCli, reference: str):
+def test_invalid_address_is_an_error(cli: RunCli, reference: str):
     ran = cli("card", "get", "-a", reference)
     assert ran.code in (2, 3)
     assert ran.err.startswith("Error: ")
@@ -94,19 +94,19 @@ def test_an_address_that_is_none_gets_a_sentence(cli: RunCli, reference: str):
     assert "\x1b" not in ran.err
 
 
-def test_credentials_that_are_missing_and_credentials_that_are_refused(cli: RunCli, puppet: MakePuppet):
+def test_missing_and_rejected_credentials_have_exit_code_4(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     missing = cli("task", "get", "x", "-a", agent.url, "-o", "json")
     assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
     refused = cli("task", "get", "x", "-a", agent.url, "-o", "json", "--bearer", "wrong-token")
     assert (refused.code, refused.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
 
 
-def test_a_card_that_is_protected(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(card=web.Response(status=401))
+def test_protected_card_has_exit_code_4(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card=web.Response(status=401))
     missing = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
     refused = cli("card", "get", "-a", agent.url, "-o", "json", "--bearer", "wrong-token")
@@ -127,14 +127,20 @@ def test_a_card_that_is_protected(cli: RunCli, puppet: MakePuppet):
     ids=["404", "500", "redirect", "html", "nothing", "deep", "no envelope"],
 )
 @pytest.mark.parametrize("way", [["--stream"], []], ids=["streamed", "waited"])
-def test_an_interface_that_answers_otherwise(
-    elsewhere: Elsewhere, cli: RunCli, way: list[str], answer: web.Response, code: str, exit_code: int, tmp_path: Path
+def test_unexpected_http_statuses_are_explained(
+    server_thread: ServerThread,
+    cli: RunCli,
+    way: list[str],
+    answer: web.Response,
+    code: str,
+    exit_code: int,
+    tmp_path: Path,
 ):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         await request.read()
         return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
 
-    with elsewhere.serve(handle) as url:
+    with server_thread.serve(handle) as url:
         interface = {"url": f"{url}{RPC_PATH}", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         card = tmp_path / "card.json"
         card.write_text(json.dumps(CARD | {"supportedInterfaces": [interface]}), encoding="utf-8")
@@ -142,9 +148,9 @@ def test_an_interface_that_answers_otherwise(
     assert (ran.code, ran.error["code"]) == (exit_code, code)
 
 
-def test_a_card_without_an_interface_that_we_speak(cli: RunCli, puppet: MakePuppet):
+def test_card_without_supported_interface_is_an_error(cli: RunCli, make_agent: MakeAgent):
     interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
-    agent = puppet(card={"supportedInterfaces": [interface]})
+    agent = make_agent(card={"supportedInterfaces": [interface]})
     assert cli("card", "get", "-a", agent.url).code == 0
     ran = cli("send", "-a", agent.url, "--text", "hi", "-o", "json")
     assert ran.code == 3
@@ -152,31 +158,29 @@ def test_a_card_without_an_interface_that_we_speak(cli: RunCli, puppet: MakePupp
 
 
 def test_a_capture_that_exists_is_not_overwritten(cli: RunCli, mock: str, tmp_path: Path):
-    kept = tmp_path / "kept.a2a"
-    kept.write_text("precious", encoding="utf-8")
-    ran = cli("card", "get", "-a", mock, "--capture", str(kept), "-o", "json")
+    existing = tmp_path / "existing.a2a"
+    existing.write_text("precious", encoding="utf-8")
+    ran = cli("card", "get", "-a", mock, "--capture", str(existing), "-o", "json")
     assert (ran.code, ran.error["code"]) == (2, "A2ACLI_ERR_USAGE")
-    assert kept.read_text(encoding="utf-8") == "precious"
+    assert existing.read_text(encoding="utf-8") == "precious"
 
 
-def test_a_capture_is_kept_where_it_was_asked_for_and_nowhere_else(
-    cli: RunCli, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_capture_is_kept_only_with_the_option(cli: RunCli, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    assert cli("card", "get", "-a", mock, "--capture", str(tmp_path / "kept.a2a")).code == 0
+    assert cli("card", "get", "-a", mock, "--capture", str(tmp_path / "existing.a2a")).code == 0
     assert cli("card", "get", "-a", mock).code == 0
-    assert (tmp_path / "kept.a2a").stat().st_size > 0
+    assert (tmp_path / "existing.a2a").stat().st_size > 0
     assert list(temporary.iterdir()) == []
 
 
-def test_without_tls_checks_there_is_a_warning(cli: RunCli, mock: str):
-    assert cli("card", "get", "-a", mock, "--insecure").err.startswith("Warning: TLS certificates are not checked")
+def test_insecure_prints_a_warning(cli: RunCli, mock: str):
+    assert cli("card", "get", "-a", mock, "--insecure").err.startswith("Warning: TLS certificates are not verified")
     assert "credentials" in cli("card", "get", "-a", mock, "--insecure", "--bearer", "abcdef").err
 
 
-def test_a_reader_who_has_seen_enough_ends_the_program_quietly(mock: str):
+def test_closed_pipe_ends_the_program_quietly(mock: str):
     program = subprocess.Popen(
         [sys.executable, "-m", "inspector.cli", "send", "-a", mock, "--text", "report 20000", "--stream", "-o", "json"],
         stdout=subprocess.PIPE,
@@ -186,8 +190,8 @@ def test_a_reader_who_has_seen_enough_ends_the_program_quietly(mock: str):
     assert b'"task"' in program.stdout.readline()
     program.stdout.close()
     assert program.stderr is not None
-    said = program.stderr.read()
-    assert (program.wait(SECONDS), said) == (141, b"")
+    errors = program.stderr.read()
+    assert (program.wait(SECONDS), errors) == (141, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -206,8 +210,8 @@ def test_output_that_cannot_be_written_is_a_failure(mock: str):
     assert len(ran.stderr.splitlines()) == 1
 
 
-def test_any_character_can_be_printed_whatever_the_locale(puppet: MakePuppet):
-    agent = puppet(card={"name": "Über 日本 🤖"})
+def test_any_character_can_be_printed_whatever_the_locale(make_agent: MakeAgent):
+    agent = make_agent(card={"name": "Über 日本 🤖"})
     environment = os.environ | {
         "LC_ALL": "C",
         "PYTHONUTF8": "0",
@@ -224,7 +228,7 @@ def test_any_character_can_be_printed_whatever_the_locale(puppet: MakePuppet):
     assert "Name: Über 日本 🤖\n".encode() in ran.stdout
 
 
-def test_closed_streams_end_nothing_in_a_trace(mock: str):
+def test_closed_streams_cause_no_traceback(mock: str):
     ran = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m inspector.cli card get -a {mock} >&-'],
         check=False,
@@ -235,11 +239,11 @@ def test_closed_streams_end_nothing_in_a_trace(mock: str):
     assert "Traceback" not in ran.stderr
 
 
-def test_a_task_that_is_waited_for_may_be_lost_on_the_way(cli: RunCli, puppet: MakePuppet):
+def test_lost_task_while_waiting_is_an_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
             return call.result({"task": task("WORKING")})
         return call.error(-32001, "forgotten")
 
-    ran = cli("send", "-a", puppet(answer).url, "--text", "hi", "-o", "json", "--poll-interval", "10ms")
+    ran = cli("send", "-a", make_agent(answer).url, "--text", "hi", "-o", "json", "--poll-interval", "10ms")
     assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")

@@ -1,4 +1,4 @@
-"""Agents that try to act on the terminal: whatever they say, what is printed is harmless."""
+"""Agents whose texts contain terminal sequences: the output is harmless."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import unicodedata
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, Ran, RunCli
+from puppets import Call, CliResult, MakeAgent, RunCli
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\x08\x7f\u202egnp\u200b\ufeff\u2028\x85\x00<end>"
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
-def assert_harmless(ran: Ran) -> None:
+def assert_harmless(ran: CliResult) -> None:
     for text in (ran.out, ran.err):
-        bad = {one for one in text if one != "\n" and unicodedata.category(one) in HIDDEN}
-        assert not bad, [hex(ord(one)) for one in bad]
+        bad = {letter for letter in text if letter != "\n" and unicodedata.category(letter) in HIDDEN}
+        assert not bad, [hex(ord(letter)) for letter in bad]
     assert "<end>" in ran.out + ran.err
 
 
 def evil(value: object) -> object:
-    """Put the evil text in the place of every text of a value, keeping names and structure."""
+    """Replace every string in a value by the hostile text, keeping names and structure."""
     match value:
         case dict():
             return {name: evil(member) for name, member in value.items()}
@@ -71,29 +71,29 @@ TASK = {
 
 
 @pytest.mark.parametrize("words", [[], ["--verbose"], ["--validate"], ["-o", "json"], ["--debug"]], ids=" ".join)
-def test_a_hostile_card(cli: RunCli, puppet: MakePuppet, words: list[str]):
-    agent = puppet(card=evil(CARD | {"supportedInterfaces": [INTERFACE]}))
+def test_a_hostile_card(cli: RunCli, make_agent: MakeAgent, words: list[str]):
+    agent = make_agent(card=evil(CARD | {"supportedInterfaces": [INTERFACE]}))
     assert_harmless(cli("card", "get", "-a", agent.url, *words))
 
 
 @pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug", "--history", "9"]], ids=" ".join)
-def test_a_hostile_task(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_a_hostile_task(cli: RunCli, make_agent: MakeAgent, words: list[str]):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(evil(TASK))
 
-    assert_harmless(cli("task", "get", "x", "-a", puppet(answer).url, *words))
+    assert_harmless(cli("task", "get", "x", "-a", make_agent(answer).url, *words))
 
 
 @pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug"]], ids=" ".join)
-def test_a_hostile_message(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_a_hostile_message(cli: RunCli, make_agent: MakeAgent, words: list[str]):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"message": evil(MESSAGE)})
 
-    assert_harmless(cli("send", "-a", puppet(answer).url, "--text", "hi", *words))
+    assert_harmless(cli("send", "-a", make_agent(answer).url, "--text", "hi", *words))
 
 
 @pytest.mark.parametrize("words", [[], ["--verbose"], ["-o", "json"], ["--debug"]], ids=" ".join)
-def test_a_hostile_stream(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_a_hostile_stream(cli: RunCli, make_agent: MakeAgent, words: list[str]):
     ids = {"taskId": EVIL, "contextId": EVIL}
     asking = {"status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": evil(MESSAGE)}}
     artifact = {"artifact": evil(TASK["artifacts"][0])}
@@ -106,41 +106,41 @@ def test_a_hostile_stream(cli: RunCli, puppet: MakePuppet, words: list[str]):
         )
         return await call.stream(*events)
 
-    ran = cli("send", "-a", puppet(answer).url, "--text", "hi", "--stream", *words)
+    ran = cli("send", "-a", make_agent(answer).url, "--text", "hi", "--stream", *words)
     assert ran.code == 0
     assert_harmless(ran)
 
 
 @pytest.mark.parametrize("words", [[], ["-o", "json"], ["--debug"]], ids=" ".join)
-def test_a_hostile_error(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_a_hostile_error(cli: RunCli, make_agent: MakeAgent, words: list[str]):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32000, EVIL)
 
-    ran = cli("task", "get", "x", "-a", puppet(answer).url, *words)
+    ran = cli("task", "get", "x", "-a", make_agent(answer).url, *words)
     assert ran.code == 1
     assert_harmless(ran)
 
 
-def test_an_address_in_bytes_that_are_no_text_is_printed_all_the_same(cli: RunCli):
+def test_address_with_invalid_utf_8_is_printed(cli: RunCli):
     ran = cli("card", "get", "-a", "\udcff<end>")
     assert ran.code != 0
     assert_harmless(ran)
 
 
-def test_what_looks_like_a_field_within_a_text_is_no_field(cli: RunCli, puppet: MakePuppet):
+def test_text_that_looks_like_a_field_is_indented(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         parts = [{"text": "hello\n\nState: completed\r\nTask: forged"}]
         return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}})
 
-    out = cli("send", "-a", puppet(answer).url, "--text", "hi").out
+    out = cli("send", "-a", make_agent(answer).url, "--text", "hi").out
     assert not [line for line in out.splitlines() if line.startswith(("State:", "Task:"))]
 
 
-def test_a_forged_id_cannot_run_in_the_shell_that_it_is_pasted_into(cli: RunCli, puppet: MakePuppet):
+def test_forged_id_is_quoted_for_the_shell(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(
             {"task": {"id": "x; touch owned $(id) `id`", "status": {"state": "TASK_STATE_INPUT_REQUIRED"}}}
         )
 
-    out = cli("send", "-a", puppet(answer).url, "--text", "hi").out
+    out = cli("send", "-a", make_agent(answer).url, "--text", "hi").out
     assert "--task-id 'x; touch owned $(id) `id`' " in out

@@ -1,4 +1,4 @@
-"""`lint` and `rules`: cards from files, urls and stdin, in every format."""
+"""`lint` and `rules`: cards from files, URLs and stdin, in every format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture
 def card(tmp_path: Path) -> Callable[..., str]:
-    """Return a writer of card files, sound but for a merge patch."""
+    """Return a function that writes a valid card, changed by a merge patch, to a file."""
 
     def write(shape: str = "1.0", **patch: object) -> str:
         path = tmp_path / "card.json"
@@ -31,14 +31,14 @@ def card(tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-def test_a_sound_file_has_no_findings(cli: RunCli, card: Callable[..., str]):
+def test_valid_file_has_no_findings(cli: RunCli, card: Callable[..., str]):
     ran = cli("lint", card())
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == "Judged as: 1.0\nFindings: none\n"
+    assert ran.out == "Protocol version: 1.0\nFindings: none\n"
     assert cli("lint", card("0.1"), "-o", "json").json == []
 
 
-def test_an_error_fails_and_is_explained(cli: RunCli, card: Callable[..., str]):
+def test_error_has_exit_code_1_and_a_remedy(cli: RunCli, card: Callable[..., str]):
     path = card(name=None, version=None)
     ran = cli("lint", path)
     assert ran.code == 1
@@ -46,30 +46,30 @@ def test_an_error_fails_and_is_explained(cli: RunCli, card: Callable[..., str]):
     assert RULES["CARD-001"].remedy in ran.out
     assert RULES["CARD-001"].section in ran.out
     listed = cli("lint", path, "-o", "json").json
-    assert [one["pointer"] for one in listed] == ["/name", "/version"]
+    assert [finding["pointer"] for finding in listed] == ["/name", "/version"]
     assert set(listed[0]) == {"id", "severity", "pointer", "section", "message", "remedy"}
 
 
-def test_a_warning_fails_only_when_it_is_asked_to(cli: RunCli, card: Callable[..., str]):
+def test_warning_has_exit_code_1_with_strict_only(cli: RunCli, card: Callable[..., str]):
     path = card(documentationUrl="docs")
     assert cli("lint", path).code == 0
     assert cli("lint", path, "--strict").code == 1
 
 
-def test_sarif_names_rule_level_and_place(cli: RunCli, card: Callable[..., str]):
+def test_sarif_has_rule_level_and_location(cli: RunCli, card: Callable[..., str]):
     path = card(name=None, documentationUrl="docs")
     ran = cli("lint", path, "-o", "sarif")
     assert ran.code == 1
     [log] = ran.json["runs"]
-    assert [one["level"] for one in log["results"]] == ["error", "warning"]
+    assert [finding["level"] for finding in log["results"]] == ["error", "warning"]
     rules = log["tool"]["driver"]["rules"]
-    for one in log["results"]:
-        assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
-        assert one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path
+    for finding in log["results"]:
+        assert rules[finding["ruleIndex"]]["id"] == finding["ruleId"]
+        assert finding["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == path
     assert log["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/name"
 
 
-def test_junit_fails_on_errors_alone(cli: RunCli, card: Callable[..., str]):
+def test_junit_fails_for_errors_only(cli: RunCli, card: Callable[..., str]):
     suite = ElementTree.fromstring(cli("lint", card(name=None, documentationUrl="docs"), "-o", "junit").out)
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert suite.find("testcase/failure") is not None
@@ -77,12 +77,12 @@ def test_junit_fails_on_errors_alone(cli: RunCli, card: Callable[..., str]):
     assert (passed.get("tests"), passed.get("failures")) == ("1", "0")
 
 
-def test_junit_stays_xml_whatever_the_card_says(cli: RunCli, card: Callable[..., str]):
+def test_junit_is_valid_xml_for_a_hostile_card(cli: RunCli, card: Callable[..., str]):
     ran = cli("lint", card(documentationUrl="\x00\x1b]0;evil\x07 <&> ]]> \ufffe"), "-o", "junit")
     assert "evil" in (ElementTree.fromstring(ran.out).findtext("testcase/system-out") or "")
 
 
-def test_what_no_client_can_read_is_linted_all_the_same(cli: RunCli, tmp_path: Path):
+def test_unreadable_card_is_linted(cli: RunCli, tmp_path: Path):
     path = tmp_path / "card.json"
     for raw, rule in (
         (b"", "CARD-006"),
@@ -99,47 +99,47 @@ def test_what_no_client_can_read_is_linted_all_the_same(cli: RunCli, tmp_path: P
         path.write_bytes(raw)
         ran = cli("lint", str(path), "-o", "json")
         assert ran.code == 1, raw[:20]
-        assert rule in {one["id"] for one in ran.json}, raw[:20]
+        assert rule in {finding["id"] for finding in ran.json}, raw[:20]
 
 
-def test_a_file_that_is_not_there_is_a_sentence(cli: RunCli, tmp_path: Path):
+def test_missing_file_is_an_error(cli: RunCli, tmp_path: Path):
     ran = cli("lint", str(tmp_path / "none.json"))
     assert (ran.code, ran.out) == (3, "")
     assert "could not be read" in ran.err
     assert cli("lint", str(tmp_path)).code == 3
 
 
-def test_a_card_is_linted_as_the_version_that_is_named(cli: RunCli, card: Callable[..., str]):
+def test_card_is_linted_as_the_given_version(cli: RunCli, card: Callable[..., str]):
     found = cli("lint", card("0.1"), "--protocol-version", "0.3", "-o", "json").json
-    assert "/protocolVersion" in {one["pointer"] for one in found}
+    assert "/protocolVersion" in {finding["pointer"] for finding in found}
     assert cli("lint", card(), "--protocol-version", "7").code == 2
 
 
-def test_the_card_of_an_agent_is_linted_with_how_it_is_served(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
-    agent = puppet(card=web.Response(body=json.dumps(VALID_CARDS["1.0"]).encode(), content_type="text/html"))
+def test_card_of_an_agent_is_linted_with_its_headers(cli: RunCli, make_agent):  # type: ignore[no-untyped-def]
+    agent = make_agent(card=web.Response(body=json.dumps(VALID_CARDS["1.0"]).encode(), content_type="text/html"))
     found = cli("lint", agent.url, "-o", "json").json
-    assert {"CARD-003", "CARD-110", "CARD-111"} <= {one["id"] for one in found}
-    broken = puppet(card=web.Response(body=b'{"name": 5', content_type="application/json"))
-    assert [one["id"] for one in cli("lint", broken.url, "-o", "json").json] == ["CARD-006"]
+    assert {"CARD-003", "CARD-110", "CARD-111"} <= {finding["id"] for finding in found}
+    broken = make_agent(card=web.Response(body=b'{"name": 5', content_type="application/json"))
+    assert [finding["id"] for finding in cli("lint", broken.url, "-o", "json").json] == ["CARD-006"]
 
 
-def test_an_agent_without_a_card_is_no_finding(cli: RunCli, puppet):  # type: ignore[no-untyped-def]
-    ran = cli("lint", puppet(card=web.Response(status=404)).url)
+def test_agent_without_a_card_is_an_error(cli: RunCli, make_agent):  # type: ignore[no-untyped-def]
+    ran = cli("lint", make_agent(card=web.Response(status=404)).url)
     assert (ran.code, ran.out) == (3, "")
 
 
-def test_a_card_comes_by_stdin_too():
+def test_card_is_read_from_stdin():
     command = [sys.executable, "-m", "inspector.cli.main", "lint", "-", "-o", "json"]
     ended = subprocess.run(command, input=b'{"name": 5}', capture_output=True, timeout=30, check=False)
     assert ended.returncode == 1
-    assert "/name" in {one["pointer"] for one in json.loads(ended.stdout)}
+    assert "/name" in {finding["pointer"] for finding in json.loads(ended.stdout)}
 
 
 def test_every_rule_is_listed(cli: RunCli):
     listed = cli("rules", "-o", "json").json
-    assert [one["id"] for one in listed] == list(RULES)
+    assert [finding["id"] for finding in listed] == list(RULES)
     assert cli("rules", "card-004").out.startswith("CARD-004: warning: ")
-    assert {one["id"].partition("-")[0] for one in cli("rules", "push", "-o", "json").json} == {"PUSH"}
+    assert {finding["id"].partition("-")[0] for finding in cli("rules", "push", "-o", "json").json} == {"PUSH"}
     assert cli("rules", "NO-1").code == 2
 
 

@@ -1,4 +1,4 @@
-"""The receiver by itself and the mock agent by itself, as programs that a signal ends."""
+"""`listen` and `mock` as programs that a signal stops."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def deliver(url: str, token: str, body: object) -> int:
     return httpx.post(url, content=content, headers=headers, timeout=SECONDS).status_code
 
 
-def test_deliveries_are_printed_as_json_with_their_verdict():
+def test_deliveries_are_printed_as_json_with_checks():
     with running("listen", "-o", "json", "--count", "3") as program:
         where = json.loads(read(program))["listening"]
         assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
@@ -59,9 +59,9 @@ def test_deliveries_are_printed_as_json_with_their_verdict():
     good, refused, odd = [json.loads(line)["delivery"] for line in out.splitlines()]
     assert good["method"] == "POST"
     assert good["body"] == status("WORKING", "on it")
-    assert (good["refused"], good["status"], good["taskId"]) == ("", 204, "task-1")
-    assert {check["name"]: check["good"] for check in good["checks"]}["token"] is True
-    assert (refused["status"], bool(refused["refused"])) == (401, True)
+    assert (good["rejection"], good["status"], good["taskId"]) == ("", 204, "task-1")
+    assert {check["name"]: check["passed"] for check in good["checks"]}["token"] is True
+    assert (refused["status"], bool(refused["rejection"])) == (401, True)
     assert odd["body"] == "no json"
     assert where["token"] not in out
     assert "wrong-token" not in out
@@ -76,9 +76,9 @@ def test_deliveries_are_printed_as_fields():
     assert (program.returncode, err) == (0, "")
     assert "accepted\n" in out
     assert "+token" in out
-    assert "Task: task-1\nState: input-required\nSays: which ␛[31mone?\n" in out
-    assert "refused with 401\n" in out
-    assert "Wrong: token: " in out
+    assert "Task: task-1\nState: input-required\nContent: which ␛[31mone?\n" in out
+    assert "rejected with 401\n" in out
+    assert "Failed check: token: " in out
     assert "PUSH-001" in out
     assert "\x1b" not in out
 
@@ -94,16 +94,16 @@ def test_verbose_shows_headers_and_body_of_a_delivery():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_listening_in_order(number: signal.Signals):
+def test_signal_stops_listen_with_exit_code_0(number: signal.Signals):
     with running("listen") as program:
-        assert read(program).startswith("Url: http://127.0.0.1:")
+        assert read(program).startswith("URL: http://127.0.0.1:")
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert (program.returncode, err) == (0, "")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.Signals, code: int):
+def test_signal_before_all_deliveries_is_an_interruption(number: signal.Signals, code: int):
     with running("listen", "--count", "2", "-o", "json") as program:
         where = json.loads(read(program))["listening"]
         deliver(where["url"], where["token"], status("WORKING"))
@@ -111,10 +111,10 @@ def test_a_signal_before_all_deliveries_came_is_an_interruption(number: signal.S
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert program.returncode == code
-    assert err == "Interrupted: 1 of 2 deliveries came\n"
+    assert err == "Interrupted: 1 of 2 deliveries arrived\n"
 
 
-def test_the_last_delivery_is_answered_as_was_dialled_in():
+def test_last_delivery_gets_the_fail_response():
     with running("listen", "--count", "1", "--fail", "503@0.5s", "-o", "json") as program:
         where = json.loads(read(program))["listening"]
         began = time.monotonic()
@@ -124,7 +124,7 @@ def test_the_last_delivery_is_answered_as_was_dialled_in():
     assert program.returncode == 0
 
 
-def test_a_sender_that_does_not_trust_the_certificate_is_shown_and_no_delivery(tmp_path: Path):
+def test_failed_tls_handshake_is_printed_but_not_counted(tmp_path: Path):
     both = tmp_path / "both.pem"
     both.write_bytes(trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
     with running("listen", "--cert", str(both), "--count", "1", "--timeout", "1s") as program:
@@ -133,12 +133,12 @@ def test_a_sender_that_does_not_trust_the_certificate_is_shown_and_no_delivery(t
             httpx.post(url, timeout=SECONDS)
         out, _ = program.communicate(timeout=SECONDS)
     assert "Delivery: " in out
-    assert "Wrong: The sender does" in out or "Wrong: The sender left" in out
+    assert "Error: The sender does" in out or "Wrong: The sender left" in out
     assert "Checks: \n" not in out
     assert program.returncode == 5  # none of them all
 
 
-def test_the_doctor_knows_what_came_while_somebody_listened(cli: RunCli, slow_mock: str):
+def test_doctor_reads_deliveries_of_an_earlier_listen(cli: RunCli, slow_mock: str):
     task_id = cli("send", "-a", slow_mock, "--text", "long 60", "--async", "-o", "json").json["task"]["id"]
     with running("listen", "-o", "json", "--count", "1") as program:
         where = json.loads(read(program))["listening"]
@@ -149,7 +149,7 @@ def test_the_doctor_knows_what_came_while_somebody_listened(cli: RunCli, slow_mo
     assert cli("doctor", slow_mock, "--push", task_id, "-o", "json").json["accepted"] == 1
 
 
-def test_listening_to_nothing_leaves_nothing_behind(cli: RunCli):
+def test_capture_without_deliveries_is_deleted(cli: RunCli):
     ran = cli("listen", "--timeout", "50ms", "-o", "json")
     assert not Path(ran.lines[0]["listening"]["capture"]).exists()
 
@@ -157,7 +157,7 @@ def test_listening_to_nothing_leaves_nothing_behind(cli: RunCli):
 @pytest.mark.parametrize(
     "body", [b'{"a": 1, "a": 2}', b'{"a": 1e999}', b'{"a": "\xff"}'], ids=["twice", "infinite", "not UTF-8"]
 )
-def test_a_body_that_json_would_not_say_in_full_is_a_text(body: bytes):
+def test_body_that_json_cannot_express_is_a_string(body: bytes):
     with running("listen", "-o", "json", "--count", "1") as program:
         where = json.loads(read(program))["listening"]
         deliver(where["url"], where["token"], body)
@@ -168,7 +168,7 @@ def test_a_body_that_json_would_not_say_in_full_is_a_text(body: bytes):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_mock_agent_in_order(number: signal.Signals):
+def test_signal_stops_the_mock_agent_with_exit_code_0(number: signal.Signals):
     with running("mock", "--pace", "0") as program:
         url = read(program).strip()
         assert httpx.get(f"{url}/.well-known/agent-card.json", timeout=SECONDS).json()["name"] == "Mock Agent"
@@ -178,35 +178,35 @@ def test_a_signal_ends_the_mock_agent_in_order(number: signal.Signals):
 
 
 @pytest.mark.parametrize("command", ["listen", "mock"])
-def test_a_port_that_is_taken_gets_a_sentence(cli: RunCli, command: str):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        ran = cli(command, "--port", str(taken.getsockname()[1]))
+def test_port_in_use_is_an_error(cli: RunCli, command: str):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ran = cli(command, "--port", str(other.getsockname()[1]))
     assert (ran.code, ran.out) == (2, "")
     assert "in use" in ran.err
     assert "\nHint: " in ran.err
 
 
 @pytest.mark.parametrize("command", ["listen", "mock"])
-def test_an_address_of_another_machine_gets_a_sentence(cli: RunCli, command: str):
+def test_address_of_another_machine_is_an_error(cli: RunCli, command: str):
     ran = cli(command, "--host", "192.0.2.1")
     assert ran.code == 2
     assert "Traceback" not in ran.err
 
 
-def test_listening_for_a_time_is_no_failure_and_waiting_for_a_delivery_in_vain_is(cli: RunCli):
+def test_timeout_fails_only_with_count(cli: RunCli):
     assert cli("listen", "--timeout", "50ms").code == 0
     ran = cli("listen", "--timeout", "50ms", "--count", "1", "-o", "json")
     assert ran.code == 5
     assert ran.error["code"] == "A2ACLI_ERR_TIMEOUT"
 
 
-def test_agents_are_told_the_public_url(cli: RunCli):
+def test_public_url_is_registered(cli: RunCli):
     ran = cli("listen", "--timeout", "50ms", "--public-url", "https://tunnel.example/hook", "-o", "json")
     assert ran.lines[0]["listening"]["url"].startswith("https://tunnel.example/hook/")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_a_wait_with_what_is_known(slow_mock: str, number: signal.Signals, code: int):
+def test_signal_while_waiting_prints_the_task(slow_mock: str, number: signal.Signals, code: int):
     with running("send", "-a", slow_mock, "--text", "long 60", "--stream", "-o", "json") as program:
         task_id = json.loads(read(program))["task"]["id"]
         program.send_signal(number)
@@ -217,36 +217,36 @@ def test_a_signal_ends_a_wait_with_what_is_known(slow_mock: str, number: signal.
     assert all(json.loads(line) for line in out.splitlines())
 
 
-# What is asked for, dialled in and handed on
+# Authentication, responses and forwarding
 
 
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_answers_are_dialled_in_and_retries_measured():
+def test_fail_option_sets_responses_and_retries_are_measured():
     with running("listen", "-o", "json", "--count", "3", "--fail", "500:1", "--fail", "429/7:1") as program:
         where = json.loads(read(program))["listening"]
-        assert where["dialled"] == "500, 1 more; 429, retry after 7 s, 1 more"
+        assert where["responses"] == "500, 1 more; 429, retry after 7 s, 1 more"
         statuses = [deliver(where["url"], where["token"], status("WORKING")) for _ in range(3)]
         out, err = program.communicate(timeout=SECONDS)
     assert (statuses, program.returncode, err) == ([500, 429, 204], 0, "")
-    *came, retries = lines(out)
-    assert [one["delivery"]["attempt"] for one in came] == [1, 2, 3]
-    assert [one["delivery"]["accepted"] for one in came] == [False, False, True]
-    first = came[0]["delivery"]["number"]
-    assert [one["delivery"]["retryOf"] for one in came] == [None, first, first]
-    assert retries["retries"]["answers"] == ["500", "429, retry after 7 s", "204"]
-    assert (retries["retries"]["of"], retries["retries"]["accepted"]) == (first, True)
+    *delivered, retries = lines(out)
+    assert [line["delivery"]["attempt"] for line in delivered] == [1, 2, 3]
+    assert [line["delivery"]["accepted"] for line in delivered] == [False, False, True]
+    first = delivered[0]["delivery"]["seq"]
+    assert [line["delivery"]["retryOf"] for line in delivered] == [None, first, first]
+    assert retries["retries"]["responses"] == ["500", "429, retry after 7 s", "204"]
+    assert (retries["retries"]["retryOf"], retries["retries"]["accepted"]) == (first, True)
 
 
-def test_retries_are_told_in_words():
+def test_retries_are_printed_as_text():
     with running("listen", "--count", "2", "--fail", "503:1") as program:
         url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
         for _ in range(2):
             deliver(url, token, status("WORKING"))
         out, _ = program.communicate(timeout=SECONDS)
-    assert "answered 503, retry after 1 s (dialled in)" in out
+    assert "responded 503, retry after 1 s (--fail)" in out
     assert "Attempt: 2 at #" in out
     assert "tried again 1 time, after 0." in out
 
@@ -261,7 +261,7 @@ def test_retries_are_told_in_words():
         (["--auth", "HMAC:my-secret"], {"X-Signature": "0" * 64}, 401),
     ],
 )
-def test_what_is_asked_for_decides(words: list[str], headers: dict[str, str], code: int):
+def test_required_authentication_decides(words: list[str], headers: dict[str, str], code: int):
     with running("listen", "-o", "json", "--count", "1", *words) as program:
         where = json.loads(read(program))["listening"]
         sent = {"Content-Type": "application/json", **headers}
@@ -271,13 +271,13 @@ def test_what_is_asked_for_decides(words: list[str], headers: dict[str, str], co
     assert not any(secret in out for secret in ("me:secret", "bWU6c2VjcmV0", "my-key", "my-secret"))
 
 
-def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
+def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
     key = ECKey.generate_key("P-256", {"kid": "k"})
     (tmp_path / "jwks.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
     words = ("--jwks", str(tmp_path / "jwks.json"), "--issuer", "agent", "--audience", "me")
     with running("listen", "-o", "json", "--count", "2", *words) as program:
         where = json.loads(read(program))["listening"]
-        assert where["asked"] == "token, Bearer JWT from agent for me"
+        assert where["authentication"] == "token, Bearer JWT from agent for me"
         claims = {"iss": "agent", "aud": "me", "exp": int(time.time()) + 60}
         codes = []
         for audience in ("me", "you"):
@@ -286,11 +286,11 @@ def test_a_jwt_is_asked_for_with_the_keys_of_a_file(tmp_path: Path):
             codes.append(httpx.post(where["url"], content=b"{}", headers=sent, timeout=SECONDS).status_code)
         out, _ = program.communicate(timeout=SECONDS)
     assert codes == [204, 401]
-    bad = {one["name"]: one["said"] for one in lines(out)[1]["delivery"]["checks"] if one["good"] is False}
+    bad = {check["name"]: check["message"] for check in lines(out)[1]["delivery"]["checks"] if check["passed"] is False}
     assert bad == {"audience": "aud 'you', 'me' is due"}
 
 
-def test_accepted_deliveries_are_handed_on_before_the_end():
+def test_accepted_deliveries_are_forwarded_before_exit():
     with running("listen", "-o", "json", "--count", "1") as handler:
         mine = json.loads(read(handler))["listening"]
         words = ("--forward", mine["url"], "--token", mine["token"])
@@ -298,9 +298,9 @@ def test_accepted_deliveries_are_handed_on_before_the_end():
             where = json.loads(read(program))["listening"]
             assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
             out, _ = program.communicate(timeout=SECONDS)
-        came, _ = handler.communicate(timeout=SECONDS)
+        delivered, _ = handler.communicate(timeout=SECONDS)
     assert lines(out)[-1]["forwarded"]["status"] == 204
-    assert lines(came)[0]["delivery"]["body"] == status("WORKING", "on it")
+    assert lines(delivered)[0]["delivery"]["body"] == status("WORKING", "on it")
 
 
 @pytest.mark.parametrize(
@@ -316,13 +316,13 @@ def test_accepted_deliveries_are_handed_on_before_the_end():
         ["--cert", "nowhere.pem"],
     ],
 )
-def test_options_that_make_no_sense_are_refused(cli: RunCli, words: list[str]):
+def test_contradicting_options_are_usage_errors(cli: RunCli, words: list[str]):
     ran = cli("listen", *words)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("Error: ")
 
 
-def test_a_handler_that_never_answers_does_not_keep_it_from_ending():
+def test_slow_forward_url_does_not_block_exit():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with running("listen", "-o", "json", "--forward", f"http://127.0.0.1:{port}/") as program:
@@ -336,7 +336,7 @@ def test_a_handler_that_never_answers_does_not_keep_it_from_ending():
                 try:
                     deliver(where["url"], where["token"], status("COMPLETED"))
                 except httpx.TransportError:
-                    break  # it takes no more
+                    break  # it accepts no more
                 assert time.monotonic() - began < SECONDS
             program.send_signal(signal.SIGINT)
             _, err = program.communicate(timeout=SECONDS)

@@ -1,4 +1,4 @@
-"""`mock` on the command line: what agent it makes, and what it refuses."""
+"""`mock`: the agent that options make, and invalid options."""
 
 from __future__ import annotations
 
@@ -28,20 +28,24 @@ def card_of(url: str, **headers: str) -> Any:
     return httpx.get(url + CARD, headers=headers, timeout=SECONDS).json()
 
 
-def test_the_default_agent_speaks_1_0_over_three_bindings():
+def test_default_agent_has_1_0_over_three_bindings():
     with running("mock") as program:
         url = read(program).strip()
         assert read(program).startswith("gRPC: 127.0.0.1:")
         card = card_of(url)
         program.terminate()
         program.communicate(timeout=SECONDS)
-    told = [(one["protocolBinding"], one["protocolVersion"]) for one in card["supportedInterfaces"]]
-    assert told == [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("GRPC", "1.0")]
+    interfaces = card["supportedInterfaces"]
+    assert [(item["protocolBinding"], item["protocolVersion"]) for item in interfaces] == [
+        ("JSONRPC", "1.0"),
+        ("HTTP+JSON", "1.0"),
+        ("GRPC", "1.0"),
+    ]
     assert card["capabilities"]["extendedAgentCard"] is False
     assert "url" not in card
 
 
-def test_the_options_make_another_agent():
+def test_options_change_the_agent():
     options = (
         "--protocol-versions",
         "0.3,1.0",
@@ -75,13 +79,13 @@ def test_a_card_file_is_served(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        (("--protocol-versions", "0.9"), "'0.9' is no protocol version"),
-        (("--protocol-versions", ","), "at least one protocol version"),
-        (("--capabilities", "flying"), "'flying' is no capability"),
+        (("--protocol-versions", "0.9"), "'0.9' is not a protocol version"),
+        (("--protocol-versions", ","), "No protocol version was given"),
+        (("--capabilities", "flying"), "'flying' is not a capability"),
         (("--spec", "1.0.7"), "invalid choice"),
-        (("--card", "/nowhere/card.json"), "cannot be read"),
+        (("--card", "/nowhere/card.json"), "could not be read"),
         (("--fault", "explode"), "no fault 'explode'"),
         (("--fault", "batch:3"), "takes no number"),
         (("--scenario", "/nowhere"), "/nowhere: There is no such file"),
@@ -90,10 +94,10 @@ def test_a_card_file_is_served(tmp_path: Path):
         (("--state", "/nowhere/tasks"), "cannot keep tasks"),
     ],
 )
-def test_what_makes_no_agent_is_refused_with_a_sentence(cli: RunCli, words: tuple[str, ...], said: str):
+def test_invalid_mock_options_are_usage_errors(cli: RunCli, words: tuple[str, ...], message: str):
     ran = cli("mock", *words)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_a_card_that_is_not_json_is_refused(cli: RunCli, tmp_path: Path):
@@ -104,7 +108,7 @@ def test_a_card_that_is_not_json_is_refused(cli: RunCli, tmp_path: Path):
     assert "not JSON" in ran.err
 
 
-def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(cli: RunCli, tmp_path: Path):
+def test_invalid_scenario_is_rejected_with_its_line(cli: RunCli, tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [\n  { wiat = 1 },\n]\n')
     ran = cli("mock", "--scenario", str(own))
@@ -112,7 +116,7 @@ def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(cli: RunCli, tm
     assert f"{own}:3: " in ran.err
 
 
-def test_faults_scenarios_credentials_and_signatures_come_by_options(tmp_path: Path):
+def test_options_set_faults_scenarios_credentials_and_signatures(tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
     options = ("--scenario", str(own), "--auth", "api-key:header", "--secret", "s3cret", "--sign", "es256")
@@ -132,7 +136,7 @@ def test_faults_scenarios_credentials_and_signatures_come_by_options(tmp_path: P
     assert (answered["id"], answered["result"]["message"]["parts"]) == ("somebody-else", [{"text": "mine"}])
 
 
-def test_a_scenario_that_makes_no_sense_any_more_is_told_with_its_line(tmp_path: Path):
+def test_scenario_that_becomes_invalid_is_reported_with_its_line(tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
     with running("mock", "--scenario", str(own)) as program:
@@ -146,12 +150,12 @@ def test_a_scenario_that_makes_no_sense_any_more_is_told_with_its_line(tmp_path:
             answered = httpx.post(url, json=body, headers={"A2A-Version": "1.0"}, timeout=SECONDS).json()
             ready = bool(select.select([program.stderr], [], [], 0.1)[0])
         program.terminate()
-        _, told = program.communicate(timeout=SECONDS)
+        _, log = program.communicate(timeout=SECONDS)
     assert answered["result"]["message"]["parts"] == [{"text": "mine"}]
-    assert f"Warning: {own}:3: " in told
+    assert f"Warning: {own}:3: " in log
 
 
-def test_every_fault_is_listed_and_in_the_documentation_with_what_gives_it_away(cli: RunCli):
+def test_every_fault_is_listed_and_documented_with_its_finding(cli: RunCli):
     ran = cli("mock", "--list-faults")
     listed = {line.split()[0]: line.split()[1] for line in ran.out.splitlines()}
     assert (ran.code, ran.err) == (0, "")
@@ -162,43 +166,43 @@ def test_every_fault_is_listed_and_in_the_documentation_with_what_gives_it_away(
     assert written == listed
 
 
-def test_in_a_terminal_each_line_says_when_what_and_how_busy_the_agent_is():
-    shown = StringIO()
+def test_log_lines_in_a_terminal_have_time_load_and_text():
+    output = StringIO()
     agent = SimpleNamespace(url="http://x", grpc_target="x:1", store=[1, 2], running=1, readers=3)
-    console = Console(Output(shown, StringIO()), terminal=True, verbose=False)
+    console = Console(Output(output, StringIO()), terminal=True, verbose=False)
     console.ready(agent)
     console.log("task 3f2a9c1e: \x1b[31mworking")
     console.log("1.0 SendMessage")
-    url, grpc, blank, head, first, second = shown.getvalue().splitlines()
+    url, grpc, blank, head, first, second = output.getvalue().splitlines()
     assert (url, grpc, blank) == ("http://x", "gRPC: x:1", "")
-    assert head == "time      tasks  at work  readers"
+    assert head == "time      tasks  running  streams"
     assert re.fullmatch(r"\d\d:\d\d:\d\d      2        1        3  task 3f2a9c1e  \S*working", first)
     assert "\x1b" not in first
     assert second[8:] == "      2        1        3  1.0            SendMessage"
 
 
-@pytest.mark.parametrize(("verbose", "told"), [(True, "mock: 1.0 SendMessage\n"), (False, "")])
-def test_without_a_terminal_nothing_but_the_urls_is_printed(verbose: bool, told: str):
-    shown, aside = StringIO(), StringIO()
-    console = Console(Output(shown, aside), terminal=False, verbose=verbose)
+@pytest.mark.parametrize(("verbose", "log"), [(True, "mock: 1.0 SendMessage\n"), (False, "")])
+def test_only_urls_are_printed_without_a_terminal(verbose: bool, log: str):
+    output, errors = StringIO(), StringIO()
+    console = Console(Output(output, errors), terminal=False, verbose=verbose)
     console.ready(SimpleNamespace(url="http://x", grpc_target=""))
     console.log("1.0 SendMessage")
-    assert (shown.getvalue(), aside.getvalue()) == ("http://x\n", told)
+    assert (output.getvalue(), errors.getvalue()) == ("http://x\n", log)
 
 
 @pytest.mark.parametrize(
     "words",
     [["--cert", "c.pem"], ["--key", "k.pem"], ["--client-ca", "a.pem"], ["--cert", "no.pem", "--key", "no.pem"]],
 )
-def test_tls_takes_a_certificate_and_its_key(cli: RunCli, words: list[str]):
+def test_tls_needs_a_certificate_and_its_key(cli: RunCli, words: list[str]):
     ran = cli("mock", *words)
     assert (ran.code, ran.out) == (2, "")
     assert "TLS" in ran.err
 
 
-def test_a_certificate_that_is_none_is_a_sentence(cli: RunCli, tmp_path: Path):
+def test_invalid_certificate_is_an_error(cli: RunCli, tmp_path: Path):
     path = tmp_path / "cert.pem"
     path.write_text("no certificate")
     ran = cli("mock", "--cert", str(path), "--key", str(path))
     assert (ran.code, ran.out) == (2, "")
-    assert "TLS cannot be set up" in ran.err
+    assert "TLS could not be set up" in ran.err

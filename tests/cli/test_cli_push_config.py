@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli
+from puppets import Call, MakeAgent, RunCli
 
 HOOK = "http://127.0.0.1:9/hook"
 SECRETS = ("t0ken-secret", "cr3dentials")
@@ -17,7 +17,7 @@ def task_id(cli: RunCli, slow_mock: str):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
-def test_a_configuration_is_set_shown_listed_and_deleted(cli: RunCli, slow_mock: str, task_id: str, version: str):
+def test_configuration_is_created_printed_listed_and_deleted(cli: RunCli, slow_mock: str, task_id: str, version: str):
     agent = ("-a", slow_mock, "--a2a-version", version, "-o", "json")
     words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine")
     made = cli("task", "push-config", "set", task_id, *words, *agent)
@@ -36,10 +36,10 @@ def test_a_configuration_is_set_shown_listed_and_deleted(cli: RunCli, slow_mock:
     assert cli("task", "push-config", "list", task_id, *agent).json["configs"] == []
 
 
-def test_as_text_a_configuration_is_shown_without_its_secrets(cli: RunCli, slow_mock: str, task_id: str):
+def test_configuration_as_text_has_no_secrets(cli: RunCli, slow_mock: str, task_id: str):
     words = ("--url", HOOK, "--token", SECRETS[0], "--auth", f"Bearer:{SECRETS[1]}", "--id", "mine", "-a", slow_mock)
     ran = cli("task", "push-config", "set", task_id, *words, "--debug")
-    assert ran.out == f"Push config: mine\nTask: {task_id}\nUrl: {HOOK}\nToken: ****\nAuthentication: Bearer ****\n"
+    assert ran.out == f"Push config: mine\nTask: {task_id}\nURL: {HOOK}\nToken: ****\nAuthentication: Bearer ****\n"
     assert not [secret for secret in SECRETS if secret in ran.err]
     listed = cli("task", "push-config", "list", task_id, "-a", slow_mock)
     assert listed.out == f"{ran.out}Push configs: 1\n"
@@ -47,17 +47,17 @@ def test_as_text_a_configuration_is_shown_without_its_secrets(cli: RunCli, slow_
     assert gone.out == f"Deleted: mine\nTask: {task_id}\n"
 
 
-def test_what_is_not_given_is_not_sent(cli: RunCli, puppet: MakePuppet):
+def test_missing_options_are_not_sent(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(call.rpc["params"] | {"id": "made"})
 
-    agent = puppet(answer, CAN)
+    agent = make_agent(answer, CAN)
     ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
     assert agent.calls[-1].rpc["params"] == {"taskId": "task-1", "url": HOOK}
-    assert ran.out == f"Push config: made\nTask: task-1\nUrl: {HOOK}\n"
+    assert ran.out == f"Push config: made\nTask: task-1\nURL: {HOOK}\n"
 
 
-def test_a_secret_on_the_command_line_is_not_repeated_where_it_is_refused(cli: RunCli):
+def test_secret_in_an_invalid_option_is_not_printed(cli: RunCli):
     for value in (SECRETS[1], f"two words:{SECRETS[1]}", f"Bearer:{SECRETS[1]}\x00", f":{SECRETS[1]}"):
         ran = cli("task", "push-config", "set", "t", "-a", "x", "--url", HOOK, "--auth", value)
         assert ran.code == 2
@@ -65,11 +65,11 @@ def test_a_secret_on_the_command_line_is_not_repeated_where_it_is_refused(cli: R
         assert SECRETS[1] not in ran.err
 
 
-def test_an_agent_without_pushes_is_asked_with_a_warning_and_its_error_keeps_its_name(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_push_is_called_with_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32003, "no pushes")
 
-    agent = puppet(answer, {"capabilities": {"pushNotifications": False}})
+    agent = make_agent(answer, {"capabilities": {"pushNotifications": False}})
     ran = cli("task", "push-config", "set", "task-1", "--url", HOOK, "-a", agent.url)
     assert ran.code == 1
     assert ran.err.startswith("Warning: the card declares pushNotifications: false; ")
@@ -77,32 +77,32 @@ def test_an_agent_without_pushes_is_asked_with_a_warning_and_its_error_keeps_its
 
 
 @pytest.mark.parametrize("words", [["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]])
-def test_an_answer_of_another_shape_is_the_agents_fault(cli: RunCli, puppet: MakePuppet, words: list[str]):
+def test_response_of_another_type_is_an_agent_error(cli: RunCli, make_agent: MakeAgent, words: list[str]):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(["odd"])
 
     verb, *more = words
-    ran = cli("task", "push-config", verb, "task-1", *more, "-a", puppet(answer, CAN).url, "-o", "json")
+    ran = cli("task", "push-config", verb, "task-1", *more, "-a", make_agent(answer, CAN).url, "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "InvalidAgentResponseError")
 
 
-def test_a_task_that_is_not_there_goes_by_the_protocols_own_name(cli: RunCli, mock: str):
+def test_missing_task_has_the_error_name_of_the_protocol(cli: RunCli, mock: str):
     for words in (["set", "--url", HOOK], ["get", "--id", "x"], ["list"], ["delete", "--id", "x"]):
         verb, *more = words
         ran = cli("task", "push-config", verb, "nobody", *more, "-a", mock, "-o", "json")
         assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")
 
 
-def test_more_pages_are_named(cli: RunCli, puppet: MakePuppet):
+def test_next_page_token_is_printed(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"configs": [], "nextPageToken": "more\nof it"})
 
-    ran = cli("task", "push-config", "list", "task-1", "-a", puppet(answer, CAN).url)
+    ran = cli("task", "push-config", "list", "task-1", "-a", make_agent(answer, CAN).url)
     assert ran.out.startswith("Push configs: 0\nNext page token: more")
     assert len(ran.out.splitlines()) == 2
 
 
-def test_the_short_words_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
+def test_push_aliases_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
     agent = ("-a", slow_mock, "-o", "json")
     made = cli("push", "set", task_id, "--url", HOOK, "--id", "mine", *agent)
     assert (made.code, made.json["id"]) == (0, "mine")
@@ -111,22 +111,22 @@ def test_the_short_words_do_the_same(cli: RunCli, slow_mock: str, task_id: str):
     assert cli("push", "delete", task_id, "--id", "mine", *agent).json == {}
 
 
-def test_before_1_0_the_only_configuration_needs_no_name(cli: RunCli, slow_mock: str, task_id: str):
+def test_configuration_id_is_optional_before_1_0(cli: RunCli, slow_mock: str, task_id: str):
     old = ("-a", slow_mock, "--a2a-version", "0.3", "-o", "json")
     made = cli("push", "set", task_id, "--url", HOOK, *old)
     assert made.code == 0
     assert cli("push", "get", task_id, *old).json["url"] == HOOK
     newer = cli("push", "get", task_id, "-a", slow_mock, "-o", "json")
-    assert (newer.code != 0, newer.error["message"]) == (True, "Which configuration? None was named.")
+    assert (newer.code != 0, newer.error["message"]) == (True, "No configuration was given.")
 
 
-def test_what_is_wrong_with_an_answer_is_printed_for_every_call(cli: RunCli, puppet: MakePuppet):
+def test_findings_are_printed_for_every_call(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "ListTaskPushNotificationConfigs":
             return call.result({"configs": [{"id": "c", "taskId": "other", "url": HOOK}]})
         return call.result({"id": "another", "contextId": "c", "status": {"state": "done"}})
 
-    agent = puppet(answer, CAN)
+    agent = make_agent(answer, CAN)
     for words, rule in (
         (("push", "list", "task-1"), "RESULT-007"),
         (("task", "get", "task-1"), "STREAM-006"),
@@ -146,13 +146,11 @@ def test_the_doctor_finds_no_webhook(cli: RunCli, slow_mock: str, task_id: str):
     assert ran.err.startswith("Error: Not registered: ")
 
 
-def test_the_doctor_finds_that_the_agent_may_refuse_loopback_and_that_the_task_goes_on(
-    cli: RunCli, slow_mock: str, task_id: str
-):
-    # The mock itself listens at this url: that nothing does is another cause, and a certain one.
+def test_doctor_finds_that_the_agent_may_reject_loopback(cli: RunCli, slow_mock: str, task_id: str):
+    # The mock itself listens at this URL: without a listener, the cause would be certain.
     cli("push", "set", task_id, "--url", f"{slow_mock}/hook", "-a", slow_mock)
     ran = cli("doctor", slow_mock, "--push", task_id, "-o", "json")
-    causes = {one["name"]: one["likely"] for one in ran.json["causes"]}
+    causes = {cause["name"]: cause["likelihood"] for cause in ran.json["causes"]}
     assert causes["the agent refuses the address"] == "possible"
     assert causes["the agent pushes only at the end"] == "possible"
     assert causes["the agent does not do push"] == "ruled_out"
@@ -166,13 +164,13 @@ def test_the_doctor_finds_that_nothing_listens_at_the_url(cli: RunCli, slow_mock
     assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: {HOOK}: nothing listens there")
 
 
-def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, puppet: MakePuppet):
+def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":
             return call.result({"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}})
         return call.result({"configs": [{"id": "c", "taskId": "t", "url": "https://me.example.org/hook"}]})
 
-    agent = puppet(answer, {"capabilities": {"pushNotifications": False}})
+    agent = make_agent(answer, {"capabilities": {"pushNotifications": False}})
     ran = cli("doctor", agent.url, "--push", "t")
     assert ran.code != 0
     assert ran.out.startswith("Likely: the agent does not do push: the card declares pushNotifications: false")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, task
+from puppets import Call, MakeAgent, RunCli, task
 
 ARTIFACTS = [
     {"artifactId": "a", "name": "../../report.md", "parts": [{"text": "# Report\r\n"}]},
@@ -15,14 +15,14 @@ ARTIFACTS = [
 
 
 @pytest.fixture
-def keeper(puppet: MakePuppet) -> str:
+def keeper(make_agent: MakeAgent) -> str:
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("COMPLETED", artifacts=ARTIFACTS))
 
-    return puppet(answer).url
+    return make_agent(answer).url
 
 
-def test_case_25_the_artifacts_of_a_task_are_saved_under_clean_names(cli: RunCli, keeper: str, tmp_path: Path):
+def test_artifacts_are_saved_under_safe_names(cli: RunCli, keeper: str, tmp_path: Path):
     folder = tmp_path / "out"
     ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(folder))
     assert ran.code == 0
@@ -35,31 +35,31 @@ def test_case_25_the_artifacts_of_a_task_are_saved_under_clean_names(cli: RunCli
     assert "Warning: bad.base64: it is not base64, and saved as it came\n" in ran.err
 
 
-def test_saving_again_keeps_what_is_there(cli: RunCli, keeper: str, tmp_path: Path):
+def test_saving_again_keeps_existing_files(cli: RunCli, keeper: str, tmp_path: Path):
     (tmp_path / "report.md").write_text("mine")
     assert cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path)).code == 0
     assert (tmp_path / "report.md").read_text() == "mine"
     assert (tmp_path / "report-2.md").read_bytes() == b"# Report\r\n"
 
 
-def test_in_json_the_paths_are_told_beside_the_document(cli: RunCli, keeper: str, tmp_path: Path):
+def test_saved_paths_are_on_stderr_with_json(cli: RunCli, keeper: str, tmp_path: Path):
     ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path), "-o", "json")
     assert ran.json["id"] == "task-1"
     assert f"Saved: {tmp_path / 'report.md'}\n" in ran.err
 
 
-def test_a_folder_that_cannot_be_made_is_a_mistake_of_the_user(cli: RunCli, keeper: str, tmp_path: Path):
+def test_uncreatable_folder_is_a_usage_error(cli: RunCli, keeper: str, tmp_path: Path):
     (tmp_path / "file").touch()
     ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path / "file"))
     assert ran.code == 2
     assert "Cannot save" in ran.err
-    assert "Hint: --save names another folder." in ran.err
+    assert "Hint: Choose another folder with --save." in ran.err
 
 
-def test_a_task_without_artifacts_is_no_failure(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_task_without_artifacts_is_a_warning(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(task("WORKING"))
 
-    ran = cli("task", "get", "task-1", "-a", puppet(answer).url, "--save", str(tmp_path))
+    ran = cli("task", "get", "task-1", "-a", make_agent(answer).url, "--save", str(tmp_path))
     assert ran.code == 0
-    assert "Warning: there is nothing to save\n" in ran.err
+    assert "Warning: no artifacts to save\n" in ran.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, status, task
+from puppets import Call, MakeAgent, RunCli, status, task
 
 TEXT = "--text"
 
@@ -23,7 +23,7 @@ async def done(call: Call) -> web.StreamResponse:
     return call.result({"task": task("COMPLETED")})
 
 
-def test_a_message_that_answers_is_printed(cli: RunCli, mock: str):
+def test_message_response_is_printed(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "echo hello there")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.endswith("Text:\n  hello there\n\n")
@@ -40,7 +40,7 @@ def test_sending_waits_for_the_task_to_end(cli: RunCli, mock: str):
     assert ran.json["task"]["artifacts"][0]["name"] == "report.md"
 
 
-def test_every_kind_of_part_is_rendered(cli: RunCli, mock: str):
+def test_every_kind_of_part_is_printed(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "file")
     assert fields(ran.out)["State"] == "completed"
     assert "\nFile: sunrise.png, image/png, 4,946 bytes\nData:\n  {\n" in ran.out
@@ -48,34 +48,34 @@ def test_every_kind_of_part_is_rendered(cli: RunCli, mock: str):
     assert "\nText:\n  A sunrise, drawn pixel by pixel.\n\n" in ran.out
 
 
-def test_ids_and_state_are_printed_to_be_copied(cli: RunCli, mock: str):
+def test_ids_and_state_are_printed(cli: RunCli, mock: str):
     shown = fields(cli("send", "-a", mock, TEXT, "report 2").out)
     assert shown["Task"]
     assert shown["Context"]
     assert shown["State"] == "completed"
 
 
-def test_a_question_is_answered_with_the_command_that_was_printed(cli: RunCli, mock: str):
-    asked = cli("send", "-a", mock, TEXT, "ask")
-    assert asked.code == 0
-    assert "input" in asked.err
-    program, *words = shlex.split(fields(asked.out)["Resume"])
+def test_printed_resume_command_answers_the_task(cli: RunCli, mock: str):
+    question = cli("send", "-a", mock, TEXT, "ask")
+    assert question.code == 0
+    assert "input" in question.err
+    program, *words = shlex.split(fields(question.out)["Resume"])
     assert program == "a2a-inspect"
     words[words.index("your answer")] = "20:30"
     answered = cli(*words)
     assert answered.code == 0
-    assert fields(answered.out)["Task"] == fields(asked.out)["Task"]
+    assert fields(answered.out)["Task"] == fields(question.out)["Task"]
     assert fields(answered.out)["State"] == "completed"
     assert "You said: 20:30" in answered.out
 
 
-def test_in_json_the_way_to_resume_is_on_stderr(cli: RunCli, mock: str):
+def test_resume_command_is_on_stderr_with_json(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "ask", "-o", "json")
     assert ran.json["task"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
     assert f"--task-id {ran.json['task']['id']}" in ran.err
 
 
-def test_a_task_that_failed_is_reported_and_is_no_failure_of_ours(cli: RunCli, mock: str):
+def test_failed_task_has_exit_code_0(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "fail")
     assert ran.code == 0
     assert fields(ran.out)["State"] == "failed"
@@ -92,20 +92,20 @@ def test_async_returns_the_ids_at_once(cli: RunCli, slow_mock: str):
 
 
 @pytest.mark.parametrize("alias", ["--async", "--no-wait", "--return-immediately"])
-def test_async_says_so_to_the_agent_and_asks_no_more(cli: RunCli, puppet: MakePuppet, alias: str):
+def test_async_sets_return_immediately_and_does_not_poll(cli: RunCli, make_agent: MakeAgent, alias: str):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": task("WORKING")})
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     assert cli("send", "-a", agent.url, TEXT, "hi", alias, "-o", "json").json["task"]["id"] == "task-1"
     assert agent.methods == ["SendMessage"]
     assert agent.calls[-1].rpc["params"]["configuration"]["returnImmediately"] is True
 
 
-def test_parts_keep_their_order_and_their_media_types(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_parts_keep_their_order_and_their_media_types(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     (tmp_path / "notes.bin").write_bytes(b"\x00\xff")
     (tmp_path / "facts").write_text('{"n": 1}', encoding="utf-8")
-    agent = puppet(done)
+    agent = make_agent(done)
     ran = cli(
         *("send", "-a", agent.url),
         *("--data", str(tmp_path / "facts")),
@@ -131,17 +131,17 @@ def test_parts_keep_their_order_and_their_media_types(cli: RunCli, puppet: MakeP
     ]
 
 
-def test_a_media_type_is_inferred_where_none_is_given(cli: RunCli, puppet: MakePuppet, tmp_path: Path):
+def test_a_media_type_is_inferred_where_none_is_given(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     for name in ("page.html", "noname"):
         (tmp_path / name).write_bytes(b"x")
-    agent = puppet(done)
+    agent = make_agent(done)
     cli("send", "-a", agent.url, "--file", str(tmp_path / "page.html"), "--file", str(tmp_path / "noname"))
     parts = agent.calls[-1].rpc["params"]["message"]["parts"]
     assert [part["mediaType"] for part in parts] == ["text/html", "application/octet-stream"]
 
 
-def test_ids_metadata_and_history_reach_the_agent_unchanged(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(done)
+def test_ids_metadata_and_history_reach_the_agent_unchanged(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(done)
     words = ["--task-id", "t 1", "--context-id", "c", "--metadata", '{"k": [1]}', "--history", "3"]
     assert cli("send", "-a", agent.url, TEXT, "hi", *words).code == 0
     params = agent.calls[-1].rpc["params"]
@@ -150,22 +150,22 @@ def test_ids_metadata_and_history_reach_the_agent_unchanged(cli: RunCli, puppet:
     assert params["configuration"]["historyLength"] == 3
 
 
-def test_no_id_is_made_up_for_a_new_task(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(done)
+def test_new_task_has_no_id_in_the_request(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(done)
     cli("send", "-a", agent.url, TEXT, "hi")
     message = agent.calls[-1].rpc["params"]["message"]
     assert message.keys() == {"messageId", "role", "parts"}
 
 
-def test_ids_may_stand_in_the_environment(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(done)
+def test_ids_can_be_set_in_the_environment(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(done)
     cli("send", "-a", agent.url, TEXT, "hi", A2ACLI_TASK_ID="t", A2ACLI_CONTEXT_ID="c", A2ACLI_STREAM="1")
     call = agent.calls[-1].rpc
     assert (call["params"]["message"]["taskId"], call["params"]["message"]["contextId"]) == ("t", "c")
     assert call["method"] == "SendMessage"
 
 
-def test_a_refused_task_id_is_an_error_that_starts_nothing(cli: RunCli, mock: str):
+def test_rejected_task_id_is_an_error_without_a_task(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "hi", "--task-id", "made-up", "-o", "json")
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == "TaskNotFoundError"
@@ -173,37 +173,37 @@ def test_a_refused_task_id_is_an_error_that_starts_nothing(cli: RunCli, mock: st
     assert "--debug" in ran.error["hint"]
 
 
-def test_an_agent_that_never_blocks_is_asked_until_the_task_ends(cli: RunCli, puppet: MakePuppet):
+def test_non_blocking_agent_is_polled_until_the_task_ends(cli: RunCli, make_agent: MakeAgent):
     states = iter(["SUBMITTED", "WORKING", "UNSPECIFIED", "COMPLETED"])
 
     async def answer(call: Call) -> web.StreamResponse:
         value: dict[str, Any] = task(next(states))
         return call.result({"task": value} if call.rpc["method"] == "SendMessage" else value)
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     ran = cli("send", "-a", agent.url, TEXT, "hi", "-o", "json", "--poll-interval", "10ms")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
     assert agent.methods == ["SendMessage", "GetTask", "GetTask", "GetTask"]
 
 
-def test_waiting_ends_where_the_agent_waits_for_us(cli: RunCli, puppet: MakePuppet):
+def test_waiting_ends_when_the_task_is_interrupted(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
             return call.result({"task": task("WORKING")})
         return call.result(task("AUTH_REQUIRED"))
 
-    ran = cli("send", "-a", puppet(answer).url, TEXT, "hi", "--poll-interval", "10ms")
+    ran = cli("send", "-a", make_agent(answer).url, TEXT, "hi", "--poll-interval", "10ms")
     assert ran.code == 0
     assert fields(ran.out)["State"] == "auth-required"
     assert "authorization" in ran.err
 
 
-def test_waiting_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePuppet):
+def test_timeout_ends_waiting(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": task("WORKING")} if call.rpc["method"] == "SendMessage" else task("WORKING"))
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     words = ["send", "-a", agent.url, TEXT, "hi", "--poll-interval", "20ms", "--timeout", "300ms"]
     ran = cli(*words, "-o", "json")
     assert (ran.code, ran.out) == (5, "")
@@ -213,31 +213,31 @@ def test_waiting_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePupp
     assert cli(*words).code == 5
 
 
-def test_a_silent_agent_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePuppet):
-    ran = cli("send", "-a", puppet().url, TEXT, "hi", "--timeout", "200ms", "-o", "json")
+def test_timeout_ends_a_call_without_a_response(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("send", "-a", make_agent().url, TEXT, "hi", "--timeout", "200ms", "-o", "json")
     assert (ran.code, ran.error["code"]) == (5, "A2ACLI_ERR_TIMEOUT")
 
 
-def test_a_part_without_content_is_shown_all_the_same(cli: RunCli, puppet: MakePuppet):
+def test_part_without_content_is_printed(cli: RunCli, make_agent: MakeAgent):
     parts = [{"x-thing": 1}, {"raw": "not base64!"}, {"url": "https://a.example/f", "text": "both"}, {"data": None}]
 
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}})
 
-    out = cli("send", "-a", puppet(answer).url, TEXT, "hi").out
+    out = cli("send", "-a", make_agent(answer).url, TEXT, "hi").out
     assert '"x-thing": 1' in out
-    assert "no base64" in out
+    assert "invalid Base64" in out
     assert "  both\n" in out
     assert "https://a.example/f" in out
     assert "Data:\n  null\n" in out
 
 
-def test_verbose_shows_what_was_sent_and_each_part_by_itself(cli: RunCli, mock: str):
+def test_verbose_prints_the_sent_message_and_each_part(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "report 2", "--verbose")
     assert ran.out.count("Part: ") >= 4
     assert "(user)" in ran.out
     assert "Artifact id: " in ran.out
-    assert "Since: " in ran.out
+    assert "Status time: " in ran.out
 
 
 def test_an_older_agent_is_printed_in_the_types_of_1_0_with_a_warning(cli: RunCli, mock: str):
@@ -247,7 +247,7 @@ def test_an_older_agent_is_printed_in_the_types_of_1_0_with_a_warning(cli: RunCl
     assert "0.3" not in ran.err
 
 
-def test_that_an_agent_is_older_is_said_where_it_was_not_asked_for(cli: RunCli, mock: str, tmp_path: Path):
+def test_older_version_warning_depends_on_the_option(cli: RunCli, mock: str, tmp_path: Path):
     card = cli("card", "get", "-a", mock, "-o", "json").json
     card["supportedInterfaces"] = card["supportedInterfaces"][1:]
     path = tmp_path / "old.json"
@@ -257,25 +257,25 @@ def test_that_an_agent_is_older_is_said_where_it_was_not_asked_for(cli: RunCli, 
     assert "A2A 0.3" in ran.err
 
 
-def test_a_version_that_the_card_does_not_offer_is_an_error(cli: RunCli, mock: str):
+def test_undeclared_version_is_an_error(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, TEXT, "hi", "--a2a-version", "7.0", "-o", "json")
     assert ran.code == 3
     assert "--a2a-version" in ran.error["hint"]
 
 
-def test_an_answer_that_is_an_event_is_printed_as_one(cli: RunCli, puppet: MakePuppet):
+def test_event_response_is_printed(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(status("COMPLETED", "odd but readable"))
 
-    ran = cli("send", "-a", puppet(answer).url, TEXT, "hi", "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, TEXT, "hi", "-o", "json")
     assert ran.code == 0
     assert ran.json["statusUpdate"]["taskId"] == "task-1"
 
 
-def test_a_task_without_an_id_is_not_asked_for(cli: RunCli, puppet: MakePuppet):
+def test_task_without_an_id_is_not_polled(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": {"status": {"state": "TASK_STATE_WORKING"}}})
 
-    ran = cli("send", "-a", puppet(answer).url, TEXT, "hi")
+    ran = cli("send", "-a", make_agent(answer).url, TEXT, "hi")
     assert ran.code == 0
     assert "no id" in ran.err

@@ -1,4 +1,4 @@
-"""`show`: the records of a recording, whole or filtered, for people and for programs; and `open` without a screen."""
+"""`show`: all or filtered records of a capture, as text and as JSON; `open` without a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inspector.findings.rules import broken
 
 @pytest.fixture
 def path(cli: RunCli, mock: str, tmp_path: Path) -> Path:
-    """What a message to the mock agent left."""
+    """The capture of a message to the mock agent."""
     path = tmp_path / "earlier.a2a"
     assert cli("send", "-a", mock, "--text", "report 5", "--stream", "--capture", str(path)).code == 0
     return path
@@ -35,7 +35,7 @@ def test_every_record_is_a_line(cli: RunCli, path: Path):
     assert "artifact" in ran.out
 
 
-def test_a_program_gets_every_record_whole(cli: RunCli, path: Path):
+def test_json_has_complete_records(cli: RunCli, path: Path):
     lines = [json.loads(line) for line in cli("show", str(path), "-o", "json").out.splitlines()]
     assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
     [sent] = [line for line in lines if line["kind"] == "request" and line["operation"] == "SendStreamingMessage"]
@@ -44,7 +44,7 @@ def test_a_program_gets_every_record_whole(cli: RunCli, path: Path):
     assert [line["state"] for line in lines if line["event"] == "status"][-1] == "TASK_STATE_COMPLETED"
 
 
-def test_a_filter_leaves_what_it_leaves_on_the_screen(cli: RunCli, path: Path):
+def test_filter_selects_the_same_records_as_the_app(cli: RunCli, path: Path):
     lines = [
         json.loads(line)
         for line in cli("show", str(path), "kind:status", "state:completed", "-o", "json").out.splitlines()
@@ -61,7 +61,7 @@ def test_verbose_shows_headers_and_payloads(cli: RunCli, path: Path):
     assert "content-type" in ran.out.lower()
 
 
-def test_findings_stand_below_their_record_and_bytes_that_are_no_json_are_kept(cli: RunCli, tmp_path: Path):
+def test_findings_follow_their_record_and_raw_bytes_are_kept(cli: RunCli, tmp_path: Path):
     with Capture.create(tmp_path / "odd.a2a") as capture:
         capture.append(Kind.DELIVERY, 1.0, payloads=[(0, b"x")])
         capture.append(
@@ -80,16 +80,16 @@ def test_findings_stand_below_their_record_and_bytes_that_are_no_json_are_kept(c
     odd, frame = map(json.loads, lines)
     assert (odd["kind"], odd["event"]) == ("note", "unreadable")
     assert base64.b64decode(frame["raw"]) == b"\xff\x00 no json"
-    assert [one["id"] for one in frame["findings"]] == ["STREAM-003"]
+    assert [finding["id"] for finding in frame["findings"]] == ["STREAM-003"]
 
 
-def test_a_filter_that_cannot_be_read_is_refused(cli: RunCli, path: Path):
+def test_invalid_filter_is_a_usage_error(cli: RunCli, path: Path):
     ran = cli("show", str(path), "mood:good")
     assert (ran.code, ran.out) == (2, "")
     assert "There is no mood:" in ran.err
 
 
-def test_files_that_cannot_be_shown_are_told_apart(cli: RunCli, path: Path, tmp_path: Path):
+def test_unreadable_captures_have_different_errors(cli: RunCli, path: Path, tmp_path: Path):
     (tmp_path / "text.a2a").write_text("just words " * 500)
     cut = tmp_path / "cut.a2a"
     cut.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -98,7 +98,7 @@ def test_files_that_cannot_be_shown_are_told_apart(cli: RunCli, path: Path, tmp_
     with sqlite3.connect(newer) as connection:
         connection.execute("PRAGMA user_version=99")
     connection.close()
-    for file, said in (
+    for file, message in (
         (tmp_path / "none.a2a", "There is no capture"),
         (tmp_path / "text.a2a", "not a capture"),
         (cut, "damaged"),
@@ -107,21 +107,21 @@ def test_files_that_cannot_be_shown_are_told_apart(cli: RunCli, path: Path, tmp_
     ):
         ran = cli("show", str(file))
         assert (ran.code, ran.out) == (2, ""), ran.err
-        assert said in ran.err
+        assert message in ran.err
         assert json.loads(cli("show", str(file), "-o", "json").err)["error"]["code"] == "A2ACLI_ERR_USAGE"
 
 
-def test_a_capture_that_is_being_written_is_shown_as_far_as_it_goes(cli: RunCli, tmp_path: Path):
+def test_capture_in_use_is_printed_with_a_warning(cli: RunCli, tmp_path: Path):
     with Capture.create(tmp_path / "now.a2a") as capture:
         capture.append(Kind.NOTE, 1.0, label="so far")
         assert capture.flush(10)
         ran = cli("show", str(tmp_path / "now.a2a"))
         assert ran.code == 0
         assert "so far" in ran.out
-        assert "Another process is writing this capture now" in ran.err
+        assert "another process is still writing this capture" in ran.err
 
 
-def test_open_wants_a_terminal(cli: RunCli, path: Path):
+def test_open_needs_a_terminal(cli: RunCli, path: Path):
     ran = cli("open", str(path))
     assert ran.code == 2
     assert "needs a terminal" in ran.err

@@ -3,7 +3,7 @@ from __future__ import annotations
 from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
-from puppets import Call, MakePuppet, RunCli, chunk, silence, status, task
+from puppets import Call, MakeAgent, RunCli, chunk, silence, status, task
 
 STREAM = ("--stream", "--text", "hi")
 
@@ -27,7 +27,7 @@ def test_a_stream_of_one_message_is_one_line(cli: RunCli, mock: str):
     assert line["message"]["parts"] == [{"text": "hi"}]
 
 
-def test_as_text_the_end_of_a_stream_restates_what_goes_on(cli: RunCli, mock: str):
+def test_stream_as_text_ends_with_the_task_summary(cli: RunCli, mock: str):
     ran = cli("send", "-a", mock, "--stream", "--text", "ask")
     assert ran.code == 0
     task_line, context_line, state_line, resume_line = ran.out.splitlines()[-4:]
@@ -37,12 +37,12 @@ def test_as_text_the_end_of_a_stream_restates_what_goes_on(cli: RunCli, mock: st
     assert task_line.removeprefix("Task: ") in resume_line
 
 
-def test_as_text_every_event_is_printed_as_it_comes(cli: RunCli, puppet: MakePuppet):
+def test_stream_as_text_prints_every_event(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         last = chunk("two", append=True, lastChunk=True)
         return await call.stream({"task": task("WORKING")}, chunk("one\n"), last, status("COMPLETED", "done"))
 
-    assert cli("send", "-a", puppet(answer).url, *STREAM).out == (
+    assert cli("send", "-a", make_agent(answer).url, *STREAM).out == (
         "Task: task-1\nContext: context-1\nState: working\n"
         "Artifact: notes\nText:\n  one\n\n"
         "Artifact: notes (appended, last chunk)\nText:\n  two\n\n"
@@ -51,13 +51,13 @@ def test_as_text_every_event_is_printed_as_it_comes(cli: RunCli, puppet: MakePup
     )
 
 
-def test_an_agent_that_declares_no_streaming_is_asked_without(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_streaming_is_called_without_streaming(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
             return call.result({"task": task("WORKING")})
         return call.result(task("COMPLETED"))
 
-    agent = puppet(answer, {"capabilities": {}})
+    agent = make_agent(answer, {"capabilities": {}})
     ran = cli("send", "-a", agent.url, *STREAM, "-o", "json", "--poll-interval", "10ms")
     assert ran.code == 0
     assert [line["task"]["status"]["state"] for line in ran.lines] == ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]
@@ -65,13 +65,13 @@ def test_an_agent_that_declares_no_streaming_is_asked_without(cli: RunCli, puppe
     assert "streaming" in ran.err
 
 
-def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet):
+def test_broken_stream_is_continued_by_polling(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":
             return call.result(task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "all of it"}]}]))
         return await call.stream({"task": task("WORKING")}, chunk("part"), breaks_off=True)
 
-    agent = puppet(answer)
+    agent = make_agent(answer)
     ran = cli("send", "-a", agent.url, *STREAM, "-o", "json", "--poll-interval", "10ms")
     assert ran.code == 0
     assert [next(iter(line)) for line in ran.lines] == ["task", "artifactUpdate", "task"]
@@ -80,35 +80,35 @@ def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: 
     assert agent.methods == ["SendStreamingMessage", "GetTask"]
 
 
-def test_a_stream_that_closes_before_its_task_ends_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet):
+def test_closed_stream_is_continued_by_polling(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":
             return call.result(task("FAILED"))
         return await call.stream({"task": task("WORKING")})
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "--poll-interval", "10ms")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "--poll-interval", "10ms")
     assert ran.code == 0
     assert ran.out.endswith("State: failed\n")
     assert "the stream ended" in ran.err.lower()
 
 
-def test_a_stream_that_breaks_off_before_any_event_is_a_failure(cli: RunCli, puppet: MakePuppet):
+def test_broken_stream_without_events_is_an_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream(breaks_off=True)
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
     assert ran.code == 3
     assert ran.error["code"] == "A2ACLI_ERR_UNREACHABLE"
     assert [line["error"] for line in ran.lines] == [ran.error]
 
 
-def test_an_error_inside_the_stream_ends_both_streams(cli: RunCli, puppet: MakePuppet):
+def test_an_error_inside_the_stream_ends_both_streams(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         broken = call.error(-32603, "the model fell over").body
         assert isinstance(broken, bytes)
         return await call.stream({"task": task("WORKING")}, b"data: " + broken + b"\n\n")
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
     assert ran.code == 1
     assert ran.error["code"] == "InternalError"
     assert ran.error["a2aCode"] == -32603
@@ -117,65 +117,65 @@ def test_an_error_inside_the_stream_ends_both_streams(cli: RunCli, puppet: MakeP
     assert ran.lines[-1]["error"] == ran.error
 
 
-def test_what_cannot_be_read_in_the_middle_is_said_and_passed_over(cli: RunCli, puppet: MakePuppet):
+def test_unreadable_event_is_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream({"task": task("WORKING")}, b"data: {nonsense\n\n", status("COMPLETED"))
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
     assert ran.code == 0
     assert [next(iter(line)) for line in ran.lines] == ["task", "statusUpdate"]
     assert "could not be read" in ran.err
 
 
-def test_json_instead_of_events_is_one_line(cli: RunCli, puppet: MakePuppet):
+def test_json_response_instead_of_a_stream_is_one_line(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"task": task("COMPLETED")})
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.lines == [{"task": task("COMPLETED")}]
 
 
-def test_an_error_instead_of_events_is_a_failure(cli: RunCli, puppet: MakePuppet):
+def test_error_response_instead_of_a_stream_is_an_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32004, "no streams here")
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
     assert ran.code == 1
     assert ran.error["code"] == "UnsupportedOperationError"
 
 
-def test_an_empty_stream_is_a_failure(cli: RunCli, puppet: MakePuppet):
+def test_empty_stream_is_an_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
-        return await call.stream(b": nothing to say\n\n")
+        return await call.stream(b": keep-alive\n\n")
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM)
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM)
     assert ran.code == 1
     assert ran.err.startswith("Error: ")
 
 
-def test_a_break_after_the_end_of_the_task_costs_nothing(cli: RunCli, puppet: MakePuppet):
+def test_broken_stream_after_the_end_of_the_task_is_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return await call.stream({"task": task("WORKING")}, status("COMPLETED"), breaks_off=True)
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
     assert ran.code == 0
     assert len(ran.lines) == 2
-    assert "had ended" in ran.err
+    assert "the task ended" in ran.err
 
 
-def test_a_stream_has_an_end_where_a_timeout_is_set(cli: RunCli, puppet: MakePuppet):
+def test_timeout_ends_a_stream(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         await call.stream({"task": task("WORKING")})
         return await silence(call)
 
-    ran = cli("send", "-a", puppet(answer).url, *STREAM, "-o", "json", "--timeout", "300ms")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json", "--timeout", "300ms")
     assert ran.code == 5
     assert [next(iter(line)) for line in ran.lines] == ["task", "error"]
     assert "task-1" in ran.error["message"]
 
 
-def test_the_draft_of_1_1_is_spoken_if_it_is_asked_for(cli: RunCli):
+def test_draft_1_1_is_used_with_the_option_only(cli: RunCli):
     with serve_in_thread(pace=0, profile=Profile(("1.0", "1.1"))) as url:
         ran = cli("send", "-a", url, "--text", "report 2", "--stream", "-o", "json", "--a2a-version", "1.1")
         plain = cli("send", "-a", url, "--text", "report 2", "--stream", "-o", "json")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from aiohttp import web
-from puppets import SECONDS, Call, MakePuppet, RunCli, chunk, status, task
+from puppets import SECONDS, Call, MakeAgent, RunCli, chunk, status, task
 
 QUICK = ("--poll-interval", "10ms")
 
@@ -23,8 +23,8 @@ def telling(*events: object, breaks_off: bool = False, stays: bool = False):  # 
     return answer
 
 
-def test_streamed_an_event_is_a_line_and_the_last_one_ends_it(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
+def test_json_stream_has_one_event_per_line(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream", "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert [next(iter(line)) for line in ran.lines] == ["task", "artifactUpdate", "statusUpdate"]
@@ -32,15 +32,15 @@ def test_streamed_an_event_is_a_line_and_the_last_one_ends_it(cli: RunCli, puppe
     assert agent.calls[-1].rpc["params"] == {"id": "task-1"}
 
 
-def test_as_text_the_end_restates_the_task(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
+def test_text_output_ends_with_the_task_summary(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling({"task": task("WORKING")}, chunk("one"), status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
     assert "Artifact: notes\nText:\n  one\n" in ran.out
     assert ran.out.endswith("Task: task-1\nContext: context-1\nState: completed\n")
 
 
-def test_without_stream_the_whole_task_is_the_only_document(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED")))
+def test_output_without_stream_is_the_complete_task(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling({"task": task("WORKING")}, status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "-o", "json")
     assert ran.code == 0
     assert ran.json["artifacts"][0]["parts"] == [{"text": "all of it"}]
@@ -51,11 +51,11 @@ def test_without_stream_the_whole_task_is_the_only_document(cli: RunCli, puppet:
 
 
 @pytest.mark.parametrize("stream", [["--stream"], []])
-def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: MakePuppet, stream: list[str]):
-    agent = puppet(telling({"task": task("WORKING")}, breaks_off=True))
+def test_broken_stream_is_continued_by_polling(cli: RunCli, make_agent: MakeAgent, stream: list[str]):
+    agent = make_agent(telling({"task": task("WORKING")}, breaks_off=True))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, *stream, *QUICK)
     assert ran.code == 0
-    assert "asked for from time to time" in ran.err
+    assert "polled instead" in ran.err
     assert "State: completed\n" in ran.out
 
 
@@ -66,52 +66,50 @@ def test_a_stream_that_breaks_off_is_made_up_for_by_asking(cli: RunCli, puppet: 
         (status("AUTH_REQUIRED"), "then: a2a-inspect task get task-1 --wait"),
     ],
 )
-def test_a_task_that_waits_for_us_ends_it_even_where_the_stream_stays_open(
-    cli: RunCli, puppet: MakePuppet, first: object, resume: str
-):
-    agent = puppet(telling(first, stays=True))
+def test_interrupted_task_ends_an_open_subscription(cli: RunCli, make_agent: MakeAgent, first: object, resume: str):
+    agent = make_agent(telling(first, stays=True))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "--stream")
     assert ran.code == 0
     assert resume in ran.out
-    assert "waits for" in ran.err
+    assert "needs" in ran.err
 
 
-def test_a_message_stream_that_stays_open_while_it_waits_for_us_ends_too(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(telling({"task": task("WORKING")}, status("INPUT_REQUIRED", "which?"), stays=True))
+def test_interrupted_task_ends_an_open_message_stream(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling({"task": task("WORKING")}, status("INPUT_REQUIRED", "which?"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream")
     assert ran.code == 0
     assert "Status message: which?" in ran.out
 
 
-def test_what_comes_while_it_waits_for_us_is_shown_for_a_moment(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(telling({"task": task("WORKING")}, status("INPUT_REQUIRED"), chunk("more"), stays=True))
+def test_events_shortly_after_an_interruption_are_printed(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling({"task": task("WORKING")}, status("INPUT_REQUIRED"), chunk("more"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "-o", "json")
     assert (ran.code, len(ran.lines)) == (0, 3)
 
 
-def test_a_stream_that_stays_open_after_the_end_of_its_task_is_left_and_named(
-    cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
+def test_open_stream_after_the_end_of_the_task_is_a_warning(
+    cli: RunCli, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.cli.follow_task.PATIENCE", 2.1)
-    agent = puppet(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
+    monkeypatch.setattr("inspector.cli.follow_task.TERMINAL_GRACE", 2.1)
+    agent = make_agent(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "--findings", "-o", "json")
     assert ran.code == 0
-    assert "still open after 2.1 s" in ran.err
+    assert "still open 2.1 s after" in ran.err
     assert [(line["finding"]["id"], line["finding"]["index"]) for line in ran.lines if "finding" in line] == [
         ("STREAM-022", 1)
     ]
 
 
-def test_the_old_state_of_a_task_that_was_answered_does_not_end_its_stream(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(telling({"task": task("INPUT_REQUIRED")}, status("WORKING"), status("COMPLETED")))
+def test_old_interrupted_state_does_not_end_the_stream(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling({"task": task("INPUT_REQUIRED")}, status("WORKING"), status("COMPLETED")))
     ran = cli("send", "-a", agent.url, "--task-id", "task-1", "--text", "this one", "--stream", "-o", "json")
     assert len(ran.lines) == 3
 
 
-def test_an_artifact_behind_that_old_state_does_not_end_it_either(
-    cli: RunCli, puppet: MakePuppet, monkeypatch: pytest.MonkeyPatch
+def test_artifact_after_the_old_state_does_not_end_the_stream(
+    cli: RunCli, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.cli.follow_task.LINGER", 0.05)
+    monkeypatch.setattr("inspector.cli.follow_task.INTERRUPTED_GRACE", 0.05)
 
     async def answer(call: Call) -> web.StreamResponse:
         response = await call.stream({"task": task("INPUT_REQUIRED")}, chunk("one"))
@@ -119,11 +117,11 @@ def test_an_artifact_behind_that_old_state_does_not_end_it_either(
         await response.write(call.frame(status("COMPLETED")))
         return response
 
-    ran = cli("send", "-a", puppet(answer).url, "--task-id", "task-1", "--text", "this", "--stream", "-o", "json")
+    ran = cli("send", "-a", make_agent(answer).url, "--task-id", "task-1", "--text", "this", "--stream", "-o", "json")
     assert (ran.code, len(ran.lines)) == (0, 3)
 
 
-def test_a_task_that_has_ended_is_an_error_with_the_way_to_see_it(cli: RunCli, mock: str):
+def test_ended_task_is_an_error_with_a_command_to_print_it(cli: RunCli, mock: str):
     task_id = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]["id"]
     ran = cli("task", "subscribe", task_id, "-a", mock, "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
@@ -144,11 +142,11 @@ def test_a_running_task_is_followed_to_its_end(cli: RunCli, slow_mock: str):
     assert ran.lines[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
 
 
-def test_an_agent_that_declares_no_streaming_is_asked_with_a_warning(cli: RunCli, puppet: MakePuppet):
+def test_agent_without_streaming_is_called_with_a_warning(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32004, "no streams here")
 
-    agent = puppet(answer, {"capabilities": {"streaming": False}})
+    agent = make_agent(answer, {"capabilities": {"streaming": False}})
     ran = cli("task", "subscribe", "task-1", "-a", agent.url)
     assert ran.code == 1
-    assert ran.err.startswith("Warning: the card declares streaming: false; the agent is asked all the same\n")
+    assert ran.err.startswith("Warning: the card declares streaming: false; the request is sent anyway\n")

@@ -4,23 +4,23 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakePuppet, RunCli, task
+from puppets import Call, MakeAgent, RunCli, task
 
 
 def pages(*tokens: str, **members: Any):  # type: ignore[no-untyped-def]
-    """Answer with a task a page; `tokens` are what each page calls the next one."""
+    """Respond with one task per page; `tokens` are the nextPageToken of each page."""
 
     async def answer(call: Call) -> web.StreamResponse:
-        asked = call.rpc["params"].get("pageToken", "")
-        number = ["", *tokens].index(asked)
-        told = task("COMPLETED") | {"id": f"task-{number}"}
+        token = call.rpc["params"].get("pageToken", "")
+        number = ["", *tokens].index(token)
+        listed = task("COMPLETED") | {"id": f"task-{number}"}
         following = tokens[number] if number < len(tokens) else ""
-        return call.result({"tasks": [told], "nextPageToken": following, "pageSize": 1, "totalSize": 7} | members)
+        return call.result({"tasks": [listed], "nextPageToken": following, "pageSize": 1, "totalSize": 7} | members)
 
     return answer
 
 
-def test_tasks_are_shown_as_fields_and_counted(cli: RunCli, mock: str):
+def test_tasks_are_printed_as_fields_and_counted(cli: RunCli, mock: str):
     context = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]["contextId"]
     ran = cli("task", "list", "-a", mock, "--context-id", context)
     assert (ran.code, ran.err) == (0, "")
@@ -28,7 +28,7 @@ def test_tasks_are_shown_as_fields_and_counted(cli: RunCli, mock: str):
     assert ran.out.endswith("Tasks: 1 of 1\n")
 
 
-def test_in_json_the_answer_is_the_protocols_own_page(cli: RunCli, mock: str):
+def test_json_output_is_the_page_of_the_protocol(cli: RunCli, mock: str):
     context = cli("send", "-a", mock, "--text", "report 1", "-o", "json").json["task"]["contextId"]
     listed = cli("task", "list", "-a", mock, "--context-id", context, "-o", "json").json
     assert listed.keys() == {"tasks", "nextPageToken", "pageSize", "totalSize"}
@@ -38,8 +38,8 @@ def test_in_json_the_answer_is_the_protocols_own_page(cli: RunCli, mock: str):
     assert more["tasks"][0]["artifacts"][0]["name"] == "report.md"
 
 
-def test_every_filter_is_sent_as_1_0_spells_it(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(pages())
+def test_every_filter_is_sent_as_in_1_0(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(pages())
     cli(
         *("task", "list", "-a", agent.url, "--context-id", "c", "--status", "input-required", "--page-size", "5"),
         *("--history", "0", "--after", "2026-01-31T13:00:00+01:00", "--include-artifacts"),
@@ -54,78 +54,78 @@ def test_every_filter_is_sent_as_1_0_spells_it(cli: RunCli, puppet: MakePuppet):
     }
 
 
-def test_an_empty_page_token_names_no_page(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(pages())
+def test_empty_page_token_is_the_last_page(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(pages())
     assert cli("task", "list", "-a", agent.url, "--page-token", "").code == 2
     assert agent.calls == []
 
 
-def test_without_filters_nothing_is_sent(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(pages())
+def test_without_filters_nothing_is_sent(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(pages())
     assert cli("task", "list", "-a", agent.url).code == 0
     assert agent.calls[-1].rpc["params"] == {}
 
 
-def test_one_page_names_the_next_with_the_command_for_it(cli: RunCli, puppet: MakePuppet):
-    agent = puppet(pages("second page"))
+def test_page_ends_with_the_command_for_the_next_page(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(pages("second page"))
     ran = cli("task", "list", "-a", agent.url, "--status", "completed")
     assert "Task: task-0\n" in ran.out
     assert "\nTasks: 1 of 7\nNext page token: second page\n" in ran.out
     assert ran.out.endswith(
-        f"More: a2a-inspect task list --status TASK_STATE_COMPLETED --page-token 'second page' -a {agent.url}\n"
+        f"Next page: a2a-inspect task list --status TASK_STATE_COMPLETED --page-token 'second page' -a {agent.url}\n"
     )
     assert "Task: task-1\n" in cli("task", "list", "-a", agent.url, "--page-token", "second page").out
 
 
-def test_all_follows_the_pages_into_one_document(cli: RunCli, puppet: MakePuppet):
-    ran = cli("task", "list", "-a", puppet(pages("a", "b")).url, "--all", "-o", "json")
+def test_all_follows_the_pages_into_one_document(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("task", "list", "-a", make_agent(pages("a", "b")).url, "--all", "-o", "json")
     assert ran.code == 0
-    assert [one["id"] for one in ran.json["tasks"]] == ["task-0", "task-1", "task-2"]
+    assert [item["id"] for item in ran.json["tasks"]] == ["task-0", "task-1", "task-2"]
     assert (ran.json["nextPageToken"], ran.json["totalSize"]) == ("", 7)
 
 
-def test_streamed_a_task_is_a_line(cli: RunCli, puppet: MakePuppet):
-    ran = cli("task", "list", "-a", puppet(pages("a", "b")).url, "--all", "-o", "json", "--stream")
+def test_json_stream_has_one_task_per_line(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("task", "list", "-a", make_agent(pages("a", "b")).url, "--all", "-o", "json", "--stream")
     assert (ran.code, [line["id"] for line in ran.lines]) == (0, ["task-0", "task-1", "task-2"])
 
 
 @pytest.mark.parametrize("more", [[], ["--page-token", "a"]])
-def test_pages_that_go_round_in_a_circle_are_the_agents_fault(cli: RunCli, puppet: MakePuppet, more: list[str]):
-    ran = cli("task", "list", "-a", puppet(pages("a", "a")).url, "--all", "-o", "json", *more)
+def test_endless_pages_are_an_agent_error(cli: RunCli, make_agent: MakeAgent, more: list[str]):
+    ran = cli("task", "list", "-a", make_agent(pages("a", "a")).url, "--all", "-o", "json", *more)
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "InvalidAgentResponseError")
 
 
-def test_no_tasks_are_no_failure(cli: RunCli, puppet: MakePuppet):
-    ran = cli("task", "list", "-a", puppet(pages(tasks=[], totalSize=0)).url)
+def test_empty_list_has_exit_code_0(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("task", "list", "-a", make_agent(pages(tasks=[], totalSize=0)).url)
     assert (ran.code, ran.out) == (0, "Tasks: 0 of 0\n")
 
 
-def test_a_version_without_lists_is_named_and_nothing_is_sent(cli: RunCli, mock: str):
+def test_version_without_list_tasks_is_an_error_without_a_request(cli: RunCli, mock: str):
     ran = cli("task", "list", "-a", mock, "--a2a-version", "0.3", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
-    assert "0.3 over JSONRPC has no ListTasks" in ran.error["message"]
+    assert "0.3 over JSONRPC does not have ListTasks" in ran.error["message"]
     assert "--a2a-version" in ran.error["hint"]
 
 
 @pytest.mark.parametrize("value", [[], {"tasks": 5}, {"tasks": [{"id": 5}]}, "tasks"])
-def test_an_answer_that_is_no_page_is_the_agents_fault(cli: RunCli, puppet: MakePuppet, value: Any):
+def test_invalid_page_is_an_agent_error(cli: RunCli, make_agent: MakeAgent, value: Any):
     async def answer(call: Call) -> web.StreamResponse:
         return call.result(value)
 
-    ran = cli("task", "list", "-a", puppet(answer).url, "-o", "json")
+    ran = cli("task", "list", "-a", make_agent(answer).url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")
 
 
-def test_a_refusal_keeps_the_protocols_own_name(cli: RunCli, puppet: MakePuppet):
+def test_unsupported_list_has_the_error_name_of_the_protocol(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return call.error(-32004, "we keep no lists")
 
-    ran = cli("task", "list", "-a", puppet(answer).url, "-o", "json")
+    ran = cli("task", "list", "-a", make_agent(answer).url, "-o", "json")
     assert (ran.code, ran.error["code"], ran.error["a2aCode"]) == (1, "UnsupportedOperationError", -32004)
-    assert ran.error["hint"].startswith("task get")
+    assert ran.error["hint"].startswith("Use task get")
 
 
-def test_what_an_agent_calls_a_page_cannot_break_out_of_its_line(cli: RunCli, puppet: MakePuppet):
-    ran = cli("task", "list", "-a", puppet(pages("x'; rm -rf /\n\x1b[2JSound: yes")).url)
+def test_page_token_cannot_forge_output_lines(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("task", "list", "-a", make_agent(pages("x'; rm -rf /\n\x1b[2JSound: yes")).url)
     assert "\x1b" not in ran.out
     assert not [line for line in ran.out.splitlines() if line.startswith("Sound")]

@@ -1,4 +1,4 @@
-"""What the journeys share: a home of its own for every program that runs in a terminal, and an agent."""
+"""Fixtures of the end-to-end tests: a separate home folder, the program in a terminal, and an agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from programs import Run, running
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Where the program keeps its captures and its state."""
+    """The folder for captures and settings of the program."""
     return tmp_path / "home"
 
 
@@ -25,6 +25,6 @@ def inspect(home: Path) -> Iterator[Run]:
 
 @pytest.fixture(scope="session")
 def mock() -> Iterator[str]:
-    """The built-in mock agent, as slow as it is."""
+    """The built-in mock agent, with its pauses."""
     with serve_in_thread() as url:
         yield url

@@ -1,4 +1,4 @@
-"""The program in terminals of its own, each with a home apart from the user's."""
+"""Run the program in pseudo-terminals, with a home folder that is not the user's."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from terminal import Terminal
 
 Run = Callable[..., Terminal]
-"""Runs the program with some words in a terminal; `env`, `cols` and `rows` are the terminal's."""
+"""Runs the program with arguments in a terminal; `env`, `cols` and `rows` are those of the terminal."""
 
 
 @contextmanager
 def running(home: Path) -> Iterator[Run]:
-    """Give what runs the program; all that runs ends with the context."""
+    """Yield a function that runs the program; all programs end with the context."""
     with ExitStack() as terminals:
 
         def run(*words: str | Path, env: Mapping[str, str] | None = None, cols: int = 120, rows: int = 40) -> Terminal:
@@ -26,7 +26,7 @@ def running(home: Path) -> Iterator[Run]:
         yield run
 
 
-def the_capture(home: Path) -> Path:
-    """Return the only capture that was made."""
+def only_capture(home: Path) -> Path:
+    """Return the path of the only capture."""
     [path] = (home / "captures").glob("*.a2a")
     return path

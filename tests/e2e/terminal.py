@@ -1,4 +1,4 @@
-"""A real pseudo-terminal for tests: runs a program, keeps all that it writes and shows what a person would see."""
+"""A pseudo-terminal for tests: run a program, record its output, and emulate the screen."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KEYS = {
     **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "abcdefghijklmnopqrstuvwxyz"},
     **{f"alt+{digit}": f"\x1b{digit}" for digit in "0123456789"},
 }
-"""What a terminal sends for a key that has a name."""
+"""The bytes that a terminal sends for a named key."""
 
 # Makes the pseudo-terminal the controlling one of its session; subprocess could do so only in a hook after the fork.
 _LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
@@ -58,7 +58,7 @@ class Token(NamedTuple):
 
 
 class Tokenizer:
-    """Cuts terminal output into tokens, however it is chunked; a sequence that never ends is given by `rest`."""
+    """Splits terminal output into tokens, independent of its chunks; `rest` is an unfinished sequence."""
 
     _STRINGS: Mapping[str, str] = {"]": "osc", "P": "dcs", "_": "apc", "^": "pm", "X": "sos"}
     _START = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -83,7 +83,7 @@ class Tokenizer:
         self._text = self._text[position:]
 
     def rest(self) -> str:
-        """Return what waits for its end."""
+        """Return the unfinished sequence at the end."""
         return self._text
 
     def _next(self, start: int) -> tuple[Token | None, int]:
@@ -110,7 +110,7 @@ class Tokenizer:
         return self._until(self._ESC, "esc", after)
 
     def _until(self, pattern: re.Pattern[str], kind: str, start: int) -> tuple[Token | None, int]:
-        """Return the sequence that goes on at `start`; one that breaks off is the bare introducer."""
+        """Return the sequence that continues at `start`; an aborted sequence is its introducer only."""
         match = pattern.match(self._text, start)
         if match is not None:
             return Token(kind, match.group()), match.end()
@@ -119,7 +119,7 @@ class Tokenizer:
 
 
 def tokens(raw: bytes) -> list[Token]:
-    """Return all the tokens of a program's output; what never ends comes last, as an `unfinished` token."""
+    """Return all tokens of a program's output; an unfinished sequence is the last token."""
     tokenizer = Tokenizer()
     found = list(tokenizer.feed(raw))
     return [*found, Token("unfinished", tokenizer.rest())] if tokenizer.rest() else found
@@ -127,20 +127,20 @@ def tokens(raw: bytes) -> list[Token]:
 
 _OWN_CSI = re.compile(
     r"[\d;]*m"  # colours
-    r"|\d+;\d+H"  # the cursor goes to a place, never home without saying where
+    r"|\d+;\d+H"  # cursor position, with both coordinates
     r"|\?(?:7|25|1000|1003|1004|1006|1015|1016|1049|2004|2026|2048)[hl]"  # modes, see `_LEFT_ON`
-    r"|\?(?:2026|2048)\$p"  # Textual's two questions
+    r"|\?(?:2026|2048)\$p"  # Textual's two queries
     r"|>\d+u|<u"  # kitty's keyboard protocol, on and off
 )
 _OWN_OSC = re.compile(r"22;[a-z-]+|8;[^;]*;(?:https?://[\x21-\x7e]+)?")
 _OWN_START = re.compile(r"\x1b(?:\[[\d;?<>]*\$?|\](?:22?|22;[a-z-]*|8|8;[^;\x1b]*(?:;[\x21-\x7e]*)?)?\x1b?)?")
-"""What may stand at the end of output that was looked at while it was written."""
+"""What the end of incomplete output may be."""
 
 
 def foreign(raw: bytes) -> list[Token]:
-    """Return the tokens that Textual's own full-screen output never holds, in order.
+    """Return the tokens that Textual's own full-screen output never contains, in order.
 
-    What an agent can make look like Textual's own (a colour, a place) is not among them: see `assert_absent`.
+    Sequences of an agent that are equal to Textual's own (a colour, a position) are not included: see `assert_absent`.
     """
     found = []
     in_alternate_screen = False
@@ -171,7 +171,7 @@ def assert_inert(raw: bytes) -> None:
 
 
 def assert_absent(raw: bytes, markers: Iterable[str | bytes]) -> None:
-    """Fail if one of the sequences that hostile text carries (as UTF-8, if it is a str) stands in the output."""
+    """Fail if the output contains one of the markers of hostile text; a str is encoded as UTF-8."""
     wanted = [marker.encode("utf-8", "surrogatepass") if isinstance(marker, str) else marker for marker in markers]
     leaked = [marker for marker in wanted if marker in raw]
     assert not leaked, f"reached the terminal: {leaked!r}"
@@ -190,10 +190,10 @@ _LEFT_ON = {
     2026: "synchronised output",
     2048: "resize reports",
 }
-"""The private modes that a program must switch off before it leaves."""
+"""The private modes that a program must switch off before it exits."""
 
 _FRAME = 2026
-"""The private mode that is on while a program draws one frame, if the terminal says that it knows it."""
+"""The private mode that is on while a program draws a frame, if the terminal supports it."""
 
 _LEFT_OFF = {7: "line wrap", 25: "cursor"}
 """The private modes that it must leave on."""
@@ -201,20 +201,20 @@ _LEFT_OFF = {7: "line wrap", 25: "cursor"}
 
 @dataclass(frozen=True)
 class Ending:
-    """How a program left: its exit status (minus the signal's number, if one killed it) and what it left behind."""
+    """How a program ended: its exit status (negative for a signal), and what it did not restore."""
 
     status: int
     left: frozenset[str]
-    """What the program changed and did not put back: names as in `_LEFT_ON`, "no cursor", "raw input" and the like."""
+    """The changes that were not undone: names as in `_LEFT_ON`, "no cursor", "raw input" and so on."""
 
     @property
     def restored(self) -> bool:
-        """Say whether the terminal is as it was before."""
+        """Return whether the terminal was restored."""
         return not self.left
 
 
 class Display:
-    """What a person sees: two pyte screens, fed with what pyte understands, and the modes that are on."""
+    """The emulated screen: two pyte screens, fed with the sequences that pyte supports, and the modes that are on."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self._main = pyte.Screen(cols, rows)
@@ -230,7 +230,7 @@ class Display:
         self.replies = b""
 
     def feed(self, data: bytes) -> None:
-        """Draw what a program wrote."""
+        """Draw the output of a program."""
         for token in self._tokenizer.feed(data):
             match token:
                 case Token("text", body):
@@ -247,12 +247,12 @@ class Display:
                     self.title = body[2:]
 
     def resize(self, cols: int, rows: int) -> None:
-        """Change the size, keeping what is shown."""
+        """Change the size and keep the content."""
         self._main.resize(rows, cols)
         self._alternate.resize(rows, cols)
 
     def text(self) -> str:
-        """Return what is shown, without the spaces at the ends of the lines; only lines that changed are read again."""
+        """Return the visible text without trailing spaces; only changed lines are read again."""
         screen = self.shown
         lines = self._lines.setdefault(screen, [])
         changed = set(screen.dirty)
@@ -261,20 +261,20 @@ class Display:
             changed = set(range(screen.lines))
         screen.dirty.clear()
         for row in changed & set(range(screen.lines)):
-            # The second cell of a wide letter holds no text.
+            # The second cell of a wide letter is empty.
             line = screen.buffer[row]
             lines[row] = "".join(line[column].data for column in range(screen.columns)).rstrip()
         return "\n".join(lines)
 
     def left(self) -> frozenset[str]:
-        """Return what is not as it was at the start."""
+        """Return the names of modes that differ from the start."""
         on = {name for mode, name in _LEFT_ON.items() if self._modes.get(mode, False)}
         off = {f"no {name}" for mode, name in _LEFT_OFF.items() if not self._modes.get(mode, True)}
         return frozenset(on | off | ({"keyboard protocol"} if self._keyboards else set()))
 
     @property
     def drawing(self) -> bool:
-        """Say whether a program is in the middle of a frame."""
+        """Return whether a program is drawing a frame."""
         return self._modes.get(_FRAME, False)
 
     def _csi(self, body: str) -> None:
@@ -290,7 +290,7 @@ class Display:
         elif re.fullmatch(r"[\d;]*[A-Za-z@`]", body):
             try:
                 self._stream.feed(f"\x1b[{body}")
-            except TypeError:  # more parameters than pyte takes: terminals ignore such a sequence
+            except TypeError:  # more parameters than pyte supports: terminals ignore such a sequence
                 return
 
     def _show(self, screen: pyte.Screen) -> None:
@@ -302,7 +302,7 @@ class Display:
 
 
 class Terminal:
-    """A program in a pseudo-terminal of its own, with its own session; leave the `with` block and all of it is gone."""
+    """A program in a pseudo-terminal with its own session; leaving the `with` block kills it."""
 
     def __init__(
         self,
@@ -348,24 +348,24 @@ class Terminal:
 
     @property
     def raw(self) -> bytes:
-        """Every byte that has come so far."""
+        """Return all output so far."""
         with self._changed:
             return bytes(self._raw)
 
     @property
     def title(self) -> str:
-        """The window title that the program asked for."""
+        """Return the window title that the program set."""
         with self._changed:
             return self._display.title
 
     @property
     def bells(self) -> int:
-        """How often the bell rang."""
+        """Return the number of bells."""
         with self._changed:
             return self._display.bells
 
     def screen_text(self) -> str:
-        """Return what is to be seen now, without the spaces at the ends of the lines."""
+        """Return the visible text without trailing spaces."""
         with self._changed:
             return self._display.text()
 
@@ -379,24 +379,24 @@ class Terminal:
             rest = rest[os.write(self._master, rest[:4096]) :]
 
     def press(self, *keys: str) -> None:
-        """Press keys, by the names of `KEYS` or as themselves."""
+        """Press keys, each a name in `KEYS` or a character."""
         for key in keys:
             self.send(KEYS.get(key, key))
 
     def paste(self, text: str) -> None:
-        """Paste text, in brackets as terminals do."""
+        """Paste text (bracketed paste)."""
         self.send(f"\x1b[200~{text}\x1b[201~")
 
     def click(self, column: int, row: int) -> None:
-        """Press and release the left button at a place, counted from 0."""
+        """Click the left button at a cell, counted from 0."""
         self.send(f"\x1b[<0;{column + 1};{row + 1}M\x1b[<0;{column + 1};{row + 1}m")
 
     def hover(self, column: int, row: int) -> None:
-        """Move the pointer to a place, counted from 0."""
+        """Move the pointer to a cell, counted from 0."""
         self.send(f"\x1b[<35;{column + 1};{row + 1}M")
 
     def resize(self, cols: int, rows: int) -> None:
-        """Change the size, of which the program hears by SIGWINCH."""
+        """Change the size, which sends SIGWINCH to the program."""
         with self._changed:
             self._display.resize(cols, rows)
             self._set_size(cols, rows)
@@ -406,9 +406,9 @@ class Terminal:
         os.killpg(self._process.pid, number)
 
     def wait_for(self, what: str | Callable[[Terminal], bool], timeout: float = 10) -> None:
-        """Wait until a text is on the screen or a condition holds; fail with the screen when time is up.
+        """Wait until a text is visible or a condition is true; at the timeout, fail with the screen.
 
-        It blocks the thread: beside a server in the same event loop, call it in `asyncio.to_thread`.
+        This blocks the thread: with a server in the same event loop, call it in `asyncio.to_thread`.
         """
 
         def there() -> bool:
@@ -425,24 +425,24 @@ class Terminal:
                 self._changed.wait(min(left, 0.1))
 
     def wait_exit(self, timeout: float = 10) -> Ending:
-        """Wait until the program has ended, and tell how."""
+        """Wait until the program has ended, and return how."""
         deadline = time.monotonic() + timeout
         self._reader.join(timeout)
-        while (result := self._exit()) is None:  # it lets go of the terminal a moment before it has ended
+        while (result := self._exit()) is None:  # it closes the terminal shortly before it ends
             assert time.monotonic() < deadline, f"still running after {timeout} s\n{self._dump()}"
             time.sleep(0.01)
         status = result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
         with self._changed:
             left = self._display.left()
-        # Input, output, control and local flags: what the shell finds afterwards.
+        # Input, output, control and local flags, which the shell inherits.
         if termios.tcgetattr(self._master)[:4] != self._before[:4]:
             left |= {"raw input"}
         return Ending(status, left)
 
     def close(self) -> None:
-        """Kill what still runs, by its process group, and let go of the terminal."""
+        """Kill the process group of the program, and close the terminal."""
         if self._process.returncode is None:
-            # The program is not reaped before this line, so nobody else can have got its id.
+            # The program has not been reaped yet, so its id cannot belong to another process.
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._reader.join()
@@ -458,7 +458,7 @@ class Terminal:
                 break
             try:
                 data = os.read(self._master, 65536) if ready else b""
-            except OSError:  # nobody holds the other end any more
+            except OSError:  # the other end is closed
                 break
             with self._changed:
                 self._raw += data
@@ -477,7 +477,7 @@ class Terminal:
 
 
 def _plain_environment() -> dict[str, str]:
-    """Return our environment without what would change how a program draws."""
+    """Return our environment without variables that change how a program draws."""
     ours = {"NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TERM_PROGRAM", "ESCDELAY", "FORCE_COLOR"}
     kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("TEXTUAL")}
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from programs import Run, the_capture
+from programs import Run, only_capture
 from terminal import Ending, Terminal, assert_inert
 
 from inspector.capture.records import Kind
@@ -20,7 +20,7 @@ printf 'written in the editor: a < b & c\\ttab' > "$1"
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An editor that writes by itself."""
+    """An editor that writes a text without user input."""
     path = tmp_path / "editor.sh"
     path.write_text(EDITOR)
     path.chmod(0o700)
@@ -35,9 +35,7 @@ def to_talk(terminal: Terminal) -> None:
     terminal.wait_for("write a message")
 
 
-def test_text_from_the_editor_a_file_and_data_go_out_in_one_message(
-    inspect: Run, home: Path, tmp_path: Path, editor: Path
-):
+def test_editor_text_file_and_data_are_sent_in_one_message(inspect: Run, home: Path, tmp_path: Path, editor: Path):
     (tmp_path / "notes.md").write_bytes(b"# Notes\n")
     with inspect("demo", "--no-tour") as terminal:
         to_talk(terminal)
@@ -64,8 +62,9 @@ def test_text_from_the_editor_a_file_and_data_go_out_in_one_message(
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == Ending(0, frozenset())
-    with Capture.open(the_capture(home)) as capture:
-        sent = [one for one in capture.select(kinds=(Kind.REQUEST,)) if one.operation == "SendStreamingMessage"]
+    with Capture.open(only_capture(home)) as capture:
+        requests = capture.select(kinds=(Kind.REQUEST,))
+        sent = [record for record in requests if record.operation == "SendStreamingMessage"]
         parts = parse(sent[-1].raw)["params"]["message"]["parts"]
     assert parts == [
         {"text": "written in the editor: a < b & c\ttab"},

@@ -1,4 +1,4 @@
-"""The main job in a real terminal, and how the program ends, whoever ends it."""
+"""The demo in a real terminal, and how the program ends: by keys, by signals, by errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import Run, the_capture
+from programs import Run, only_capture
 from terminal import Ending, Terminal, assert_inert, tokens
 
 from inspector.capture.records import Kind
@@ -33,7 +33,7 @@ def say(terminal: Terminal, text: str) -> None:
     terminal.press("enter")
 
 
-def test_the_demo_from_the_card_to_a_delivery_and_out_again(inspect: Run, home: Path):
+def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
     with inspect("demo") as terminal:
         terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
         terminal.wait_for("✓ sound")
@@ -58,11 +58,11 @@ def test_the_demo_from_the_card_to_a_delivery_and_out_again(inspect: Run, home: 
         assert terminal.wait_exit() == IN_ORDER
         assert terminal.screen_text().strip() == ""
         assert_inert(terminal.raw)
-    with Capture.open(the_capture(home)) as capture:
+    with Capture.open(only_capture(home)) as capture:
         assert capture.select(kinds=(Kind.DELIVERY,))
 
 
-def test_the_demo_is_chosen_on_the_connect_screen_and_q_leaves(inspect: Run):
+def test_demo_is_chosen_on_the_connect_screen_and_q_quits(inspect: Run):
     with inspect(cols=80, rows=24) as terminal:
         terminal.wait_for("which agent?")
         terminal.press("enter")
@@ -71,7 +71,7 @@ def test_the_demo_is_chosen_on_the_connect_screen_and_q_leaves(inspect: Run):
         assert terminal.wait_exit() == IN_ORDER
 
 
-def test_ctrl_q_leaves_from_the_connect_screen_and_while_typing(inspect: Run):
+def test_ctrl_q_quits_on_the_connect_screen_and_while_typing(inspect: Run):
     with inspect() as terminal:
         terminal.wait_for("which agent?")
         terminal.send("http://")
@@ -80,7 +80,7 @@ def test_ctrl_q_leaves_from_the_connect_screen_and_while_typing(inspect: Run):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_a_signal_in_the_middle_of_a_stream_leaves_the_terminal_restored_and_the_capture_whole(
+def test_signal_during_a_stream_restores_the_terminal_and_completes_only_capture(
     inspect: Run, home: Path, mock: str, number: signal.Signals
 ):
     with inspect(mock) as terminal:
@@ -91,7 +91,7 @@ def test_a_signal_in_the_middle_of_a_stream_leaves_the_terminal_restored_and_the
         ending = terminal.wait_exit()
     assert ending.restored, ending.left
     assert ending.status == 1
-    with Capture.open(the_capture(home)) as capture:
+    with Capture.open(only_capture(home)) as capture:
         assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
 
 
@@ -102,14 +102,12 @@ def written(path: Path, event: str) -> int:
     return len(records) if any(record.event == event for record in records) else 0
 
 
-def test_a_program_that_is_killed_in_the_middle_of_a_stream_leaves_a_capture_that_can_be_read(
-    inspect: Run, home: Path, mock: str
-):
+def test_killed_program_leaves_a_readable_capture(inspect: Run, home: Path, mock: str):
     with inspect(mock) as terminal:
         to_talk(terminal)
         say(terminal, "report 400")
         terminal.wait_for("report.md")
-        path = the_capture(home)
+        path = only_capture(home)
         terminal.wait_for(lambda _: written(path, "artifact") > 0)
         before = written(path, "artifact")
         terminal.signal(signal.SIGKILL)
@@ -122,7 +120,7 @@ def test_a_program_that_is_killed_in_the_middle_of_a_stream_leaves_a_capture_tha
         assert all(record.raw for record in records if record.kind is Kind.FRAME)
 
 
-def test_the_size_may_change_while_a_stream_runs(inspect: Run, mock: str):
+def test_terminal_can_be_resized_during_a_stream(inspect: Run, mock: str):
     with inspect(mock) as terminal:
         to_talk(terminal)
         say(terminal, "report 40")
@@ -138,7 +136,7 @@ def test_the_size_may_change_while_a_stream_runs(inspect: Run, mock: str):
         assert terminal.wait_exit() == IN_ORDER
 
 
-def test_a_paste_that_is_too_long_for_an_area_becomes_a_part_and_nothing_stalls(inspect: Run, mock: str):
+def test_long_paste_becomes_a_part(inspect: Run, mock: str):
     with inspect(mock) as terminal:
         to_talk(terminal)
         terminal.wait_for("write a message")
@@ -155,7 +153,7 @@ def test_a_paste_that_is_too_long_for_an_area_becomes_a_part_and_nothing_stalls(
         assert terminal.wait_exit() == IN_ORDER
 
 
-def test_without_colours_nothing_is_coloured(inspect: Run):
+def test_no_color_disables_colours(inspect: Run):
     with inspect(env={"NO_COLOR": "1"}) as terminal:
         terminal.wait_for("which agent?")
         colours = {
@@ -171,7 +169,7 @@ def test_without_colours_nothing_is_coloured(inspect: Run):
 
 
 @pytest.mark.parametrize("words", [["demo"], []], ids=["demo", "connect"])
-def test_a_terminal_that_cannot_draw_is_refused_with_a_sentence(inspect: Run, words: list[str]):
+def test_dumb_terminal_is_rejected(inspect: Run, words: list[str]):
     with inspect(*words, env={"TERM": "dumb"}) as terminal:
         ending = terminal.wait_exit()
         assert ending == Ending(2, frozenset())
@@ -179,7 +177,7 @@ def test_a_terminal_that_cannot_draw_is_refused_with_a_sentence(inspect: Run, wo
         assert all(token.kind in ("text", "c0") for token in tokens(terminal.raw))
 
 
-def test_without_a_terminal_there_is_a_sentence_and_an_exit_code(home: Path):
+def test_missing_terminal_is_a_usage_error(home: Path):
     done = subprocess.run(
         [sys.executable, "-m", "inspector.cli", "demo"],
         check=False,
@@ -196,7 +194,7 @@ def test_without_a_terminal_there_is_a_sentence_and_an_exit_code(home: Path):
     assert not home.exists()
 
 
-def test_a_capture_that_cannot_be_made_ends_the_program_with_a_sentence(inspect: Run, tmp_path: Path):
+def test_uncreatable_capture_ends_the_program_with_an_error(inspect: Run, tmp_path: Path):
     path = tmp_path / "[bold]no[\\] folder" / "x.a2a"
     path.parent.write_text("a file")
     with inspect("demo", "--capture", path, cols=300) as terminal:

@@ -1,4 +1,4 @@
-"""The terminal harness, and what leaves a Textual app that shows hostile text with and without our last filter."""
+"""The terminal harness, and the output of a Textual app with hostile text, with and without our output filter."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Calm(App):
     BINDINGS = [("ctrl+q", "quit", "Quit")]
 
     def compose(self):
-        yield Static(Content("calm"), id="said")
+        yield Static(Content("calm"), id="text")
         yield Input()
 
     def on_resize(self, event):
-        self.query_one("#said").update(Content(f"{event.size.width} by {event.size.height}"))
+        self.query_one("#text").update(Content(f"{event.size.width} by {event.size.height}"))
 
     def on_input_submitted(self, event):
-        self.query_one("#said").update(Content(f"got {len(event.value)}: {event.value[:20]}"))
+        self.query_one("#text").update(Content(f"got {len(event.value)}: {event.value[:20]}"))
 
     def on_click(self, event):
-        self.query_one("#said").update(Content(f"clicked {event.screen_x},{event.screen_y}"))
+        self.query_one("#text").update(Content(f"clicked {event.screen_x},{event.screen_y}"))
 
 Calm().run()
 print("bye")
@@ -103,7 +103,7 @@ class Hostile(App):
         self.error_console.push_render_hook(CleanOutput()) if self.filters else None
 
     def key_f1(self):
-        raise RuntimeError("agent said \x1bc and so on")
+        raise RuntimeError("agent sent \x1bc and so on")
 
 Hostile().run()
 """
@@ -188,7 +188,7 @@ def merged(found: list[Token]) -> list[Token]:
     return result
 
 
-def test_output_is_cut_into_tokens():
+def test_output_is_split_into_tokens():
     assert tokens(SAMPLE) == [
         Token("text", "a€"),
         Token("csi", "1;31m"),
@@ -209,7 +209,7 @@ def test_output_is_cut_into_tokens():
     ]
 
 
-def test_tokens_do_not_depend_on_where_the_output_is_cut():
+def test_tokens_do_not_depend_on_chunk_boundaries():
     for cut in range(len(SAMPLE) + 1):
         tokenizer = Tokenizer()
         found = [*tokenizer.feed(SAMPLE[:cut]), *tokenizer.feed(SAMPLE[cut:])]
@@ -228,7 +228,7 @@ def test_tokens_do_not_depend_on_where_the_output_is_cut():
         (b"\x1b\x1b[2J", [Token("esc", ""), Token("csi", "2J")]),
     ],
 )
-def test_what_breaks_off_is_told_from_what_is_whole(raw, found):
+def test_incomplete_sequence_is_an_unfinished_token(raw, found):
     assert tokens(raw) == found
 
 
@@ -236,7 +236,7 @@ def test_what_breaks_off_is_told_from_what_is_whole(raw, found):
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_is_foreign_wherever_it_stands(attack):
+def test_attack_is_foreign_anywhere_in_the_output(attack):
     raw = f"\x1b[?1049h\x1b[1;1Hx{attack}\x1b[2;1Hy\x1b[?1049l".encode("utf-8", "surrogateescape")
     with pytest.raises(AssertionError, match="not Textual's"):
         assert_inert(raw)
@@ -253,7 +253,7 @@ def test_drawing_outside_the_alternate_screen_is_foreign():
     assert foreign(b"\x1b[?1049h\x1b[?1049h") == [Token("csi", "?1049h")]
 
 
-def test_output_that_is_not_yet_whole_is_not_foreign():
+def test_incomplete_own_output_is_not_foreign():
     raw = b"\x1b[?1049h\x1b[?2026$p\x1b[1;1Hx\x1b]22;text\x07\x1b]8;id=1;https://example.org\x1b\\\xc3\xa9\x1b]8;;\x1b\\\x1b[>1u"
     for end in range(len(raw) + 1):
         assert foreign(raw[:end]) == [], raw[:end]
@@ -261,7 +261,7 @@ def test_output_that_is_not_yet_whole_is_not_foreign():
     assert foreign(b"\x1bPq") == [Token("unfinished", "\x1bPq")]
 
 
-def test_markers_are_looked_for_as_bytes_and_as_text():
+def test_markers_are_searched_as_bytes_and_as_text():
     assert_absent("caf\xe9".encode(), ["\xe8", b"\xff", "\x9b"])
     for marker in ("\x9b", b"\xc2\x9b"):
         with pytest.raises(AssertionError, match="reached the terminal"):
@@ -293,11 +293,11 @@ def shown(raw: bytes) -> list[str]:
         "[1;2;3;4A",
     ],
 )
-def test_sequences_that_pyte_does_not_know_leave_no_garbage(modern):
+def test_sequences_unknown_to_pyte_leave_no_garbage(modern):
     assert shown(f"ab\x1b{modern}cd".encode()) == ["abcd", "", "", ""]
 
 
-def test_the_alternate_screen_is_another_screen_and_what_was_before_comes_back():
+def test_main_screen_is_restored_after_the_alternate_screen():
     display = Display(20, 2)
     display.feed(b"before\x1b[?1049h\x1b[2;3Hinside")
     assert [line.rstrip() for line in display.shown.display] == ["", "  inside"]
@@ -326,7 +326,7 @@ def test_titles_and_bells_are_counted_and_not_drawn():
         (b"\x1b[>1u\x1b[>5u\x1b[<u", {"keyboard protocol"}),
     ],
 )
-def test_what_is_left_on_is_known(raw, left):
+def test_modes_left_on_are_reported(raw, left):
     display = Display(20, 1)
     display.feed(raw)
     assert display.left() == left
@@ -335,7 +335,7 @@ def test_what_is_left_on_is_known(raw, left):
 # A program in a terminal
 
 
-def test_an_app_is_driven_like_a_person_would_and_leaves_the_terminal_as_it_was(script):
+def test_app_restores_the_terminal(script):
     with Terminal(script(CALM), cols=60, rows=12) as terminal:
         terminal.wait_for("60 by 12")
         terminal.send("hello wörld")
@@ -357,7 +357,7 @@ def test_an_app_is_driven_like_a_person_would_and_leaves_the_terminal_as_it_was(
         assert terminal.bells == 0
 
 
-def test_an_app_that_is_killed_leaves_the_terminal_in_disorder(script):
+def test_killed_app_leaves_terminal_modes_on(script):
     with Terminal(script(CALM)) as terminal:
         terminal.wait_for("120 by 40")
         terminal.signal(signal.SIGKILL)
@@ -367,7 +367,7 @@ def test_an_app_that_is_killed_leaves_the_terminal_in_disorder(script):
     assert {"alternate screen", "mouse", "no cursor", "bracketed paste", "raw input"} <= ending.left
 
 
-def test_what_does_not_appear_is_reported_with_the_screen(script):
+def test_missing_text_is_reported_with_the_screen(script):
     with Terminal(script(CALM)) as terminal:
         terminal.wait_for("120 by 40")
         with pytest.raises(AssertionError, match=r"(?s)not seen.*storm.*120 by 40"):
@@ -376,7 +376,7 @@ def test_what_does_not_appear_is_reported_with_the_screen(script):
             terminal.wait_exit(timeout=0.1)
 
 
-def test_a_program_that_ends_too_early_is_reported_at_once_with_its_last_words():
+def test_early_exit_is_reported_with_the_last_output():
     with (
         Terminal([sys.executable, "-c", "import sys; print('last words'); sys.exit(3)"]) as terminal,
         pytest.raises(AssertionError, match=r"(?s)ended without.*last words"),
@@ -386,7 +386,7 @@ def test_a_program_that_ends_too_early_is_reported_at_once_with_its_last_words()
         assert terminal.wait_exit().status == 3
 
 
-def test_a_program_gets_a_terminal_of_its_own_and_a_plain_environment():
+def test_program_has_its_own_terminal_and_a_plain_environment():
     source = """
 import os, sys
 with open("/dev/tty") as tty:
@@ -441,7 +441,7 @@ def drive_through_all_places(terminal: Terminal) -> Ending:
     return terminal.wait_exit()
 
 
-def test_without_the_filter_textual_lets_hostile_text_through_everywhere(script):
+def test_textual_without_the_filter_writes_hostile_text(script):
     with Terminal(script(HOSTILE), cols=150, rows=50) as terminal:
         drive_through_all_places(terminal)
         raw = terminal.raw
@@ -453,24 +453,24 @@ def test_without_the_filter_textual_lets_hostile_text_through_everywhere(script)
         assert_absent(raw, ["\x1b]52"])
 
 
-def test_with_the_filter_nothing_hostile_leaves_the_app_from_anywhere(script):
+def test_filter_removes_hostile_text_everywhere(script):
     with Terminal([*script(HOSTILE), "clean"], cols=150, rows=50) as terminal:
         ending = drive_through_all_places(terminal)
         assert ending.restored
         assert_absent(terminal.raw, ["\x1b]52", "\x1b]0", "\x1b]8", "file:", "\x1bc"])
         assert foreign(terminal.raw) == [Token("c0", "\x07")], "Textual rings when it crashes"
         assert terminal.title == ""
-        assert "RuntimeError: agent said ␛c and so on" in terminal.screen_text()
+        assert "RuntimeError: agent sent ␛c and so on" in terminal.screen_text()
 
 
-def test_without_the_filter_an_attack_reaches_the_terminal(script):
+def test_attack_reaches_the_terminal_without_the_filter(script):
     with Terminal([*script(ROWS), json.dumps(["\x1b[3J\x9b2J"])]) as terminal:
         terminal.wait_for(lambda terminal: b"\x1b[3J" in terminal.raw)
         assert b"\xc2\x9b2J" in terminal.raw
         assert Token("csi", "3J") in foreign(terminal.raw)
 
 
-def test_with_the_filter_attacks_are_visible_and_their_neighbours_unharmed(script):
+def test_filter_makes_attacks_visible_and_keeps_other_text(script):
     with Terminal([*script(ROWS), json.dumps(list(ATTACKS.values())), "clean"], rows=2 * len(ATTACKS)) as terminal:
         terminal.wait_for(f"{len(ATTACKS) - 1:2} unharmed")
         lines = terminal.screen_text().split("\n")

@@ -22,7 +22,7 @@ def say(terminal: Terminal, text: str) -> None:
 
 
 @SIZES
-def test_a_user_whose_notification_does_not_arrive_finds_the_cause(inspect: Run, cols: int, rows: int):
+def test_user_finds_why_a_notification_is_missing(inspect: Run, cols: int, rows: int):
     with inspect("demo", cols=cols, rows=rows) as terminal:
         say(terminal, "report 2")
         terminal.wait_for("● completed")
@@ -47,7 +47,7 @@ def test_a_user_whose_notification_does_not_arrive_finds_the_cause(inspect: Run,
 
 
 @SIZES
-def test_a_user_who_lets_deliveries_fail_sees_the_agent_try_again(inspect: Run, cols: int, rows: int):
+def test_user_sees_retries_of_failed_deliveries(inspect: Run, cols: int, rows: int):
     with inspect("demo", cols=cols, rows=rows) as terminal:
         terminal.wait_for("A small agent for trying things out.")
         terminal.press("p", "4")

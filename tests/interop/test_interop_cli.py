@@ -194,9 +194,9 @@ def test_listen_shows_the_pushes_of_a_task(agent: Agent, caller: Caller, program
     deliveries = [json.loads(line)["delivery"] for line in stdout.splitlines()]
     assert len(deliveries) >= count
     for delivery in deliveries:
-        assert delivery["refused"] == ""
+        assert delivery["rejection"] == ""
         assert delivery["taskId"] == task.id
-        assert all(check["good"] is not False for check in delivery["checks"]), delivery["checks"]
+        assert all(check["passed"] is not False for check in delivery["checks"]), delivery["checks"]
 
 
 @pytest.mark.parametrize(

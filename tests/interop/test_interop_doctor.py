@@ -43,18 +43,20 @@ async def examined(session: Session, reference: str, message: str = "") -> Repor
 
 async def test_every_interface_speaks_what_the_card_declares(agent: Agent, session: Session):
     report = await examined(session, agent.url)
-    assert [step for step in report.steps if step.good is False] == []
+    assert [step for step in report.steps if step.passed is False] == []
     assert report.proposals == []
-    interfaces = [row for row in report.table if row.thing.startswith("interface")]
+    interfaces = [row for row in report.comparisons if row.feature.startswith("interface")]
     transports = agent.sdk.transports
     assert [row.observed for row in interfaces] == [f"{agent.version} over {one}" for one in transports]
-    assert [row.agree for row in interfaces] == [True] * len(transports)
+    assert [row.matches for row in interfaces] == [True] * len(transports)
 
 
 async def test_a_message_shows_that_streaming_and_push_are_as_declared(agent: Agent, session: Session):
     report = await examined(session, agent.url, "push")
-    assert [step for step in report.steps if step.good is False] == []
-    assert [(row.thing, row.agree) for row in report.table if row.thing in ("streaming", "push notifications")] == [
+    assert [step for step in report.steps if step.passed is False] == []
+    assert [
+        (row.feature, row.matches) for row in report.comparisons if row.feature in ("streaming", "push notifications")
+    ] == [
         ("streaming", True),
         ("push notifications", True),
     ]
@@ -71,7 +73,7 @@ async def test_where_the_card_claims_1_0_an_older_version_is_proposed_that_works
     wrong.write_text(json.dumps(v1_0.DIALECT.encode_card(card.model_copy(update={"supported_interfaces": claims}))))
     report = await examined(session, str(wrong))
     assert not report.passed
-    assert [row.agree for row in report.table if row.thing.startswith("interface")] == [False, False]
+    assert [row.matches for row in report.comparisons if row.feature.startswith("interface")] == [False, False]
     assert [one.choice.binding.name for one in report.proposals] == ["JSONRPC", "GRPC"]
     for proposal in report.proposals:
         # A GetTask of 0.2 is one of 0.3, so either may be proposed: what counts is that one can talk as it says.

@@ -150,7 +150,7 @@ async def test_a_body_as_long_as_may_be_is_sent_and_a_longer_one_refused(listene
     await ran("sh", "-c", as_curl(plain))
     assert listener.heard[0].body == plain.body
     assert as_curl(wire)
-    with pytest.raises(FaultError, match="100,001 bytes is too long for a command line"):
+    with pytest.raises(FaultError, match="100,001 bytes does not fit on a command line"):
         as_curl(request(listener.url, b"x" * (LARGEST_COMMAND + 1)))
 
 
@@ -231,9 +231,9 @@ def test_what_is_no_command_or_program_is_said_to_be_none(tmp_path: Path):
     large = HttpRequest("POST", "http://h/", {}, b"{}", (Inset(1, tmp_path / "x", 9_000_000),))
     call = GrpcRequest("h:1", "/s/M", {}, b"", streaming=False)
     for copy, wire, words in (
-        (as_curl, large, "large file in it is no command line"),
-        (as_httpx, large, "large file in it is no program"),
-        (as_httpx, call, "httpx makes no gRPC calls"),
+        (as_curl, large, "large file does not fit on a command line"),
+        (as_httpx, large, "large file does not fit into a program"),
+        (as_httpx, call, "httpx does not support gRPC"),
     ):
         with pytest.raises(FaultError, match=words):
             copy(wire)

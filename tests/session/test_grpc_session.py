@@ -170,7 +170,7 @@ async def test_credentials_are_not_sent_to_another_port_unless_it_is_trusted(con
     fault = await careful.get("t").finish()
     assert fault is not None
     assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.CREDENTIALS_MISSING)
-    assert fault.seen == "The agent demands credentials (UNAUTHENTICATED: who are you)."
+    assert fault.seen == "The agent requires credentials (UNAUTHENTICATED: who are you)."
     assert any(target in record.label for record in careful.journal.capture.select(kinds={Kind.NOTE}))
     trusting = await connected(headers=WORD, trusted=(target,))
     turn = trusting.get("t")

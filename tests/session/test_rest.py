@@ -325,7 +325,7 @@ async def test_what_cannot_be_done_says_why_beforehand(agent: Agent, session: Se
     assert session.unavailable_reason(Operation.EXTENDED_CARD) == "the card declares no extended card"
     agent.card["supportedInterfaces"] = []
     await session.connect(agent.url)
-    assert session.unavailable_reason(Operation.SEND) == "the card offers no interface that we can use"
+    assert session.unavailable_reason(Operation.SEND) == "the card has no supported interface"
 
 
 async def test_an_operation_that_a_version_lacks_is_refused_before_anything_is_sent(
@@ -334,7 +334,7 @@ async def test_an_operation_that_a_version_lacks_is_refused_before_anything_is_s
     agent.declare("0.3.0")
     session = Session(tmp_path / "other.a2a", Settings(transports=("JSONRPC",)))
     await session.connect(agent.url)
-    assert session.unavailable_reason(Operation.LIST) == "0.3 over JSONRPC has no ListTasks"
+    assert session.unavailable_reason(Operation.LIST) == "A2A 0.3 over JSONRPC does not have ListTasks"
     assert session.unavailable_reason(Operation.GET) == ""
     with pytest.raises(FaultError) as refused:
         session.list_tasks()

@@ -104,7 +104,7 @@ async def test_what_stands_where_the_card_should_be_is_told(agent: Agent, open_s
     fault = await refused(open_session, agent.url)
     assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.CARD_NOT_FOUND)
     assert "HTML or XML, not JSON served as text/html" in fault.seen
-    assert "JSON, but an array instead of a card" in fault.seen
+    assert "JSON, but an array instead of an object" in fault.seen
 
 
 async def test_a_card_that_cannot_be_read_is_a_finding(agent: Agent, open_session: OpenSession):

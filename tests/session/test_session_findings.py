@@ -239,7 +239,7 @@ async def test_a_stream_of_nothing_is_a_fault(agent: Agent, open_session: OpenSe
     session = await open_session(agent.url)
     turn = await say(session)
     assert rules(session) == {"STREAM-001"}
-    assert checked(turn.fault).seen == "The agent answered with nothing."
+    assert checked(turn.fault).seen == "The response has neither a result nor an error."
 
 
 async def test_a_frame_with_another_id_is_found_in_each(agent: Agent, open_session: OpenSession):

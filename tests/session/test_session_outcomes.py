@@ -37,7 +37,7 @@ OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
     "500": (giving(b"boom", status=500), Whose.AGENT, FaultCode.INTERNAL, "500 Internal Server Error"),
     "503": (giving(b"", status=503), Whose.AGENT, FaultCode.UNREACHABLE, "503"),
     "308": (redirecting("/rpc/", 308), Whose.AGENT, FaultCode.UNREACHABLE, "redirects (308) to /rpc/"),
-    "302 to nowhere": (giving(b"", status=302), Whose.AGENT, FaultCode.UNREACHABLE, "to nowhere"),
+    "302 to nowhere": (giving(b"", status=302), Whose.AGENT, FaultCode.UNREACHABLE, "to no location"),
     "a page": (giving(b"<html>", content_type="text/html"), Whose.AGENT, "InvalidAgentResponseError", "HTML or XML"),
     "nothing": (giving(b"", status=204), Whose.AGENT, "InvalidAgentResponseError", "empty"),
     "unknown error": (answering(error={"code": 5, "message": ""}), Whose.AGENT, "Error", "(Error)"),

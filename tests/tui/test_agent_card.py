@@ -310,7 +310,7 @@ async def test_a_card_that_is_gone_is_said_to_be_so_and_stays(open_app: Open):
         await driver.connected()
         agent.card = web.Response(status=503, text="down")
         await driver.press("R")
-        await driver.until("No card at")
+        await driver.until("No card was found at")
         assert "Puppet" in driver.lines[0]
         assert face(driver) == "card"
 

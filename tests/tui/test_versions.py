@@ -84,7 +84,7 @@ async def test_the_doctor_finds_the_mock_agent_sound(open_app: Open, mock: str):
         await driver.press("d")
         await driver.until(lambda: isinstance(driver.app.screen, DoctorScreen))
         await driver.until("sound")
-        assert "answered that there is no such task" in driver.line("interface 1 as 1.0 over JSONRPC")
+        assert "returned TaskNotFoundError, as expected" in driver.line("interface 1 as 1.0 over JSONRPC")
         assert "declared  /  observed" in driver.screen
         assert driver.enabled("r") is False
         await driver.press("y")
@@ -127,7 +127,7 @@ async def test_what_a_version_lacks_is_grey_and_says_why(open_app: Open, mock: s
         styles = [str(span.style) for span in keys.spans if span.start <= start < span.end]
         assert styles == ["$wire-quiet"]
         await driver.press("l")
-        await driver.until("0.3 over JSONRPC has no ListTasks")
+        await driver.until("0.3 over JSONRPC does not have ListTasks")
         assert driver.sent() == []
 
 

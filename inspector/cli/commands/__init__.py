@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from textwrap import indent
 
 from inspector.cli.arguments import PROGRAM, Handler, Parser
 from inspector.cli.commands.screen import add_screen
@@ -12,11 +13,11 @@ from inspector.cli.commands.screen import add_screen
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its name, its purpose for the help, and its handler (`module` or `module:NAME`)."""
+    """A command: its name, its purpose, and where its handler is (`module` or `module:NAME`)."""
 
     name: str
     purpose: str
-    place: str
+    handler_path: str
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -25,66 +26,83 @@ class Command:
 
     def handler(self) -> Handler:
         """Import the module of the command and return its handler."""
-        module, _, name = self.place.partition(":")
+        module, _, name = self.handler_path.partition(":")
         handler: Handler = getattr(import_module(f"{__name__}.{module}"), name or "HANDLER")
         return handler
 
     def parser(self) -> Parser:
         """Make the parser of the command's options."""
-        parser = Parser(self.name, self.purpose)
-        self.handler().add_arguments(parser)
+        handler = self.handler()
+        parser = Parser(self.name, f"{self.purpose[:1].upper()}{self.purpose[1:]}.")
+        handler.add_arguments(parser)
+        examples = f"Examples:\n{indent(handler.examples, '  ')}" if handler.examples else ""
+        parser.epilog = "\n\n".join(filter(None, (handler.notes, examples)))
         return parser
 
 
 COMMANDS = [
-    Command("demo", "open the inspector on the built-in mock agent, with a tour", "screen:DEMO"),
-    Command("open", "open the inspector on a recording of an earlier session", "screen:OPEN"),
-    Command("show", "show the records of a recording", "show"),
+    Command("demo", "open the app on the built-in mock agent, with a guided tour", "screen:DEMO"),
+    Command("open", "open the capture of an earlier session in the app", "screen:OPEN"),
+    Command("show", "print the records of a capture", "show"),
     Command("mock", "run the built-in mock agent", "mock"),
-    Command("card get", "show an agent's card", "card:GET"),
-    Command("lint", "say what is wrong with a card", "card:LINT"),
-    Command("rules", "list the rules that findings come from", "card:RULES"),
-    Command("send", "send a message and wait for what comes of it", "send"),
-    Command("task get", "show a task", "task:GET"),
+    Command("card get", "print an agent card", "card:GET"),
+    Command("lint", "check an agent card", "card:LINT"),
+    Command("rules", "list the rules that findings refer to", "card:RULES"),
+    Command("send", "send a message and print the response", "send"),
+    Command("task get", "print a task", "task:GET"),
     Command("task cancel", "cancel a task", "task:CANCEL"),
     Command("task list", "list tasks", "task:LIST"),
-    Command("task subscribe", "listen to a task again", "task:SUBSCRIBE"),
-    Command("task push-config set", "have a task pushed to a url", "task:SET_PUSH"),
-    Command("task push-config get", "show where a task is pushed to", "task:GET_PUSH"),
-    Command("task push-config list", "list where a task is pushed to", "task:LIST_PUSH"),
-    Command("task push-config delete", "end such pushes", "task:DELETE_PUSH"),
-    Command("push set", "the same as task push-config set", "task:SET_PUSH"),
-    Command("push get", "the same as task push-config get", "task:GET_PUSH"),
-    Command("push list", "the same as task push-config list", "task:LIST_PUSH"),
-    Command("push delete", "the same as task push-config delete", "task:DELETE_PUSH"),
-    Command("doctor", "say whether an agent is sound, and what to do", "doctor"),
-    Command("listen", "receive push notifications and show them", "listen"),
+    Command("task subscribe", "subscribe to the events of a task", "task:SUBSCRIBE"),
+    Command("task push-config set", "create a push notification configuration for a task", "task:SET_PUSH"),
+    Command("task push-config get", "print a push notification configuration of a task", "task:GET_PUSH"),
+    Command("task push-config list", "list the push notification configurations of a task", "task:LIST_PUSH"),
+    Command("task push-config delete", "delete a push notification configuration of a task", "task:DELETE_PUSH"),
+    Command("push set", "alias of task push-config set", "task:SET_PUSH"),
+    Command("push get", "alias of task push-config get", "task:GET_PUSH"),
+    Command("push list", "alias of task push-config list", "task:LIST_PUSH"),
+    Command("push delete", "alias of task push-config delete", "task:DELETE_PUSH"),
+    Command("doctor", "diagnose an agent: connection, card, interfaces, streaming, push notifications", "doctor"),
+    Command("listen", "receive push notifications and print them", "listen"),
 ]
+
+_EXAMPLES = """\
+# Open the app on the built-in mock agent
+a2a-inspect demo
+# Run the mock agent, for the other examples
+a2a-inspect mock --port 9000
+# Open the app on an agent
+a2a-inspect http://localhost:9000
+# Send a message and print the events of the response
+a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream
+# Check the card of an agent
+a2a-inspect lint http://localhost:9000"""
 
 
 def find(words: Sequence[str]) -> Command | None:
-    """Return the command that a command line begins with."""
+    """Return the command at the beginning of a command line, None if it has none."""
     return next((command for command in COMMANDS if tuple(words[: len(command.words)]) == command.words), None)
 
 
 def beginning_with(words: Sequence[str]) -> list[Command]:
-    """Return the commands whose names begin with these words."""
+    """Return the commands whose names begin with some words."""
     return [command for command in COMMANDS if command.words[: len(words)] == tuple(words)]
 
 
 def main_parser() -> Parser:
-    """Make the parser for a command line without a command: the screen, on the agent that is named."""
+    """Make the parser for a command line without a command, which opens the app."""
     width = max(len(command.name) for command in COMMANDS)
     listed = "\n".join(f"  {command.name:<{width}} {command.purpose}" for command in COMMANDS)
     parser = Parser(
         "",
-        "An inspector for A2A agents. Without a command it opens on the agent that is named, or asks for one.",
+        "Inspect and debug A2A agents. Without a command, open the app on an agent, or choose one there.",
         usage=f"{PROGRAM} [URL | PATH] [options]\n       {PROGRAM} COMMAND [options]",
-        epilog=f"commands:\n{listed}\n  {'help':<{width}} show the options of a command\n\n"
-        "Any option with a value can stand in the environment too: --agent-card is A2ACLI_AGENT_CARD.",
+        epilog=f"commands:\n{listed}\n  {'help':<{width}} print the help of a command\n\n"
+        "environment:\n  A2ACLI_NAME sets the option --name, if it has a value: A2ACLI_AGENT_CARD sets --agent-card.\n"
+        "  The options for the parts of a message cannot be set.\n\n"
+        f"Examples:\n{indent(_EXAMPLES, '  ')}",
     )
     parser.add_argument(
-        "reference", nargs="?", metavar="URL | PATH", help="the agent: its url, the url of its card, or a card file"
+        "reference", nargs="?", metavar="URL | PATH", help="the agent: its URL, the URL of its card, or a card file"
     )
     parser.switch("-v --version", "print the version")
     add_screen(parser)

@@ -6,11 +6,33 @@ from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 from inspector.protocol.dialects.traits import STABLE
 
+_GET_EXAMPLES = """\
+# Print a card, and whether it is valid
+a2a-inspect card get -a http://localhost:9000 --validate
+# Print the extended card as JSON
+a2a-inspect card get -a http://localhost:9000 --extended -o json
+# Verify the signatures with the keys that the card refers to
+a2a-inspect card get -a http://localhost:9000 --verify --fetch-keys"""
+
+_LINT_EXAMPLES = """\
+# Check the card of an agent
+a2a-inspect lint http://localhost:9000
+# Check a card from stdin, and fail for warnings, too
+a2a-inspect card get -a http://localhost:9000 -o json | a2a-inspect lint - --strict
+# Write a JUnit report
+a2a-inspect lint http://localhost:9000 -o junit"""
+
+_RULES_EXAMPLES = """\
+# Print one rule
+a2a-inspect rules CARD-004
+# List the rules about agent cards and push notifications as JSON
+a2a-inspect rules CARD PUSH -o json"""
+
 
 def _add_get(parser: Parser) -> None:
     parser.add_agent()
-    parser.switch("--extended", "ask the agent for the card that it shows to those it knows")
-    parser.switch("--validate", "list what is wrong with the card; an error makes the command fail")
+    parser.switch("--extended", "request the extended card instead of the public card")
+    parser.switch("--validate", "print the findings about the card; exit with 1 if it has errors")
     _add_signatures(parser)
     parser.add_output()
     parser.add_connection()
@@ -19,30 +41,32 @@ def _add_get(parser: Parser) -> None:
 def _add_signatures(parser: Parser) -> None:
     group = parser.add_argument_group(
         "signatures",
-        "Keys that are fetched prove that the card and they come from one place; keys of a file, whose card it is.",
+        "Keys from a file prove who signed the card. Fetched keys prove only that card and keys have one origin.",
     )
-    parser.switch("--verify", "verify the card's signatures; the command fails where none is valid", group=group)
-    parser.value("--keys FILE", "... with the keys of this JWK Set, JWK or PEM file", values.file, group=group)
-    parser.switch("--fetch-keys", "... with those that they name by jku, on the card's own origin alone", group=group)
+    parser.switch("--verify", "verify the signatures of the card; exit with 1 if none is valid", group=group)
+    parser.value("--keys FILE", "verify with the keys in this JWK Set, JWK or PEM file", values.file, group=group)
+    parser.switch("--fetch-keys", "verify with the keys at the card's jku URLs, if at its origin", group=group)
 
 
 def _add_lint(parser: Parser) -> None:
-    parser.add_argument("reference", metavar="URL | PATH | -", help="the card: its url, its agent's, a file, or stdin")
+    parser.add_argument(
+        "reference", metavar="URL | PATH | -", help="the card: its URL, the URL of its agent, a file, or - for stdin"
+    )
     parser.value(
         "--protocol-version VERSION",
-        "judge it as a card of this protocol version (default: the one whose shape it has)",
+        f"check the card against this version: {', '.join(STABLE)} (default: detected from the card)",
         choices=STABLE,
     )
-    parser.switch("--strict", "let warnings make the command fail as well")
+    parser.switch("--strict", "exit with 1 for warnings, too")
     parser.add_format("text", "json", "sarif", "junit")
     parser.add_connection()
 
 
 def _add_rules(parser: Parser) -> None:
-    parser.add_argument("ids", nargs="*", metavar="RULE", help="a rule (CARD-004) or a family of them (CARD)")
+    parser.add_argument("ids", nargs="*", metavar="RULE", help="the id of a rule (CARD-004) or of a family (CARD)")
     parser.add_format("text", "json", "markdown")
 
 
-GET = Handler(_add_get, Deferred("inspector.cli.card:get"))
-LINT = Handler(_add_lint, Deferred("inspector.cli.lint:lint"))
-RULES = Handler(_add_rules, Deferred("inspector.cli.rules:rules"))
+GET = Handler(_add_get, Deferred("inspector.cli.card:get"), _GET_EXAMPLES)
+LINT = Handler(_add_lint, Deferred("inspector.cli.lint:lint"), _LINT_EXAMPLES)
+RULES = Handler(_add_rules, Deferred("inspector.cli.rules:rules"), _RULES_EXAMPLES)

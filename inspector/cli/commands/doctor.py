@@ -5,27 +5,36 @@ from __future__ import annotations
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 
-_HELP = """\
-Without --message it asks only what changes nothing: the card, and a task that does not exist.
+_NOTES = """\
+Without --message the doctor sends only requests that change nothing: for the card, and for a task that does not exist.
 
-With -o json one document: {"reference", "sound", "steps": [{"name", "good", "seen", "seconds", "remedy", "exchange"}],
-"proposals": [{"url", "protocolVersion", "binding", "why", "command"}],
-"observed": [{"thing", "declared", "observed", "agree"}]}; good and agree are null where nothing can be told.
+Exit codes: 0 if no check failed, 1 if a check failed, 3 if there is no agent or no card, 4 if credentials are required.
 
-It exits with 0 where all is sound, 1 where something is wrong, 3 where there is no agent or no card, 4 where the card
-is not shown without credentials."""
+Output with -o json:
+  {"reference", "valid",
+   "steps": [{"name", "passed", "message", "seconds", "remedy", "exchange"}],
+   "proposals": [{"url", "protocolVersion", "binding", "reason", "command"}],
+   "comparisons": [{"feature", "declared", "observed", "matches"}]}
+passed and matches are null if the result is unknown. exchange is the number of the request in the capture."""
+
+_EXAMPLES = """\
+# Check an agent without sending a message
+a2a-inspect doctor http://localhost:9000
+# Also check streaming and push notifications
+a2a-inspect doctor http://localhost:9000 --message 'report 3'
+# Find out why the push notifications of a task are missing
+a2a-inspect doctor http://localhost:9000 --push "$TASK_ID\""""
 
 
 def _add_arguments(parser: Parser) -> None:
     agent = parser.add_mutually_exclusive_group()
-    agent.add_argument("reference", nargs="?", metavar="REF", help="the agent, as with -a")
+    agent.add_argument("reference", nargs="?", metavar="URL | PATH", help="the agent, like -a")
     parser.add_agent(agent)
-    parser.value("--message TEXT", "send this too, to see how streams and pushes come")
-    parser.value("--push TASK", "say why the pushes of this task do not come", values.identifier)
-    parser.epilog = _HELP
+    parser.value("--message TEXT", "send this message, and check streaming and push notifications")
+    parser.value("--push TASK", "diagnose why push notifications of this task are missing", values.identifier)
     parser.add_receiver()
     parser.add_output()
     parser.add_connection()
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.doctor:doctor"))
+HANDLER = Handler(_add_arguments, Deferred("inspector.cli.doctor:doctor"), _EXAMPLES, _NOTES)

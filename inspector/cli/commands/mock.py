@@ -5,72 +5,107 @@ from __future__ import annotations
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 
-_HELP = """\
-The first line that it prints is its url, the second where it speaks gRPC; in a terminal, what happens follows. 0.1 has
-JSON-RPC alone. With --protocol-versions 0.3,1.0 the card has both shapes in one, and only that of the version that a
-request names (A2A-Version). Each further version also has its card below its path, for clients that know no other way
-to it."""
+_NOTES = """\
+The first line of the output is the URL of the agent, the second its gRPC address. In a terminal, a log follows.
+
+With several protocol versions, the first one is served at the URL, each other one at a path such as /v0.3, with its own
+card. With 0.3 and 1.0, the main card has the members of both, or of one if the request has A2A-Version.
+Version 0.1 is available over JSON-RPC only."""
+
+_EXAMPLES = """\
+# Serve at a fixed port
+a2a-inspect mock --port 9000
+# Serve two protocol versions
+a2a-inspect mock --port 9000 --protocol-versions 1.0,0.3
+# Close the connection of a stream after 3 frames
+a2a-inspect mock --port 9000 --fault break-off:3
+# Require a bearer token, and serve a signed card
+a2a-inspect mock --port 9000 --auth bearer --secret s3cret --sign es256"""
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.value("--host ADDRESS", "where to listen (default: 127.0.0.1)", default="127.0.0.1")
-    parser.value("--port PORT", "at which port (default: 0, a free one)", values.port, default=0)
-    parser.value("--grpc-port PORT", "at which port for gRPC (default: 0, a free one)", values.port, default=0)
+    parser.value("--host ADDRESS", "listen at this address (default: 127.0.0.1)", default="127.0.0.1")
+    parser.value("--port PORT", "listen at this port (default: 0, any free port)", values.port, default=0)
+    parser.value("--grpc-port PORT", "listen for gRPC at this port (default: 0, any free port)", values.port, default=0)
+    parser.value("--pace FACTOR", "multiply the pauses by this (default: 1; 0: none)", values.pace, default=1.0)
+    parser.value("--state FILE", "keep the tasks in this file, created if missing", values.file)
+    parser.switch("--verbose", "print the log on stderr if stdout is not a terminal")
+    _add_protocol(parser)
+    _add_behaviour(parser)
+    _add_security(parser)
+
+
+def _add_protocol(parser: Parser) -> None:
+    group = parser.add_argument_group("protocol")
     parser.value(
         "--protocol-versions LIST",
-        "which to serve of 1.0, 0.3, 0.2, 0.1 and opvs, the main one first; "
-        "the others each have a path of their own, like /v0.3 (default: 1.0)",
+        "serve these protocol versions, the main one first: 1.0, 0.3, 0.2, 0.1, opvs (default: 1.0)",
         values.words,
         default=("1.0",),
+        group=group,
     )
     parser.value(
-        "--spec",
-        "the release of 1.0 whose statuses errors have (default: 1.0.1)",
+        "--spec RELEASE",
+        "use the error statuses of this release of A2A 1.0: 1.0.0 or 1.0.1 (default: 1.0.1)",
         choices=("1.0.0", "1.0.1"),
         default="1.0.1",
+        group=group,
     )
     parser.value(
         "--capabilities LIST",
-        "what it can do of streaming, push and extended-card; all, none (default: streaming,push)",
+        "support streaming, push and extended-card; or all, or none (default: streaming,push)",
         values.words,
         default=("streaming", "push"),
+        group=group,
     )
-    _add_behaviour(parser)
-    _add_security(parser)
-    parser.switch("--verbose", "say on stderr what happens")
-    parser.epilog = _HELP
+    parser.value("--require-extension URI", "require this extension in every request", default="", group=group)
+    parser.value("--card FILE", "serve this card instead of the built-in card", values.file, group=group)
 
 
 def _add_behaviour(parser: Parser) -> None:
-    parser.value("--require-extension URI", "demand this extension of every call", default="")
-    parser.value("--card FILE", "serve this card in place of its own", values.file)
-    parser.value("--state FILE", "keep its tasks in this file, made where it is not", values.file)
+    group = parser.add_argument_group("behaviour")
     parser.value(
         "--scenario PATH",
-        "act by this scenario too, or by those in this folder; read again when they change; repeatable",
+        "also use this scenario, or those in this folder; read again when they change; repeatable",
         values.file,
         split=str.splitlines,
         default=(),
+        group=group,
     )
-    parser.value("--fault NAME[:N]", "do this wrong with every call; repeatable", split=str.split, default=())
-    parser.switch("--list-faults", "list what it can do wrong, and the finding that gives it away")
+    parser.value("--fault NAME[:N]", "make this mistake in calls; repeatable", split=str.split, default=(), group=group)
+    parser.switch("--list-faults", "list the faults, and the rule that finds each of them", group=group)
 
 
 def _add_security(parser: Parser) -> None:
+    group = parser.add_argument_group("security")
     parser.value(
         "--auth KIND",
-        "demand credentials: bearer, basic (user mock), api-key:header, api-key:query, api-key:cookie, "
-        "or oauth2 (of the client mock: its credentials, a code with PKCE, or a device's)",
+        "require credentials: bearer, basic (user mock), api-key:header, api-key:query, api-key:cookie or oauth2 "
+        "(client mock; client credentials, authorization code with PKCE, or device code)",
         choices=("bearer", "basic", "api-key:header", "api-key:query", "api-key:cookie", "oauth2"),
+        group=group,
     )
-    parser.value("--secret TEXT", "... and this (default: open-sesame)", values.secret, default="open-sesame")
-    parser.value("--cert FILE", "serve over TLS with this certificate (PEM)", values.file)
-    parser.value("--key FILE", "... and its key", values.file)
     parser.value(
-        "--client-ca FILE", "mutual TLS: admit those alone whose certificate this authority has signed", values.file
+        "--secret TEXT",
+        "the token, password, key or client secret that --auth requires (default: open-sesame)",
+        values.secret,
+        default="open-sesame",
+        group=group,
     )
-    parser.value("--sign", "sign the cards, and pushes that ask for nothing else", choices=("es256", "rs256"))
-    parser.value("--pace N", "stretch its pauses (default: 1; 0: none)", values.pace, default=1.0)
+    parser.value("--cert FILE", "serve TLS with this certificate (PEM)", values.file, group=group)
+    parser.value("--key FILE", "the private key of the certificate (PEM)", values.file, group=group)
+    parser.value(
+        "--client-ca FILE",
+        "require client certificates from this authority (mutual TLS)",
+        values.file,
+        group=group,
+    )
+    parser.value(
+        "--sign ALGORITHM",
+        "sign the cards, and push notifications without other authentication: es256 or rs256",
+        choices=("es256", "rs256"),
+        group=group,
+    )
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.mock:run"))
+HANDLER = Handler(_add_arguments, Deferred("inspector.cli.mock:run"), _EXAMPLES, _NOTES)

@@ -1,4 +1,4 @@
-"""The commands that open the screen: `demo`, `open`, and a command line without a command."""
+"""The commands that open the app: `demo`, `open`, and a command line without a command."""
 
 from __future__ import annotations
 
@@ -11,38 +11,52 @@ from inspector.cli.arguments import PROGRAM, Handler, Invocation, Parser
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
 
+_DEMO_EXAMPLES = """\
+# Open the demo with the guided tour
+a2a-inspect demo
+# Open the demo without the tour, in ASCII characters
+a2a-inspect demo --no-tour --ascii"""
+
+_OPEN_EXAMPLES = """\
+# Record a session, and open it again
+a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream --capture session.a2a
+a2a-inspect open session.a2a
+# Open a capture with another theme
+a2a-inspect open session.a2a --theme paper"""
+
 
 def add_screen(parser: Parser) -> None:
-    """Add the options of the screen on an agent."""
+    """Add the options of the app for an agent."""
     parser.add_connection()
     parser.add_receiver()
-    parser.switch("--resubscribe", "listen again by itself to a task whose stream is lost (R in Talk)")
-    _add_looks(parser)
+    parser.switch("--resubscribe", "reconnect automatically to a task whose stream was disconnected")
+    _add_appearance(parser)
 
 
-def _add_looks(parser: Parser) -> None:
-    parser.switch("--ascii", "draw the signs (arrows, states, marks) with ASCII characters")
-    parser.value("--theme NAME", "the theme to start with")
+def _add_appearance(parser: Parser) -> None:
+    group = parser.add_argument_group("appearance")
+    parser.switch("--ascii", "draw symbols with ASCII characters", group=group)
+    parser.value("--theme NAME", "start with this theme: dusk, paper or one of Textual's", group=group)
 
 
 def _add_demo(parser: Parser) -> None:
     add_screen(parser)
     parser.add_argument(
-        "--no-tour", dest="tour", action="store_false", help="begin without the guided tour; F2 begins it any time"
+        "--no-tour", dest="tour", action="store_false", help="start without the guided tour; F2 starts it later"
     )
 
 
 def _add_open(parser: Parser) -> None:
     parser.add_argument("recording", type=values.file, metavar="FILE", help="the capture (*.a2a)")
-    _add_looks(parser)
+    _add_appearance(parser)
 
 
 def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int:
     """Open the TUI; raises `FaultError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise usage(
-            "The inspector's screen needs a terminal, and this is none.",
-            f"Without one there are card get, send, task get and the others: {PROGRAM} --help lists them.",
+            "The app needs a terminal: stdin or stderr is not one.",
+            f"Use a command such as card get or send; {PROGRAM} --help lists them.",
         )
     # By name, because the CLI never imports the TUI.
     code: int = import_module("inspector.tui.launch").run(replace(invocation.options, demo=demo))
@@ -53,5 +67,5 @@ def _open_demo(invocation: Invocation, out: Output) -> int:
     return open_screen(invocation, out, demo=True)
 
 
-DEMO = Handler(_add_demo, _open_demo)
-OPEN = Handler(_add_open, open_screen)
+DEMO = Handler(_add_demo, _open_demo, _DEMO_EXAMPLES)
+OPEN = Handler(_add_open, open_screen, _OPEN_EXAMPLES)

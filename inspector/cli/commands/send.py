@@ -23,8 +23,18 @@ class PartSpec:
     metadata: str = ""
 
 
-_ABOUT_PART = ("media_type", "filename", "metadata")
-"""The options about the part before them."""
+_PART_MEMBERS = ("media_type", "filename", "metadata")
+"""The options that set a member of the part before them."""
+
+_EXAMPLES = """\
+# Send a text, and print the events of the response
+a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream
+# Send a text and a file, and save the artifacts
+a2a-inspect send -a http://localhost:9000 --text file --file README.md --media-type text/markdown --save out
+# Answer a task that needs input
+a2a-inspect send -a http://localhost:9000 --task-id "$TASK_ID" --text yes
+# Print the request as a curl command, and send nothing
+a2a-inspect send -a http://localhost:9000 --text hello --preview curl"""
 
 
 class _Part(argparse.Action):
@@ -38,10 +48,10 @@ class _Part(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         parts: list[PartSpec] = [*(getattr(namespace, "parts", None) or ())]
-        if self.const not in _ABOUT_PART:
+        if self.const not in _PART_MEMBERS:
             parts.append(PartSpec(str(self.const), values))
         elif not parts or getattr(parts[-1], self.const):
-            parser.error(f"{option_string} follows the part that it is about")
+            parser.error(f"{option_string} must follow the part that it describes, once for each part")
         else:
             parts[-1] = replace(parts[-1], **{self.const: values})
         namespace.parts = parts
@@ -50,12 +60,14 @@ class _Part(argparse.Action):
 def _add_arguments(parser: Parser) -> None:
     parser.add_agent()
     _add_parts(parser)
-    parser.switch("--stream", "follow the events live (with -o json: JSON Lines)")
+    parser.switch("--stream", "print events when they arrive (with -o json: JSON Lines)")
     parser.add_findings()
     parser.switch(
-        "--async --return-immediately --no-wait", "do not wait for the task to end (default: wait)", dest="no_wait"
+        "--async --return-immediately --no-wait",
+        "do not wait for the task to end (default: wait)",
+        dest="no_wait",
     )
-    parser.switch("--wait", "wait for the task to end, which is what happens anyway")
+    parser.switch("--wait", "wait for the task to end (the default)")
     _add_message(parser)
     parser.add_save()
     parser.add_waiting()
@@ -64,43 +76,45 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _add_parts(parser: Parser) -> None:
-    group = parser.add_argument_group("parts", "In the order in which they stand; what is about a part follows it.")
-    for flag, kind, metavar, words in (
+    group = parser.add_argument_group(
+        "parts", "The message has the parts in this order. Options that describe a part follow it."
+    )
+    for flag, kind, metavar, description in (
         ("text", "text", "TEXT", "a text part"),
-        ("file", "file", "PATH|URL", "a file part: the content of a file, or a url that the agent fetches"),
-        ("file-url", "url", "URL", "a file part: a url that the agent fetches"),
+        ("file", "file", "PATH|URL", "a file part: the content of a file, or a URL that the agent fetches"),
+        ("file-url", "url", "URL", "a file part: a URL that the agent fetches"),
         ("data", "data", "PATH|-", "a data part: JSON from a file or from stdin"),
-        ("media-type", "media_type", "TYPE", "the media type of the part before"),
-        ("filename", "filename", "NAME", "the file name of the part before"),
-        ("part-metadata", "metadata", "JSON", "the metadata of the part before"),
+        ("media-type", "media_type", "TYPE", "the media type of the preceding part"),
+        ("filename", "filename", "NAME", "the file name of the preceding part"),
+        ("part-metadata", "metadata", "JSON", "the metadata of the preceding part, a JSON object"),
     ):
-        group.add_argument(f"--{flag}", action=_Part, const=kind, metavar=metavar, help=words)
-    parser.value("--snippet FILE", "begin with this *.a2a.toml", values.file, group=group)
-    words = "put this for {{NAME}} in the snippet (default: the environment's); repeatable"
-    parser.value("--var NAME=VALUE", words, values.variable, group=group, split=split_lines)
+        group.add_argument(f"--{flag}", action=_Part, const=kind, metavar=metavar, help=description)
+    parser.value("--snippet FILE", "start with the message in this file (*.a2a.toml)", values.file, group=group)
+    description = "the value of {{NAME}} in the snippet (default: environment variable NAME); repeatable"
+    parser.value("--var NAME=VALUE", description, values.variable, group=group, split=split_lines)
 
 
 def _add_message(parser: Parser) -> None:
     previews = [form.name for form in sorted(REQUEST_FORMATS, key=lambda form: form.is_program)]
     group = parser.add_argument_group("message")
     add = partial(parser.value, group=group)
-    add("--task-id ID", "continue this task", values.identifier)
-    add("--context-id ID", "start a new task in this context", values.identifier)
-    add("--reference-task ID", "refer to this task; repeatable", values.identifier, split=values.words)
-    add("--extension URI", "use this extension; repeatable", values.identifier, split=values.words)
-    add("--message-id ID", "the message's id (default: a new one)", values.identifier)
-    add("--message-metadata JSON", "the message's metadata, an object", values.json_text)
-    add("--metadata JSON", "the request's metadata, an object", values.json_text)
-    add("--tenant NAME", "the tenant (default: that of the interface)")
-    add("--accept TYPE", "accept this media type; repeatable", values.identifier, split=values.words)
+    add("--task-id ID", "send the message to this task", values.identifier)
+    add("--context-id ID", "send the message in this context", values.identifier)
+    add("--reference-task ID", "a task that the message refers to; repeatable", values.identifier, split=values.words)
+    add("--extension URI", "activate this extension; repeatable", values.identifier, split=values.words)
+    add("--message-id ID", "the id of the message (default: a new id)", values.identifier)
+    add("--message-metadata JSON", "the metadata of the message, a JSON object", values.json_text)
+    add("--metadata JSON", "the metadata of the request, a JSON object", values.json_text)
+    add("--tenant NAME", "the tenant (default: the tenant of the interface)")
+    add("--accept TYPE", "accept this output media type; repeatable", values.identifier, split=values.words)
     add(
         "--request FILE",
-        "send the request in this file, right or wrong, in place of all that: its first line, headers, "
-        "an empty line, the body (--preview http writes one)",
+        "send the raw request in this file instead, even if it is invalid: request line, headers, an empty line, body "
+        "(as --preview http prints it)",
         values.file,
     )
-    words = f"print what would be sent and send nothing: {', '.join(previews[:-1])} or {previews[-1]}"
-    add("--preview FORM", words, choices=previews)
+    description = f"print the request, and send nothing: {', '.join(previews[:-1])} or {previews[-1]}"
+    add("--preview FORMAT", description, choices=previews)
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.send:send"))
+HANDLER = Handler(_add_arguments, Deferred("inspector.cli.send:send"), _EXAMPLES)

@@ -6,20 +6,28 @@ from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 from inspector.session.exporters import RECORD_FORMATS
 
-_HELP = """\
-The words of a filter are those of the filter in Traffic (/); one that begins with - goes after --:
-a2a-inspect show FILE -- -kind:keepalive. With -o json every record is a line with all that it holds, its payload as
-JSON where it is JSON, else its bytes in Base64 (raw)."""
+_NOTES = """\
+docs/filter.md describes filters. Write -- before a filter that starts with -.
+
+With -o json, each record is one line. A payload that is not JSON is in the member raw, as Base64."""
+
+_EXAMPLES = """\
+# Record a session, and print its records
+a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream --capture session.a2a
+a2a-inspect show session.a2a
+# Print status updates only, with their payloads
+a2a-inspect show session.a2a kind:status --verbose
+# Print everything except keep-alives as JSON Lines
+a2a-inspect show -o json session.a2a -- -kind:keepalive"""
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("file", type=values.file, metavar="FILE", help="the capture (*.a2a)")
     parser.add_argument(
-        "filter", nargs="*", metavar="FILTER", help="only the records that a filter leaves: kind:status 'gap>2s' ..."
+        "filter", nargs="*", metavar="FILTER", help="print matching records only: kind:status, 'gap>2s' ..."
     )
-    parser.epilog = _HELP
     parser.add_format("text", *(form.name for form in RECORD_FORMATS))
-    parser.switch("--verbose", "show headers and payloads too")
+    parser.switch("--verbose", "also print headers and payloads")
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.show:show"))
+HANDLER = Handler(_add_arguments, Deferred("inspector.cli.show:show"), _EXAMPLES, _NOTES)

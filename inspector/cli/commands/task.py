@@ -5,15 +5,66 @@ from __future__ import annotations
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 
+_GET_EXAMPLES = """\
+# Start a task, and print it when it has ended
+TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text 'report 3' --async -o json | jq -r .task.id)
+a2a-inspect task get -a http://localhost:9000 "$TASK_ID" --wait
+# Print a task with the last 5 messages, as JSON
+a2a-inspect task get -a http://localhost:9000 "$TASK_ID" --history 5 -o json"""
+
+_CANCEL_EXAMPLES = """\
+# Start a task, and cancel it
+TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text long --async -o json | jq -r .task.id)
+a2a-inspect task cancel -a http://localhost:9000 "$TASK_ID"
+# Cancel a task, and print it as JSON
+a2a-inspect task cancel -a http://localhost:9000 "$TASK_ID" -o json"""
+
+_LIST_EXAMPLES = """\
+# List the tasks that need input
+a2a-inspect task list -a http://localhost:9000 --status input-required
+# List all tasks since a time, as JSON Lines
+a2a-inspect task list -a http://localhost:9000 --after 2026-01-31T12:00:00Z --all --stream -o json"""
+
+_SUBSCRIBE_EXAMPLES = """\
+# Start a task, and print its events when they arrive
+TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text long --async -o json | jq -r .task.id)
+a2a-inspect task subscribe -a http://localhost:9000 "$TASK_ID" --stream
+# Wait for the end of a task for at most a minute, and print it
+a2a-inspect task subscribe -a http://localhost:9000 "$TASK_ID" --timeout 1m"""
+
+_SET_PUSH_EXAMPLES = """\
+# Push the updates of a task to the URL that `a2a-inspect listen --token secret` prints
+a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --token secret
+# Choose the id of the configuration
+a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --id mine"""
+
+_GET_PUSH_EXAMPLES = """\
+# Print a configuration
+a2a-inspect task push-config get -a http://localhost:9000 "$TASK_ID" --id mine
+# Print a configuration as JSON, with its secrets
+a2a-inspect task push-config get -a http://localhost:9000 "$TASK_ID" --id mine -o json"""
+
+_LIST_PUSH_EXAMPLES = """\
+# List the configurations of a task
+a2a-inspect task push-config list -a http://localhost:9000 "$TASK_ID"
+# Print the URLs of the configurations
+a2a-inspect task push-config list -a http://localhost:9000 "$TASK_ID" -o json | jq -r '.configs[].url'"""
+
+_DELETE_PUSH_EXAMPLES = """\
+# Delete a configuration
+a2a-inspect task push-config delete -a http://localhost:9000 "$TASK_ID" --id mine
+# Delete a configuration over HTTP+JSON
+a2a-inspect task push-config delete -a http://localhost:9000 "$TASK_ID" --id mine --transport HTTP+JSON"""
+
 
 def _add_task(parser: Parser, metavar: str = "ID") -> None:
-    parser.add_argument("id", type=values.identifier, metavar=metavar, help="the task")
+    parser.add_argument("id", type=values.identifier, metavar=metavar, help="the id of the task")
     parser.add_agent()
 
 
 def _add_get(parser: Parser) -> None:
     _add_task(parser)
-    parser.switch("--wait --watch", "ask again until the task ends or waits for you")
+    parser.switch("--wait --watch", "poll until the task ends, or needs input or authorization")
     parser.add_save()
     parser.add_waiting()
     parser.add_request()
@@ -26,31 +77,33 @@ def _add_cancel(parser: Parser) -> None:
 
 def _add_list(parser: Parser) -> None:
     parser.add_agent()
-    parser.value("--context-id ID", "only tasks of this context", values.identifier)
-    parser.value("--status STATE", "only tasks in this state: working ...", values.state)
-    parser.value("--after TIME", "only tasks whose status is from then or later (ISO 8601)", values.moment)
-    parser.value("--page-size N", "ask for so many tasks at once", values.positive)
-    parser.value("--page-token TOKEN", "begin at the page that this names", values.identifier)
+    parser.value("--context-id ID", "list tasks in this context only", values.identifier)
+    parser.value("--status STATE", "list tasks in this state only: working, input-required ...", values.state)
+    parser.value("--after TIME", "list tasks whose status changed at this time or later (ISO 8601)", values.moment)
+    parser.value("--page-size N", "request this many tasks per page", values.positive)
+    parser.value("--page-token TOKEN", "start at the page with this token", values.identifier)
     parser.add_history()
-    parser.switch("--include-artifacts", "ask for the artifacts too")
-    parser.switch("--all", "follow the pages to the last one")
-    parser.switch("--stream", "print tasks page by page as they come (with -o json: JSON Lines, a task a line)")
+    parser.switch("--include-artifacts", "also request the artifacts")
+    parser.switch("--all", "request all pages")
+    parser.switch("--stream", "print each page when it arrives (with -o json: JSON Lines, one task per line)")
     parser.add_request()
 
 
 def _add_subscribe(parser: Parser) -> None:
     _add_task(parser)
-    parser.switch("--stream", "show the events live (with -o json: JSON Lines); else the task when it has ended")
+    parser.switch("--stream", "print events when they arrive (with -o json: JSON Lines), not only the final task")
     parser.add_waiting()
     parser.add_request()
 
 
 def _add_push_set(parser: Parser) -> None:
     _add_task(parser, "TASK")
-    parser.value("--url URL", "where the agent is to push to", values.web_url)
-    parser.value("--token TOKEN", "what it is to send in the notification header", values.secret)
-    parser.value("--auth SCHEME:CREDENTIALS", "what it is to send as Authorization", values.authentication)
-    parser.value("--id ID", "name the configuration", values.identifier, dest="config_id")
+    parser.value("--url URL", "the URL that receives the push notifications (required)", values.web_url)
+    parser.value("--token TOKEN", "the token that the agent sends in X-A2A-Notification-Token", values.secret)
+    parser.value("--auth SCHEME:CREDENTIALS", "what the agent sends in Authorization", values.authentication)
+    parser.value(
+        "--id ID", "the id of the configuration (default: the agent's choice)", values.identifier, dest="config_id"
+    )
     parser.add_request()
 
 
@@ -61,15 +114,15 @@ def _add_push_list(parser: Parser) -> None:
 
 def _add_push_config(parser: Parser) -> None:
     _add_task(parser, "TASK")
-    parser.value("--id ID", "the configuration", values.identifier, dest="config_id")
+    parser.value("--id ID", "the id of the configuration", values.identifier, dest="config_id")
     parser.add_request()
 
 
-GET = Handler(_add_get, Deferred("inspector.cli.tasks:get"))
-CANCEL = Handler(_add_cancel, Deferred("inspector.cli.tasks:cancel"))
-LIST = Handler(_add_list, Deferred("inspector.cli.tasks:list_tasks"))
-SUBSCRIBE = Handler(_add_subscribe, Deferred("inspector.cli.tasks:subscribe"))
-SET_PUSH = Handler(_add_push_set, Deferred("inspector.cli.push_config:set_config"))
-GET_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:get_config"))
-LIST_PUSH = Handler(_add_push_list, Deferred("inspector.cli.push_config:list_configs"))
-DELETE_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:delete_config"))
+GET = Handler(_add_get, Deferred("inspector.cli.tasks:get"), _GET_EXAMPLES)
+CANCEL = Handler(_add_cancel, Deferred("inspector.cli.tasks:cancel"), _CANCEL_EXAMPLES)
+LIST = Handler(_add_list, Deferred("inspector.cli.tasks:list_tasks"), _LIST_EXAMPLES)
+SUBSCRIBE = Handler(_add_subscribe, Deferred("inspector.cli.tasks:subscribe"), _SUBSCRIBE_EXAMPLES)
+SET_PUSH = Handler(_add_push_set, Deferred("inspector.cli.push_config:set_config"), _SET_PUSH_EXAMPLES)
+GET_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:get_config"), _GET_PUSH_EXAMPLES)
+LIST_PUSH = Handler(_add_push_list, Deferred("inspector.cli.push_config:list_configs"), _LIST_PUSH_EXAMPLES)
+DELETE_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:delete_config"), _DELETE_PUSH_EXAMPLES)

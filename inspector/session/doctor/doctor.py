@@ -1,7 +1,7 @@
-"""The doctor: checks step by step whether an agent can be reached and which protocol versions it speaks.
+"""The doctor: check step by step whether an agent can be reached and which protocol versions it supports.
 
-It requests only what changes nothing: the card, and a task that does not exist. If it has a message to send, it also
-checks streaming and push notifications. A session that is connected to the agent keeps its connection.
+The doctor sends only requests that change nothing: for the card, and for a task that does not exist. With a message it
+also checks streaming and push notifications. A session that is connected to the agent keeps its connection.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.steps import (
-    STUCK,
+    NO_RESPONSE_HINT,
     InterfaceResult,
     Proposal,
     Report,
     Step,
     Timeouts,
     compare,
-    spoken,
+    protocol_name,
     try_message,
 )
 from inspector.session.exchange import Exchange
@@ -47,22 +47,22 @@ DOCTOR = "doctor"
 
 _WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
 _PROTECTED = frozenset({401, 403})
-_DEMANDED = "credentials are demanded"
-_WHERE = {
-    Nearness.NETWORK: "it means something inside of the agent's network only",
-    Nearness.MACHINE: "it is this machine, seen from wherever one stands",
-    Nearness.WILDCARD: "it means every address of the agent's own machine",
+_REQUIRED = "credentials are required"
+_ADDRESS_PROBLEMS = {
+    Nearness.NETWORK: "this address is valid only in the network of the agent",
+    Nearness.MACHINE: "this is a loopback address, valid only on the machine of the agent",
+    Nearness.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
 }
 _NO_CARD: dict[str, str] = {
-    FaultCode.CARD_NOT_FOUND: "no card at any known place",
+    FaultCode.CARD_NOT_FOUND: "no card at any of these URLs",
     FaultCode.CARD_INVALID: "the card cannot be read",
 }
 _Candidate: TypeAlias = tuple[str, str, Proposal]
-"""An interface that the card does not declare: where it is, its protocol in words, and what to propose."""
+"""An interface that the card does not declare: its location, its protocol and the proposal."""
 
 
 class Doctor:
-    """Examines one agent over a session; iterate over `examine`, then read `report`."""
+    """Checks one agent over a session; iterate over `examine`, then read `report`."""
 
     def __init__(
         self, session: Session, reference: str, message: str = "", *, timeouts: Timeouts | None = None
@@ -71,21 +71,21 @@ class Doctor:
         self._reference = reference
         self._message = message
         self._timeouts = timeouts or Timeouts()
-        # User and password are credentials: no url that is asked or shown has them.
+        # The user name and the password are credentials: they are removed from all URLs.
         self._url, userinfo = ("", "") if local_path(reference) else split_userinfo(normalise(reference))
         mask_reference(session.journal.redactor, self._url, userinfo)
         self.report = Report(session.journal.redactor.url(reference))
         self._connection: Connection | None = None
-        self._speaking: list[Choice] = []
+        self._confirmed: list[Choice] = []
 
     async def examine(self) -> AsyncGenerator[Step, None]:
-        """Run the steps in order and yield each result; the first step that cannot be run ends the examination."""
+        """Run the checks in order and yield each result, up to the first that cannot be run."""
         text = self._session.journal.redactor.text
         async with aclosing(self._steps()) as steps:
             async for unmasked in steps:
-                step = replace(unmasked, seen=text(unmasked.seen), remedy=text(unmasked.remedy))
+                step = replace(unmasked, message=text(unmasked.message), remedy=text(unmasked.remedy))
                 self.report.steps.append(step)
-                self._session.note(f"{step.name}: {step.seen}", DOCTOR)
+                self._session.note(f"{step.name}: {step.message}", DOCTOR)
                 yield step
 
     async def _steps(self) -> AsyncGenerator[Step, None]:
@@ -100,35 +100,39 @@ class Doctor:
             return
         interfaces = [InterfaceResult(f"interface {n}", option) for n, option in enumerate(options(connection.card), 1)]
         if not interfaces:
-            yield Step("interfaces", False, "the card declares none", 0.0, "Add supportedInterfaces to the card.")
+            yield Step(
+                "interfaces", False, "the card declares no interface", 0.0, "Add supportedInterfaces to the card."
+            )
         for interface in interfaces:
             async for step in self._interface(interface):
                 yield step
-        trial: dict[str, Step] = {}
-        if self._message and self._speaking:
+        message_steps: dict[str, Step] = {}
+        if self._message and self._confirmed:
             choice = self._preferred(connection)
             async for step in try_message(self._session, connection.card, choice, self._message, self._timeouts):
-                trial[step.name] = step
+                message_steps[step.name] = step
                 yield step
-        given = bool(self._session.credentials)
-        self.report.table += compare(connection.card, interfaces, trial, given=given)
+        has_credentials = bool(self._session.credentials)
+        self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
-        """Reach the host layer by layer; the first that fails is the fault."""
+        """Reach the host layer by layer; the first failure becomes the fault."""
         place = reach.place_of(self._url)
         if place is None:
-            fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{self._url!r} names no host.", "Type a url, or a card file.")
+            fault = Fault(
+                Whose.YOURS, FaultCode.USAGE, f"{self._url!r} has no host.", "Write a URL, or the path of a card file."
+            )
             self.report.fault = fault
             yield Step("name", False, fault.seen, 0.0, fault.hint)
             return
         if proxy := reach.proxy_of(self._url):
-            yield Step("proxy", None, f"the environment leads through {proxy}, which reaches the host for us")
+            yield Step("proxy", None, f"not checked: requests go through the proxy {proxy} (environment variable)")
             return
         layers = [reach.resolve, reach.connect]
         if place.tls:
             layers.append(partial(reach.shake_hands, verify=not self._session.settings.insecure))
-        for take in layers:
-            layer = await take(place)
+        for check in layers:
+            layer = await check(place)
             if not layer.good:
                 seen = self._session.journal.redactor.text(layer.seen)
                 self.report.fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, layer.remedy)
@@ -142,7 +146,7 @@ class Doctor:
             tries: list[CardFetch] = []
             async for step in self._fetches(tries):
                 yield step
-            fetched = next((one for one in tries if isinstance(one.found, FoundCard)), None)
+            fetched = next((fetch for fetch in tries if isinstance(fetch.found, FoundCard)), None)
             if fetched is None:
                 if self.report.fault is None:
                     yield self._no_card(tries)
@@ -155,10 +159,10 @@ class Doctor:
             return
         serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
-        shape = connection.found.dialect.version
-        said = "; ".join(f"{one.rule} {one.seen}" for one in serious) or "nothing wrong with it"
-        remedy = "a2a-inspect card get --validate lists what is wrong." if serious else ""
-        yield Step("card content", not errors, f"{connection.card.name}, shaped like {shape}: {said}", 0.0, remedy)
+        listed = "; ".join(f"{finding.rule} {finding.seen}" for finding in serious) or "no errors or warnings"
+        remedy = "Run a2a-inspect card get --validate for all findings." if serious else ""
+        seen = f"{connection.card.name}, an A2A {connection.found.dialect.version} card: {listed}"
+        yield Step("card content", not errors, seen, 0.0, remedy)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be, up to the first that does not answer."""
@@ -170,8 +174,8 @@ class Doctor:
                 async with asyncio.timeout(self._timeouts.call):
                     fetch = await fetch_card(session.journal, session.client, credentials, url)
             except TimeoutError:
-                seen = f"accepted the request and did not answer within {self._timeouts.call:g} s"
-                fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, STUCK)
+                seen = f"no response within {self._timeouts.call:g} s"
+                fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
                 self.report.fault = fault
                 yield Step(f"card at {_path(url)}", False, seen, time.perf_counter() - began, fault.hint)
                 return
@@ -184,24 +188,24 @@ class Doctor:
         statuses = {fetch.head.status if fetch.head else 0 for fetch in tries}
         fault = not_found(self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses)
         self.report.fault = replace(fault, seen=text(fault.seen))
-        return Step("card", False, _NO_CARD.get(fault.code, "the card is protected"), 0.0, fault.hint)
+        return Step("card", False, _NO_CARD.get(fault.code, "the card requires credentials"), 0.0, fault.hint)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:
         """Connect the session, or keep its connection and its interface if it is connected to this agent."""
-        kept = self._session.connection
-        if kept is None or kept.reference not in (self._reference, self._url):
+        current = self._session.connection
+        if current is None or current.reference not in (self._reference, self._url):
             return await self._session.connect(self._reference)
         if fetched is None or not isinstance(fetched.found, FoundCard):
-            return kept
-        return replace(kept, url=fetched.url, found=fetched.found, findings=fetched.findings)
+            return current
+        return replace(current, url=fetched.url, found=fetched.found, findings=fetched.findings)
 
     async def _interface(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
-        """Check whether an interface is at its URL, and which protocol versions it speaks there."""
+        """Check the address of an interface, and which protocol versions it supports there."""
         option = interface.option
         place = reach.place_of(option.interface.url)
         if place is None:
-            seen = f"{option.interface.url!r} names no host"
-            yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the url on the card.")
+            seen = f"{option.interface.url!r} has no host"
+            yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the URL on the card.")
             return
         step, misleading = await self._address(interface, place)
         yield step
@@ -211,7 +215,7 @@ class Doctor:
         if misleading:
             async for answer in self._try(interface, self._elsewhere(option, place)):
                 yield answer
-        elif step.good is not False:
+        elif step.passed is not False:
             async for answer in self._protocol(interface):
                 yield answer
 
@@ -225,11 +229,13 @@ class Doctor:
             return Step(name, None, f"{url}: through the proxy {proxy}"), False
         layer = await reach.connect(place)
         elsewhere = typed is None or typed.host != place.host
-        astray = near > here and near >= Nearness.MACHINE
-        if elsewhere and (astray or (near and not layer.good)):
-            there = f", perhaps at {_at(urlsplit(self._url).netloc, self._url, url)}" if typed else ""
-            seen = f"{url}: {_WHERE[near]}{'' if astray else f'. {layer.seen}'}"
-            return Step(name, False, seen, layer.seconds, f"Advertise the public address{there}."), typed is not None
+        unreachable = near > here and near >= Nearness.MACHINE
+        if elsewhere and (unreachable or (near and not layer.good)):
+            suggestion = f", perhaps {_at(urlsplit(self._url).netloc, self._url, url)}" if typed else ""
+            seen = f"{url}: {_ADDRESS_PROBLEMS[near]}{'' if unreachable else f'. {layer.seen}'}"
+            return Step(
+                name, False, seen, layer.seconds, f"Advertise the public address{suggestion}."
+            ), typed is not None
         return Step(name, layer.good, f"{url}: {layer.seen}", layer.seconds, layer.remedy), False
 
     def _elsewhere(self, option: Option, place: reach.Place) -> Iterator[_Candidate]:
@@ -242,79 +248,81 @@ class Doctor:
         for netloc in dict.fromkeys((origin, f"{host}:{place.port}")):
             url = _at(netloc, self._url, option.interface.url)
             moved = option.interface.model_copy(update={"url": url})
-            choice = Choice(moved, option.dialect, option.binding, "at the origin that was typed")
-            why = f"the card says {place.host}, you reached {typed.host}, and it answered there"
-            yield f" at {netloc}", f"{spoken(choice)} at {url}", Proposal(choice, why)
+            choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent as typed")
+            reason = f"the card has {place.host}, but the interface responded at {typed.host}"
+            yield f" at {netloc}", f"{protocol_name(choice)} at {url}", Proposal(choice, reason)
 
     @staticmethod
     def _other_versions(option: Option, binding: Binding) -> Iterator[_Candidate]:
         for dialect in ALL:
             if dialect is not option.dialect and travels_over(dialect, binding.name):
-                choice = Choice(option.interface, dialect, binding, "it answered the doctor")
+                choice = Choice(option.interface, dialect, binding, "it responded to the doctor")
                 version = option.interface.protocol_version or "no version"
-                why = f"declared {version}, yet it answered as {spoken(choice)} does"
-                yield "", spoken(choice), Proposal(choice, why)
+                reason = f"the card declares {version}, but the interface responded as {protocol_name(choice)}"
+                yield "", protocol_name(choice), Proposal(choice, reason)
 
     async def _try(self, interface: InterfaceResult, candidates: Iterator[_Candidate]) -> AsyncGenerator[Step, None]:
-        """Make a call over each candidate until one answers, which becomes a proposal."""
+        """Make a call over each candidate; the first that responds becomes a proposal."""
         for where, observed, proposal in candidates:
-            step, speaks = await self._ask(f"{interface.name}{where}", proposal.choice)
-            yield replace(step, good=True if speaks else None, remedy="")
-            if speaks:
-                interface.spoken.append(observed)
+            step, supported = await self._ask(f"{interface.name}{where}", proposal.choice)
+            yield replace(step, passed=True if supported else None, remedy="")
+            if supported:
+                interface.protocols.append(observed)
                 self.report.proposals.append(proposal)
-                self._speaking.append(proposal.choice)
+                self._confirmed.append(proposal.choice)
                 return
 
     async def _protocol(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
-        """Make a call in the declared protocol version; if that is refused, in the others."""
+        """Make a call in the declared protocol version; if it is rejected, in the other versions."""
         option, binding = interface.option, interface.option.binding
         if binding is None:
             return
         if option.dialect is not None:
             choice = Choice(option.interface, option.dialect, binding, option.reason)
-            step, speaks = await self._ask(interface.name, choice)
+            step, supported = await self._ask(interface.name, choice)
             yield step
-            if speaks:
-                interface.spoken.append(spoken(choice))
-                self._speaking.append(choice)
-            interface.unknown = speaks is None
-            interface.protected = step.seen.startswith(_DEMANDED)
-            if speaks is not False:
+            if supported:
+                interface.protocols.append(protocol_name(choice))
+                self._confirmed.append(choice)
+            interface.unknown = supported is None
+            interface.protected = step.message.startswith(_REQUIRED)
+            if supported is not False:
                 return
         async for step in self._try(interface, self._other_versions(option, binding)):
             yield step
 
     async def _ask(self, name: str, choice: Choice) -> tuple[Step, bool | None]:
-        """Get a task that does not exist; next to the step, whether the interface speaks this version, if known."""
+        """Get a task that does not exist; the second value is whether the interface supports this version, if known."""
         request = TaskRequest(id=f"a2a-inspect-{uuid.uuid4()}")
         began = time.perf_counter()
         call = self._session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
         exchange = call.exchange
 
-        def step(good: bool | None, seen: str, remedy: str = "") -> Step:
+        def step(passed: bool | None, message: str, remedy: str = "") -> Step:
             took = time.perf_counter() - began
-            return Step(f"{name} as {spoken(choice)}", good, seen, took, remedy, exchange.number)
+            return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number)
 
         try:
             async with asyncio.timeout(self._timeouts.call):
                 fault = await call.finish()
         except TimeoutError:
-            return step(False, f"no answer within {self._timeouts.call:g} s", STUCK), None
+            return step(False, f"no response within {self._timeouts.call:g} s", NO_RESPONSE_HINT), None
         if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
-            return step(True, "answered that there is no such task, as it should"), True
+            return step(True, "returned TaskNotFoundError, as expected"), True
         status = exchange.head.status if exchange.head else 0
         if status in _PROTECTED:
-            return step(False, f"{_DEMANDED} ({status})", fault.hint if fault else ""), None
+            return step(False, f"{_REQUIRED} ({status})", fault.hint if fault else ""), None
         if fault is None:
-            return step(None, "answered with a task that does not exist"), True
+            return step(None, "returned a task that does not exist"), True
         return step(False, fault.seen, fault.hint), False if _is_other(exchange) else None
 
     def _preferred(self, connection: Connection) -> Choice:
-        """Return the interface in use if it answered, else the first that did."""
-        used, answered = connection.choice, self._speaking
-        same = (it for it in answered if used and it.interface == used.interface and it.dialect == used.dialect)
-        return next(same, answered[0])
+        """Return the interface in use if it responded, else the first that did."""
+        used, confirmed = connection.choice, self._confirmed
+        for choice in confirmed:
+            if used and choice.interface == used.interface and choice.dialect == used.dialect:
+                return choice
+        return confirmed[0]
 
 
 def _at(netloc: str, typed: str, url: str) -> str:
@@ -334,15 +342,15 @@ def _path(url: str) -> str:
 
 def _seen(fetch: CardFetch) -> str:
     if fetch.head is None:
-        return fetch.fault.seen if fetch.fault else "no answer"
-    answer = f"{fetch.head.status} {fetch.content_type or 'without a content type'}"
+        return fetch.fault.seen if fetch.fault else "no response"
+    response = f"{fetch.head.status} {fetch.content_type or 'without Content-Type'}"
     if fetch.found == str(fetch.head.status):
-        return answer
-    return f"{answer}: {'a card' if isinstance(fetch.found, FoundCard) else fetch.found}"
+        return response
+    return f"{response}: {'a card' if isinstance(fetch.found, FoundCard) else fetch.found}"
 
 
 def _is_other(exchange: Exchange) -> bool:
-    """Return whether an answer looks like that of an agent that does not speak this protocol version."""
+    """Return whether a response looks like that of an agent that does not support this protocol version."""
     answer = exchange.answer
     if isinstance(answer, ProtocolError):
         return answer.name in _WRONG_VERSION or answer.code in (-32600, -32602, -32603, None)

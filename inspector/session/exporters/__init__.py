@@ -51,14 +51,18 @@ class RecordFormat(Format):
 
 
 REQUEST_FORMATS = [
-    RequestFormat("curl", "a command that sends the same bytes", ".sh", "text/x-shellscript", "curl", is_program=True),
-    RequestFormat("httpx", "a Python program that does", ".py", "text/x-python", "httpx_program", is_program=True),
-    RequestFormat("http", "the request as text, which send --request takes", ".http", "text/plain", "http_text"),
-    RequestFormat("json", "the body alone", ".json", "application/json", "json_body", "JSON"),
+    RequestFormat(
+        "curl", "a shell command that sends the same bytes", ".sh", "text/x-shellscript", "curl", is_program=True
+    ),
+    RequestFormat(
+        "httpx", "a Python program that sends the same bytes", ".py", "text/x-python", "httpx_program", is_program=True
+    ),
+    RequestFormat("http", "the request as text, for send --request", ".http", "text/plain", "http_text"),
+    RequestFormat("json", "the body only", ".json", "application/json", "json_body", "JSON"),
 ]
 """The formats in which a request can be copied and previewed."""
 
 RECORD_FORMATS = [
-    RecordFormat("json", "a record a line", ".jsonl", "application/jsonl", "json_lines"),
+    RecordFormat("json", "one record per line", ".jsonl", "application/jsonl", "json_lines"),
 ]
 """The formats in which the records of a capture can be written."""

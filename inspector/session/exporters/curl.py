@@ -18,7 +18,7 @@ _OF_TRANSPORT = frozenset({"host", "connection", "accept-encoding", "content-len
 """Headers that every client sends automatically."""
 
 LARGEST_COMMAND = 100_000
-"""The longest body in a command line, in bytes: kernels refuse much longer ones."""
+"""The longest body on a command line, in bytes: kernels reject much longer bodies."""
 _UNCOMPRESSED = b"\0"
 
 
@@ -30,13 +30,13 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
         scheme = ["--http2"] if wire.tls else ["--http2-prior-knowledge"]
         return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"])
     if wire.insets:
-        raise cannot_express("A request with a large file in it is no command line; a2a-inspect send --file sends it.")
+        raise cannot_express("A large file does not fit on a command line.", "Send it with a2a-inspect send --file.")
     streamed = ["--no-buffer"] if "event-stream" in wire.headers.get("Accept", "") else []
     return _curl(wire.method, _escaped(wire.url), wire.headers, wire.body, streamed)
 
 
 def _escaped(url: str) -> str:
-    """Return a URL as our client sends it, with `%20` for a blank and similar escapes."""
+    """Return a URL as our client sends it, with `%20` for a space and similar escapes."""
     try:
         return str(httpx.URL(url))
     except httpx.InvalidURL:
@@ -45,7 +45,10 @@ def _escaped(url: str) -> str:
 
 def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags: list[str]) -> str:
     if len(body) > LARGEST_COMMAND:
-        raise cannot_express(f"A body of {len(body):,} bytes is too long for a command line.")
+        raise cannot_express(
+            f"A body of {len(body):,} bytes does not fit on a command line.",
+            "Use --preview http, and send it with --request.",
+        )
     words = ["curl", "--silent", "--show-error", "--globoff", "--path-as-is", *flags, "--request", method, url]
     named = {name.lower() for name in headers}
     # Remove headers that curl would add and that we do not send.
@@ -58,8 +61,8 @@ def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags:
     text = text_of(body)
     if text is not None:
         return " \\\n  ".join([*lines, f"--data-raw {shlex.quote(text)}"])
-    fed = " \\\n  ".join([*lines, "--data-binary @-"])
-    return f"printf %s {b64encode(body).decode('ascii')} | base64 -d | {fed}"
+    reading_stdin = " \\\n  ".join([*lines, "--data-binary @-"])
+    return f"printf %s {b64encode(body).decode('ascii')} | base64 -d | {reading_stdin}"
 
 
 def text_of(body: bytes) -> str | None:
@@ -71,13 +74,13 @@ def text_of(body: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def cannot_express(words: str) -> FaultError:
-    """Make the error for a request that a format cannot express."""
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words))
+def cannot_express(seen: str, hint: str) -> FaultError:
+    """Return the error for a request that a format cannot express."""
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
 
 
 def recorded(request: Record, binding: Binding) -> WireRequest:
-    """Return a recorded request without the headers of the transport and masked ones."""
+    """Return a recorded request without transport headers and masked headers."""
     headers = {
         str(name): str(value)
         for name, value in request.meta["headers"]
@@ -86,6 +89,6 @@ def recorded(request: Record, binding: Binding) -> WireRequest:
     url, method = str(request.meta["url"]), str(request.meta["method"])
     if not binding.whole:
         return HttpRequest(method, url, headers, request.raw)
-    scheme, _, place = url.partition("://")
-    target, _, path = place.partition("/")
+    scheme, _, rest = url.partition("://")
+    target, _, path = rest.partition("/")
     return GrpcRequest(target, f"/{path}", headers, request.raw, streaming=False, tls=scheme == "grpcs")

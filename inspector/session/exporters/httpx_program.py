@@ -10,18 +10,18 @@ from inspector.session.exporters.curl import cannot_express, text_of
 def write(wire: WireRequest, _: CallContext | None = None) -> str:
     """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
     if isinstance(wire, GrpcRequest):
-        raise cannot_express("httpx makes no gRPC calls; curl does.")
+        raise cannot_express("httpx does not support gRPC.", "Use curl instead.")
     if wire.insets:
-        raise cannot_express("A request with a large file in it is no program; a2a-inspect send --file sends it.")
+        raise cannot_express("A large file does not fit into a program.", "Send it with a2a-inspect send --file.")
     content = text_of(wire.body)
     lines = ["import httpx", "", f"headers = {_table(wire)}"]
     lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")
-    asked = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
-    lines += [f"with {asked} as response:", "    print(response.status_code, response.headers)"]
+    call = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
+    lines += [f"with {call} as response:", "    print(response.status_code, response.headers)"]
     return "\n".join([*lines, "    for line in response.iter_lines():", "        print(line)", ""])
 
 
 def _table(wire: HttpRequest) -> str:
-    # httpx takes a text for ASCII.
+    # httpx encodes a str as ASCII.
     values = {name: value if value.isascii() else value.encode() for name, value in wire.headers.items()}
     return "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in values.items()) + "}"

@@ -92,22 +92,22 @@ def paragraphs(report: Report, glyphs: Glyphs) -> list[Paragraph]:
     width = max((len(step.name) for step in report.steps), default=0)
     lines = [paragraph for step in report.steps for paragraph in _step(step, width, glyphs)]
     for proposal in report.proposals:
-        why = Paragraph((f"{glyphs.folded} ", "line--warning"), f"{proposal.why}: r talks to it", "line--text")
+        why = Paragraph((f"{glyphs.folded} ", "line--warning"), f"{proposal.reason}: r talks to it", "line--text")
         lines += [_GAP, why]
-    if report.table:
+    if report.comparisons:
         lines += [_GAP, Paragraph((f"  {'':<{_TABLE}}", "line--soft"), "declared  /  observed", "line--soft")]
-    for row in report.table:
-        mark, style = _mark(row.agree, glyphs)
+    for row in report.comparisons:
+        mark, style = _mark(row.matches, glyphs)
         lines.append(
-            Paragraph((f"{mark} {row.thing:<{_TABLE}}", style), f"{row.declared}  /  {row.observed}", "line--text")
+            Paragraph((f"{mark} {row.feature:<{_TABLE}}", style), f"{row.declared}  /  {row.observed}", "line--text")
         )
     return lines
 
 
 def _step(step: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
-    mark, style = _mark(step.good, glyphs)
+    mark, style = _mark(step.passed, glyphs)
     took = relative(step.seconds) if step.seconds else ""
-    lines = [Paragraph((f"{mark} {step.name:<{width}} {took:>6}  ", style), step.seen, "line--text")]
+    lines = [Paragraph((f"{mark} {step.name:<{width}} {took:>6}  ", style), step.message, "line--text")]
     if step.remedy:
         lines.append(Paragraph((" " * (width + 11), "line--soft"), step.remedy, "line--warning"))
     return lines

@@ -114,11 +114,11 @@ def the(report: Report, name: str) -> Step:
 
 
 def row(report: Report, thing: str) -> tuple[str, str, bool | None]:
-    [observed] = [one for one in report.table if one.thing == thing]
-    return observed.declared, observed.observed, observed.agree
+    [observed] = [one for one in report.comparisons if one.feature == thing]
+    return observed.declared, observed.observed, observed.matches
 
 
-async def test_a_sound_agent_is_found_sound_with_its_streams_and_pushes(session: Session):
+async def test_valid_agent_passes_with_streaming_and_push(session: Session):
     mock = MockAgent(pace=0)
     url = await mock.start()
     try:
@@ -130,15 +130,15 @@ async def test_a_sound_agent_is_found_sound_with_its_streams_and_pushes(session:
     assert report.proposals == []
     names = [step.name for step in report.steps]
     assert names[:2] == ["name", "tcp"]
-    assert the(report, f"card at {WELL_KNOWN}").good
+    assert the(report, f"card at {WELL_KNOWN}").passed
     for name in ("card content", AS_1_0, "streaming", "push"):
         step = the(report, name)
-        assert (step.good, step.remedy) == (True, "")
+        assert (step.passed, step.remedy) == (True, "")
     assert row(report, "interface 1") == ("1.0 over JSONRPC", "1.0 over JSONRPC", True)
     assert row(report, "streaming")[2] is row(report, "push notifications")[2] is True
 
 
-async def test_without_a_message_nothing_is_sent_and_no_capability_is_judged(session: Session):
+async def test_no_capability_is_checked_without_a_message(session: Session):
     methods = []
 
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
@@ -148,106 +148,106 @@ async def test_without_a_message_nothing_is_sent_and_no_capability_is_judged(ses
     async with agent(answer) as url:
         report = await examine(session, url)
     assert methods == ["GetTask"]
-    assert row(report, "streaming") == ("yes", "not tried: give the doctor a message to send", None)
-    assert row(report, "push notifications")[::2] == ("not said", None)
+    assert row(report, "streaming") == ("yes", "not checked: needs --message", None)
+    assert row(report, "push notifications")[::2] == ("not declared", None)
 
 
-async def test_an_agent_that_speaks_0_3_and_declares_1_0_is_found_out_and_0_3_is_proposed(session: Session):
+async def test_undeclared_0_3_is_proposed(session: Session):
     async with agent(of_0_3) as url:
         report = await examine(session, url)
         assert not report.passed
         refused = the(report, AS_1_0)
-        assert refused.good is False
-        assert "MethodNotFoundError" in refused.seen
+        assert refused.passed is False
+        assert "MethodNotFoundError" in refused.message
         assert "--a2a-version" in refused.remedy
         spoken = the(report, AS_0_3)
-        assert (spoken.good, spoken.remedy) == (True, "")
+        assert (spoken.passed, spoken.remedy) == (True, "")
         [proposal] = report.proposals
         assert proposal.choice.dialect.version == "0.3"
-        assert proposal.why == "declared 1.0, yet it answered as 0.3 over JSONRPC does"
+        assert proposal.reason == "the card declares 1.0, but the interface responded as 0.3 over JSONRPC"
         assert row(report, "interface 1") == ("1.0 over JSONRPC", "0.3 over JSONRPC", False)
 
 
-async def test_an_interface_of_a_version_that_nobody_knows_is_asked_in_all_that_we_speak(session: Session):
+async def test_interface_of_an_unknown_version_is_tried_in_all_versions(session: Session):
     async with agent(knows_no_task, version="9.9") as url:
         report = await examine(session, url)
-    assert the(report, AS_1_0).good
+    assert the(report, AS_1_0).passed
     [proposal] = report.proposals
-    assert proposal.why.startswith("declared 9.9, ")
+    assert proposal.reason.startswith("the card declares 9.9, ")
     assert row(report, "interface 1") == ("9.9 over JSONRPC", "1.0 over JSONRPC", None)
 
 
-async def test_an_interface_of_a_binding_that_we_do_not_speak_is_not_judged(session: Session):
+async def test_interface_of_an_unsupported_binding_is_not_checked(session: Session):
     async with agent(knows_no_task, binding="https://example.org/pigeon") as url:
         report = await examine(session, url)
     step = the(report, "interface 1 protocol")
-    assert step.good is None
-    assert "pigeon" in step.seen
+    assert step.passed is None
+    assert "pigeon" in step.message
 
 
-async def test_a_demand_for_credentials_is_told_with_how_to_give_them(session: Session):
+async def test_required_credentials_are_reported_with_a_remedy(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
 
     async with agent(answer) as url:
         report = await examine(session, url)
     step = the(report, AS_1_0)
-    assert (step.good, step.seen) == (False, "credentials are demanded (401)")
+    assert (step.passed, step.message) == (False, "credentials are required (401)")
     assert "--bearer" in step.remedy
     assert not [one for one in report.steps if one.name == AS_0_3]
     assert row(report, "interface 1")[2] is None
-    assert row(report, "credentials") == ("nothing is demanded", "demanded", False)
+    assert row(report, "credentials") == ("nothing is demanded", "required", False)
 
 
-async def test_a_card_behind_a_lock_is_no_missing_card(session: Session):
+async def test_protected_card_is_not_a_missing_card(session: Session):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return web.Response(status=401)
 
     async with serving(handle) as url:
         report = await examine(session, url)
     step = the(report, "card")
-    assert (step.good, step.seen) == (False, "the card is protected")
+    assert (step.passed, step.message) == (False, "the card requires credentials")
     assert "--bearer" in step.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.CREDENTIALS_MISSING
 
 
-async def test_a_web_page_in_the_place_of_a_card_is_told_as_one(session: Session):
+async def test_web_page_instead_of_a_card_is_reported(session: Session):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return web.Response(text="<!doctype html><html><body>Welcome</body></html>", content_type="text/html")
 
     async with serving(handle) as url:
         report = await examine(session, url)
     place = the(report, f"card at {WELL_KNOWN}")
-    assert place.good is None
-    assert "text/html" in place.seen
-    assert "HTML" in place.seen
+    assert place.passed is None
+    assert "text/html" in place.message
+    assert "HTML" in place.message
     step = the(report, "card")
-    assert (step.good, step.seen) == (False, "no card at any known place")
-    assert "base url" in step.remedy
+    assert (step.passed, step.message) == (False, "no card at any of these URLs")
+    assert "base URL" in step.remedy
 
 
-async def test_a_web_page_in_the_place_of_an_answer_is_told_as_one(session: Session):
+async def test_web_page_instead_of_a_response_is_reported(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         return web.Response(text="<html>Welcome</html>", content_type="text/html")
 
     async with agent(answer) as url:
         report = await examine(session, url)
     step = the(report, AS_1_0)
-    assert step.good is False
-    assert "HTML" in step.seen
-    assert "url of the interface" in step.remedy
+    assert step.passed is False
+    assert "HTML" in step.message
+    assert "URL of the interface" in step.remedy
     assert report.proposals == []
-    assert row(report, "interface 1")[1:] == ("no answer that proves a protocol", False)
+    assert row(report, "interface 1")[1:] == ("no protocol confirmed", False)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_where_nothing_listens_the_examination_ends_there(session: Session, host: str, unused_tcp_port: int):
+async def test_refused_connection_ends_the_checks(session: Session, host: str, unused_tcp_port: int):
     report = await examine(session, f"http://{host}:{unused_tcp_port}")
     assert [step.name for step in report.steps] == ["name", "tcp"]
     step = the(report, "tcp")
-    assert step.good is False
-    assert "Nothing listens" in step.seen
+    assert step.passed is False
+    assert "Nothing listens" in step.message
     assert step.remedy == "Is the agent running, and on this port?"
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
@@ -255,36 +255,36 @@ async def test_where_nothing_listens_the_examination_ends_there(session: Session
 
 
 @pytest.mark.parametrize("reference", ["http://no-such-host.invalid", "http://a..b", f"http://{'a' * 64}.test"])
-async def test_a_name_that_cannot_be_resolved_ends_it_at_once(session: Session, reference: str):
+async def test_unresolvable_name_ends_the_checks(session: Session, reference: str):
     report = await examine(session, reference)
     [step] = report.steps
-    assert (step.name, step.good) == ("name", False)
+    assert (step.name, step.passed) == ("name", False)
     assert step.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
 
 
 @pytest.mark.parametrize("reference", ["http://", "http://[::1", "http://127.0.0.1:99999"])
-async def test_a_reference_that_names_no_host_is_the_users(session: Session, reference: str):
+async def test_reference_without_host_is_a_user_error(session: Session, reference: str):
     report = await examine(session, reference)
     [step] = report.steps
-    assert (step.name, step.good) == ("name", False)
-    assert "names no host" in step.seen
+    assert (step.name, step.passed) == ("name", False)
+    assert "has no host" in step.message
     assert report.fault is not None
     assert report.fault.code == FaultCode.USAGE
 
 
-async def test_tls_to_a_plain_port_is_told_as_that(session: Session):
+async def test_tls_to_a_plain_http_port_is_reported(session: Session):
     async with agent(knows_no_task) as url:
         report = await examine(session, url.replace("http://", "https://"))
     assert [step.name for step in report.steps] == ["name", "tcp", "tls"]
     step = the(report, "tls")
-    assert step.good is False
-    assert "TLS" in step.seen
+    assert step.passed is False
+    assert "TLS" in step.message
     assert "http://" in step.remedy
 
 
-async def test_a_port_that_hangs_up_on_tls_is_told_as_that(session: Session):
+async def test_port_that_closes_a_tls_connection_is_reported(session: Session):
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.transport.abort()
@@ -293,20 +293,20 @@ async def test_a_port_that_hangs_up_on_tls_is_told_as_that(session: Session):
     async with server:
         report = await examine(session, f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     step = the(report, "tls")
-    assert step.good is False
+    assert step.passed is False
     assert "http://" in step.remedy
 
 
 async def test_a_card_under_a_path_is_found_there(session: Session):
     async with agent(knows_no_task, at=f"/agents/one{WELL_KNOWN}") as url:
         report = await examine(session, f"{url}/agents/one")
-    assert the(report, f"card at /agents/one{WELL_KNOWN}").good
-    assert the(report, f"card at {WELL_KNOWN}").good is None
-    assert the(report, AS_1_0).good
+    assert the(report, f"card at /agents/one{WELL_KNOWN}").passed
+    assert the(report, f"card at {WELL_KNOWN}").passed is None
+    assert the(report, AS_1_0).passed
     assert report.passed
 
 
-async def test_where_no_card_is_every_place_is_told(session: Session):
+async def test_missing_card_is_reported_for_every_url(session: Session):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return web.Response(status=404)
 
@@ -314,45 +314,45 @@ async def test_where_no_card_is_every_place_is_told(session: Session):
         report = await examine(session, f"{url}/agents")
     places = [step for step in report.steps if step.name.startswith("card at ")]
     assert len(places) == 5
-    assert all(step.good is None and step.seen.startswith("404") and step.exchange for step in places)
-    assert the(report, "card").good is False
+    assert all(step.passed is None and step.message.startswith("404") and step.exchange for step in places)
+    assert the(report, "card").passed is False
     assert report.fault is not None
     assert report.fault.code == FaultCode.CARD_NOT_FOUND
     assert session.connection is None
 
 
-async def test_a_malformed_card_is_no_missing_one(session: Session):
+async def test_malformed_card_is_not_a_missing_card(session: Session):
     async with agent(knows_no_task, skills="many") as url:
         report = await examine(session, url)
     step = the(report, "card")
-    assert (step.good, step.seen) == (False, "the card cannot be read")
+    assert (step.passed, step.message) == (False, "the card cannot be read")
     assert report.fault is not None
     assert report.fault.code == FaultCode.CARD_INVALID
 
 
-async def test_a_card_without_interfaces_is_told(session: Session, tmp_path: Path):
+async def test_card_without_interfaces_is_reported(session: Session, tmp_path: Path):
     path = tmp_path / "card.json"
     path.write_text(json.dumps({"name": "Bare", "skills": [], "capabilities": {}, "supportedInterfaces": []}))
     report = await examine(session, str(path))
     step = the(report, "interfaces")
-    assert step.good is False
+    assert step.passed is False
     assert "supportedInterfaces" in step.remedy
 
 
-async def test_an_interface_at_a_wildcard_is_looked_for_at_the_origin_that_was_typed(session: Session):
+async def test_wildcard_interface_is_tried_at_the_typed_origin(session: Session):
     async with agent(knows_no_task, url="http://0.0.0.0:{port}/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert step.good is False
-    assert "every address of the agent's own machine" in step.seen
-    assert step.remedy == f"Advertise the public address, perhaps at {url}/rpc."
+    assert step.passed is False
+    assert "this is a wildcard address" in step.message
+    assert step.remedy == f"Advertise the public address, perhaps {url}/rpc."
     [proposal] = report.proposals
     assert proposal.choice.interface.url == f"{url}/rpc"
-    assert "you reached 127.0.0.1" in proposal.why
+    assert "the interface responded at 127.0.0.1" in proposal.reason
     assert row(report, "interface 1")[1:] == (f"1.0 over JSONRPC at {url}/rpc", False)
 
 
-async def test_an_interface_at_a_wildcard_on_another_port_is_looked_for_at_that_port(session: Session):
+async def test_wildcard_interface_is_tried_at_its_own_port(session: Session):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return await knows_no_task(request, json.loads(await request.read()))
 
@@ -364,61 +364,61 @@ async def test_an_interface_at_a_wildcard_on_another_port_is_looked_for_at_that_
     assert proposal.choice.interface.url == f"{elsewhere}/"
 
 
-async def test_nothing_is_proposed_at_an_origin_where_nobody_answers(session: Session):
+async def test_nothing_is_proposed_without_a_response(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         return web.Response(status=404)
 
     async with agent(answer, url="http://0.0.0.0:{port}/rpc") as url:
         report = await examine(session, url)
-    assert the(report, ADDRESS).good is False
+    assert the(report, ADDRESS).passed is False
     assert report.proposals == []
 
 
-async def test_two_names_of_this_machine_are_no_contradiction(session: Session):
+async def test_two_names_of_this_machine_are_equal(session: Session):
     async with agent(knows_no_task, url="http://localhost:{port}/rpc") as url:
         report = await examine(session, url)
-    assert the(report, ADDRESS).good
+    assert the(report, ADDRESS).passed
     assert report.passed
 
 
-async def test_an_interface_where_nothing_listens_is_not_asked(session: Session, unused_tcp_port: int):
+async def test_interface_without_listener_is_not_called(session: Session, unused_tcp_port: int):
     async with agent(knows_no_task, url=f"http://127.0.0.1:{unused_tcp_port}/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert step.good is False
-    assert "Nothing listens" in step.seen
+    assert step.passed is False
+    assert "Nothing listens" in step.message
     assert step.remedy
     assert not [one for one in report.steps if one.name.startswith("interface 1 as ")]
 
 
-async def test_an_interface_whose_url_names_no_host_is_told(session: Session):
+async def test_interface_url_without_host_is_reported(session: Session):
     async with agent(knows_no_task, url="http://[oops/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
-    assert (step.good, step.remedy) == (False, "Correct the url on the card.")
+    assert (step.passed, step.remedy) == (False, "Correct the URL on the card.")
 
 
-async def test_an_agent_that_stays_silent_does_not_stop_the_doctor(session: Session):
+async def test_agent_without_response_does_not_block_the_doctor(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         return await asyncio.Event().wait()  # type: ignore[return-value]
 
     async with agent(answer) as url:
         report = await examine(session, url, timeouts=Timeouts(call=0.2))
     step = the(report, AS_1_0)
-    assert step.good is False
-    assert step.seen.startswith("no answer within")
+    assert step.passed is False
+    assert step.message.startswith("no response within")
     assert step.remedy
     assert session.journal.exchanges.open == 0
 
 
-async def test_a_host_that_stays_silent_is_asked_for_its_card_once(session: Session):
+async def test_host_without_response_is_requested_once(session: Session):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return await asyncio.Event().wait()  # type: ignore[return-value]
 
     async with serving(handle) as url:
         report = await examine(session, url, timeouts=Timeouts(call=0.2))
     [place] = [step for step in report.steps if step.name.startswith("card at ")]
-    assert place.good is False
+    assert place.passed is False
     assert place.remedy
     assert report.fault is not None
     assert report.fault.code == FaultCode.UNREACHABLE
@@ -447,23 +447,23 @@ UPDATES = [
 ]
 
 
-async def test_a_stream_that_comes_in_one_batch_after_a_wait_is_told_as_buffered(session: Session):
+async def test_stream_in_one_late_batch_is_reported_as_buffered(session: Session):
     async with agent(streaming(UPDATES, wait=0.2)) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert step.good is False
-    assert step.seen.startswith("3 events, the first after ")
+    assert step.passed is False
+    assert step.message.startswith("3 events, the first after ")
     assert "buffer" in step.remedy
     assert row(report, "streaming")[2] is False
 
 
-async def test_a_stream_of_one_event_after_a_wait_is_no_sign_of_a_buffer(session: Session):
+async def test_single_late_event_is_not_reported_as_buffered(session: Session):
     async with agent(streaming([{"task": task("COMPLETED")}], wait=0.2)) as url:
         report = await examine(session, url, "go")
-    assert the(report, "streaming").good
+    assert the(report, "streaming").passed
 
 
-async def test_a_declared_stream_that_is_none_is_told(session: Session):
+async def test_missing_declared_stream_is_reported(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         if call["method"] == "GetTask":
             return await knows_no_task(request, call)
@@ -472,12 +472,12 @@ async def test_a_declared_stream_that_is_none_is_told(session: Session):
     async with agent(answer) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert (step.good, step.seen) == (False, "answered at once, not as a stream")
+    assert (step.passed, step.message) == (False, "the response is not a stream")
     assert "text/event-stream" in step.remedy
     assert row(report, "streaming")[2] is False
 
 
-async def test_a_card_without_streaming_has_the_message_sent_plainly(session: Session):
+async def test_card_without_streaming_is_checked_without_streaming(session: Session):
     methods = []
 
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
@@ -488,39 +488,39 @@ async def test_a_card_without_streaming_has_the_message_sent_plainly(session: Se
     async with agent(answer, capabilities={}) as url:
         report = await examine(session, url, "go")
     assert methods == ["GetTask", "SendMessage"]
-    assert the(report, "message").good
-    assert row(report, "streaming") == ("not said", "not tried", None)
+    assert the(report, "message").passed
+    assert row(report, "streaming") == ("not declared", "not checked", None)
 
 
-async def test_a_message_that_is_refused_is_told_and_no_push_is_waited_for(session: Session):
+async def test_rejected_message_is_reported_without_waiting_for_push(session: Session):
     async with agent(knows_no_task, capabilities={"streaming": True, "pushNotifications": True}) as url:
         report = await examine(session, url, "go")
     step = the(report, "streaming")
-    assert step.good is False
+    assert step.passed is False
     assert step.remedy
-    assert the(report, "push").good is None
+    assert the(report, "push").passed is None
 
 
-async def test_a_push_that_never_comes_is_told(session: Session):
+async def test_missing_push_is_reported(session: Session):
     can = {"streaming": True, "pushNotifications": True}
     async with agent(streaming(UPDATES), capabilities=can) as url:
         report = await examine(session, url, "go")
     step = the(report, "push")
-    assert step.good is False
-    assert step.seen.startswith("0 accepted, 0 refused at http://127.0.0.1:")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 0 rejected at http://127.0.0.1:")
     assert "--public-url" in step.remedy
     assert row(report, "push notifications")[::2] == ("yes", False)
 
 
-async def test_where_a_message_makes_no_task_no_push_is_missed(session: Session):
+async def test_push_is_not_expected_without_a_task(session: Session):
     message = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}}
     async with agent(streaming([message]), capabilities={"streaming": True, "pushNotifications": True}) as url:
         report = await examine(session, url, "go")
-    assert the(report, "push").good is None
+    assert the(report, "push").passed is None
     assert report.passed
 
 
-async def test_a_push_without_its_token_is_told_as_refused(session: Session):
+async def test_push_without_its_token_is_reported_as_rejected(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         if call["method"] == "GetTask":
             return await knows_no_task(request, call)
@@ -532,8 +532,8 @@ async def test_a_push_without_its_token_is_told_as_refused(session: Session):
     async with agent(answer, capabilities={"pushNotifications": True}) as url:
         report = await examine(session, url, "go")
     step = the(report, "push")
-    assert step.good is False
-    assert step.seen.startswith("0 accepted, 1 refused")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 1 rejected")
     assert "checks" in step.remedy
 
 
@@ -549,7 +549,7 @@ async def test_the_tenant_of_an_interface_goes_with_every_call(session: Session)
     assert tenants == ["acme", "acme"]
 
 
-async def test_a_session_that_is_connected_keeps_its_interface_and_its_push_switch(session: Session):
+async def test_connected_session_keeps_its_interface_and_push_setting(session: Session):
     mock = MockAgent(pace=0)
     url = await mock.start()
     try:
@@ -565,7 +565,7 @@ async def test_a_session_that_is_connected_keeps_its_interface_and_its_push_swit
     assert not session.push.on
 
 
-async def test_a_password_in_the_reference_stands_in_no_step_and_no_record(tmp_path: Path):
+async def test_password_in_the_reference_is_masked_everywhere(tmp_path: Path):
     seen = []
 
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
@@ -580,16 +580,16 @@ async def test_a_password_in_the_reference_stands_in_no_step_and_no_record(tmp_p
     assert seen[0].startswith("Basic ")
     assert "s3cret-word" not in repr(report)
     assert "s3cret-word" not in kept
-    assert the(report, AS_1_0).good is False
+    assert the(report, AS_1_0).passed is False
 
 
-async def test_behind_a_proxy_the_layers_are_the_proxys_business(
+async def test_layers_are_not_checked_behind_a_proxy(
     session: Session, monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
 ):
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused_tcp_port}")
     monkeypatch.setenv("no_proxy", "")
     report = await examine(session, "http://agent.invalid")
     step = the(report, "proxy")
-    assert step.good is None
-    assert str(unused_tcp_port) in step.seen
+    assert step.passed is None
+    assert str(unused_tcp_port) in step.message
     assert report.fault is not None
