@@ -21,14 +21,14 @@ from inspector.protocol.model import Unreadable
 from inspector.text.sanitise import clean
 
 _PACKAGE = "inspector.sample_agents"
-"""Imported by name, because type checkers do not find it: in the source tree it is in another folder."""
-_TLS_HINT = "--cert, --key and --client-ca name PEM files."
+"""Imported by name: in the source tree it is in another folder, where type checkers do not find it."""
+_TLS_HINT = "--cert, --key and --client-ca must be PEM files."
 _SUBJECT = len("task 3f2a9c1e")
-_COUNTS = ("tasks", "at work", "readers")
+_COUNTS = ("tasks", "running", "streams")
 
 
 class _Warnings(logging.Handler):
-    """Prints the warnings of the agent on stderr."""
+    """Print the warnings of the agent on stderr."""
 
     def __init__(self, out: Output) -> None:
         super().__init__(logging.WARNING)
@@ -40,7 +40,7 @@ class _Warnings(logging.Handler):
 
 
 def run(invocation: Invocation, out: Output) -> int:
-    """Serve until SIGINT or SIGTERM, or list the faults of the agent."""
+    """Run the agent until SIGINT or SIGTERM, or list the faults."""
     given = invocation.given
     if given.list_faults:
         return _list_faults(out)
@@ -53,21 +53,21 @@ def run(invocation: Invocation, out: Output) -> int:
         behaviours=_scenarios(given.scenario),
         state=given.state,
         faults=_faults(given.fault),
-        guard=_load("authentication").Guard(given.auth, given.secret) if given.auth else None,
+        authenticator=_load("authentication").Authenticator(given.auth, given.secret) if given.auth else None,
         signer=_load("signing").Signer(given.sign) if given.sign else None,
         tls=_tls(given),
     )
     logging.getLogger(_PACKAGE).addHandler(_Warnings(out))
     try:
-        server.run(server.Listening(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
+        server.run(server.ListenAddress(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
     except _load("task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
     except ssl.SSLError as error:
         raise usage(f"TLS cannot be set up: {error.reason or error}.", _TLS_HINT) from error
     except FileNotFoundError as error:
-        raise usage(f"A file of TLS cannot be read: {error.strerror}.", _TLS_HINT) from error
+        raise usage(f"A TLS file cannot be read: {error.strerror}.", _TLS_HINT) from error
     except OSError as error:
-        hint = "Choose another with --port and --grpc-port; 0 takes a free one."
+        hint = "Choose another port with --port and --grpc-port; 0 selects a free port."
         raise usage(_why(error, given.host, given.port), hint) from error
     return OK
 
@@ -79,7 +79,7 @@ def _load(module: str) -> Any:
 def _tls(given: Namespace) -> Any:
     """Return the TLS settings, None without TLS; raises `FaultError` for an incomplete combination of options."""
     if bool(given.cert) != bool(given.key) or (given.client_ca and not given.cert):
-        raise usage("TLS takes both --cert and --key.", "--client-ca comes on top of them.")
+        raise usage("TLS needs both --cert and --key.", "--client-ca is used in addition to them.")
     return _load("tls").Tls(given.cert, given.key, given.client_ca) if given.cert else None
 
 
@@ -88,7 +88,9 @@ def _profile(given: Namespace) -> Any:
     profile = _load("profile")
     versions = _known(given.protocol_versions, profile.VERSIONS, "protocol version")
     if not versions:
-        raise usage("An agent speaks at least one protocol version.", f"There is {', '.join(profile.VERSIONS)}.")
+        raise usage(
+            "--protocol-versions must name at least one version.", f"Choose from {', '.join(profile.VERSIONS)}."
+        )
     shorthand = {("all",): tuple(profile.Capability), ("none",): ()}
     capabilities = _known(
         shorthand.get(given.capabilities, given.capabilities), tuple(profile.Capability), "capability"
@@ -103,39 +105,39 @@ def _profile(given: Namespace) -> Any:
 
 
 def _scenarios(paths: Iterable[Path]) -> Any:
-    """Load the built-in scenarios and those at some paths; raises `FaultError` for an invalid one."""
+    """Load the built-in scenarios and those at some paths; raises `FaultError` for an invalid scenario."""
     scenarios = _load("scenario.catalog").Scenarios(tuple(paths))
     try:
         scenarios.load()
     except _load("scenario.toml_table").ScenarioError as error:
-        raise usage(str(error), "docs/mock.md tells what a scenario holds.") from error
+        raise usage(str(error), "docs/mock.md describes the contents of a scenario.") from error
     return scenarios
 
 
 def _faults(names: Iterable[str]) -> tuple[Any, ...]:
     faults = _load("faults.names")
     try:
-        return tuple(faults.named(name) for name in names)
+        return tuple(faults.parse_fault(name) for name in names)
     except faults.UnknownFaultError as error:
-        raise usage(str(error), "--list-faults lists them.") from error
+        raise usage(str(error), "List the faults with a2a-inspect mock --list-faults.") from error
 
 
 def _list_faults(out: Output) -> int:
-    """Print each fault with the rule that finds it."""
+    """Print each fault with the finding or error that it causes."""
     faults = _load("faults.names").FAULTS.values()
     calls = {fault.name: f"{fault.name}[:N]" if fault.number else fault.name for fault in faults}
     width, finding = max(map(len, calls.values())), max(len(fault.finding) for fault in faults)
     for fault in faults:
-        number = f" (N: {fault.number}, {fault.usual:g} unless given)" if fault.number else ""
-        out.write(f"{calls[fault.name]:<{width}}  {fault.finding or '-':<{finding}}  {fault.says}{number}\n")
+        number = f" (N: {fault.number}, default {fault.default:g})" if fault.number else ""
+        out.write(f"{calls[fault.name]:<{width}}  {fault.finding or '-':<{finding}}  {fault.description}{number}\n")
     return OK
 
 
 def _known(words: Iterable[str], known: Iterable[str], kind: str) -> tuple[str, ...]:
-    """Return the words without duplicates; raises `FaultError` for an unknown one."""
+    """Return the words without duplicates; raises `FaultError` for an unknown word."""
     for word in words:
         if word not in known:
-            raise usage(f"{word!r} is no {kind} of the mock agent.", f"There is {', '.join(known)}.")
+            raise usage(f"Unknown {kind} {word!r}.", f"Choose from {', '.join(known)}.")
     return tuple(dict.fromkeys(words))
 
 
@@ -146,7 +148,7 @@ def _card(path: Path) -> bytes:
         raise usage(f"The card {path} cannot be read: {error.strerror}.") from error
     value = parse(raw)
     if isinstance(value, Unreadable):
-        raise usage(f"The card {path} is not JSON: {value.why}.")
+        raise usage(f"The card {path} is not valid JSON: {value.why}.")
     return raw
 
 
@@ -154,14 +156,14 @@ def _why(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is in use."
     if error.errno == errno.EACCES:
-        return f"Listening at port {port} of {host} is not permitted."
-    return f"Listening at {host} failed: {error.strerror or error}."
+        return f"Listening on port {port} of {host} is not permitted."
+    return f"Listening on {host} failed: {error.strerror or error}."
 
 
 class Console:
-    """Prints the log of an agent: time, load, subject and text in columns on a terminal.
+    """Print the log of an agent on a terminal, in columns: time, counts, subject and text.
 
-    Without a terminal the log is printed on stderr if `verbose`, else not at all.
+    Without a terminal, print it on stderr if `verbose` is true, else not at all.
     """
 
     def __init__(self, out: Output, *, terminal: bool, verbose: bool) -> None:
@@ -171,7 +173,7 @@ class Console:
         self._agent: Any = None
 
     def ready(self, agent: Any) -> None:
-        """Print the url of the agent, and on the second line its gRPC target if there is one."""
+        """Print the URL of the agent and, on the second line, its gRPC address if it has one."""
         self._agent = agent
         self._out.write(f"{agent.url}\n")
         if agent.grpc_target:
@@ -186,11 +188,11 @@ class Console:
             if self._verbose:
                 self._out.tell("mock", line)
             return
-        subject, colon, said = line.partition(": ")
+        subject, colon, text = line.partition(": ")
         if not colon:
-            subject, _, said = line.partition(" ")
+            subject, _, text = line.partition(" ")
         clock = f"{datetime.now().astimezone():%H:%M:%S}"
-        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT}}  {clean(said)}".rstrip() + "\n")
+        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT}}  {clean(text)}".rstrip() + "\n")
         self._out.flush()
 
     def _counts(self) -> str:

@@ -77,17 +77,17 @@ def test_a_card_file_is_served(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--protocol-versions", "0.9"), "'0.9' is no protocol version"),
-        (("--protocol-versions", ","), "at least one protocol version"),
-        (("--capabilities", "flying"), "'flying' is no capability"),
+        (("--protocol-versions", "0.9"), "Unknown protocol version '0.9'"),
+        (("--protocol-versions", ","), "at least one version"),
+        (("--capabilities", "flying"), "Unknown capability 'flying'"),
         (("--spec", "1.0.7"), "invalid choice"),
         (("--card", "/nowhere/card.json"), "cannot be read"),
-        (("--fault", "explode"), "no fault 'explode'"),
-        (("--fault", "batch:3"), "takes no number"),
-        (("--scenario", "/nowhere"), "/nowhere: There is no such file"),
+        (("--fault", "explode"), "Unknown fault 'explode'"),
+        (("--fault", "batch:3"), "has no number"),
+        (("--scenario", "/nowhere"), "/nowhere: This file or folder does not exist"),
         (("--auth", "guessing"), "invalid choice"),
         (("--sign", "none"), "invalid choice"),
-        (("--state", "/nowhere/tasks"), "cannot keep tasks"),
+        (("--state", "/nowhere/tasks"), "cannot be used as an SQLite file"),
     ],
 )
 def test_what_makes_no_agent_is_refused_with_a_sentence(cli: RunCli, words: tuple[str, ...], said: str):
@@ -101,7 +101,7 @@ def test_a_card_that_is_not_json_is_refused(cli: RunCli, tmp_path: Path):
     own.write_text("<html>")
     ran = cli("mock", "--card", str(own))
     assert ran.code == 2
-    assert "not JSON" in ran.err
+    assert "not valid JSON" in ran.err
 
 
 def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(cli: RunCli, tmp_path: Path):
@@ -129,7 +129,7 @@ def test_faults_scenarios_credentials_and_signatures_come_by_options(tmp_path: P
     assert card["securitySchemes"] == {"api_key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}}}
     assert len(card["signatures"]) == 1
     assert refused.status_code == 401
-    assert (answered["id"], answered["result"]["message"]["parts"]) == ("somebody-else", [{"text": "mine"}])
+    assert (answered["id"], answered["result"]["message"]["parts"]) == ("wrong-id", [{"text": "mine"}])
 
 
 def test_a_scenario_that_makes_no_sense_any_more_is_told_with_its_line(tmp_path: Path):
@@ -171,7 +171,7 @@ def test_in_a_terminal_each_line_says_when_what_and_how_busy_the_agent_is():
     console.log("1.0 SendMessage")
     url, grpc, blank, head, first, second = shown.getvalue().splitlines()
     assert (url, grpc, blank) == ("http://x", "gRPC: x:1", "")
-    assert head == "time      tasks  at work  readers"
+    assert head == "time      tasks  running  streams"
     assert re.fullmatch(r"\d\d:\d\d:\d\d      2        1        3  task 3f2a9c1e  \S*working", first)
     assert "\x1b" not in first
     assert second[8:] == "      2        1        3  1.0            SendMessage"
