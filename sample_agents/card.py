@@ -23,8 +23,8 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
 from .authentication import Authenticator
-from .exchange import requested_version
 from .extension import EXTENSION
+from .http_messages import requested_version
 from .profile import Capability, Endpoint, Profile
 from .versions import Version
 

@@ -204,16 +204,16 @@ class Engine:
 
     def _start(self, record: TaskRecord, message: Message) -> None:
         behaviour = self._behaviours.working(record.skill)
-        work = TaskContext(record, message, self, self._pace)
+        task = TaskContext(record, message, self, self._pace)
         record.idle.clear()
-        run = asyncio.create_task(self._run(record, behaviour, work))
+        run = asyncio.create_task(self._run(record, behaviour, task))
         record.run = run
         self._runs.add(run)
         run.add_done_callback(self._runs.discard)
 
-    async def _run(self, record: TaskRecord, behaviour: TaskBehaviour, work: TaskContext) -> None:
+    async def _run(self, record: TaskRecord, behaviour: TaskBehaviour, task: TaskContext) -> None:
         try:
-            await behaviour.run(work)
+            await behaviour.run(task)
             end = status_update(record, State.COMPLETED)
         except Exception:
             _logger.exception("the behaviour %s failed", behaviour.skill.id)

@@ -16,7 +16,8 @@ from inspector.protocol.operations import STREAMING, Operation
 
 from .checks import check_version
 from .errors import CallError, bad_params, encode_error, internal_error
-from .exchange import (
+from .faults.fault import Head
+from .http_messages import (
     EventStreams,
     StreamEncoder,
     read_json,
@@ -25,7 +26,6 @@ from .exchange import (
     requested_version,
     send_json,
 )
-from .faults.fault import Head
 from .profile import Endpoint
 from .proto_names import camel_case
 from .service import Call, Service

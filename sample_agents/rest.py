@@ -15,7 +15,8 @@ from inspector.protocol.operations import STREAMING
 
 from .checks import check_version
 from .errors import CallError, bad_params, internal_error
-from .exchange import (
+from .faults.fault import Head
+from .http_messages import (
     A2A_JSON,
     EventStreams,
     StreamEncoder,
@@ -25,7 +26,6 @@ from .exchange import (
     requested_version,
     send_json,
 )
-from .faults.fault import Head
 from .proto_names import camel_case
 from .service import Call, Service
 from .versions import Version
@@ -77,8 +77,8 @@ class Rest:
         version = self._version
         check_version(version, requested_version(request, version.version_header))
         members = await self._body(request) if request.body_exists else {}
-        given = {name: text for name, text in request.query.items() if name != version.version_header}
-        query = camel_case(given) if version.snake_case else given
+        parameters = {name: text for name, text in request.query.items() if name != version.version_header}
+        query = camel_case(parameters) if version.snake_case else parameters
         members = members | read_query(found.operation, query) | found.members
         read = version.dialect.decode_request(found.operation, members)
         if isinstance(read, Unreadable):

@@ -16,7 +16,7 @@ from inspector.protocol.operations import Operation
 from .authentication import UNAUTHENTICATED, Authenticator, credentials_of
 from .card import CARD_PATHS, KEYS_PATH, Cards, CardServer
 from .errors import CallError
-from .exchange import EventStreams
+from .http_messages import EventStreams
 from .jsonrpc import JsonRpc
 from .profile import Endpoint, Profile
 from .rest import Rest

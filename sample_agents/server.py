@@ -18,9 +18,9 @@ from aiohttp import web
 from .authentication import Authenticator
 from .card import Cards, grpc_target
 from .engine import BehaviourProvider, Engine
-from .exchange import EventStreams
 from .faults.fault import ActiveFault
 from .grpc import Grpc
+from .http_messages import EventStreams
 from .profile import DEFAULT, Profile
 from .push import PushCounts, PushSender
 from .routing import Router

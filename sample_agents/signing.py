@@ -66,5 +66,5 @@ def _without_defaults(value: Json) -> Json:
         return [_without_defaults(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {name: _without_defaults(member) for name, member in value.items() if member not in ("", [])}
-    return {name: member for name, member in kept.items() if not (name == "required" and member is False)}
+    members = {name: _without_defaults(member) for name, member in value.items() if member not in ("", [])}
+    return {name: member for name, member in members.items() if not (name == "required" and member is False)}

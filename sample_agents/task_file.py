@@ -43,17 +43,17 @@ class TaskFile:
     def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
         """Yield the stored tasks, the last changed status last."""
         for (text,) in self._file.execute("select kept from tasks order by stamp").fetchall():
-            kept = json.loads(text)
+            stored = json.loads(text)
             record = TaskRecord.restored(
-                Task.model_validate(kept["task"]),
-                kept["skill"],
-                kept["turns"],
-                datetime.fromisoformat(kept["changed"]),
+                Task.model_validate(stored["task"]),
+                stored["skill"],
+                stored["turns"],
+                datetime.fromisoformat(stored["changed"]),
                 content_size,
-                kept.get("changes", 1),
+                stored.get("changes", 1),
             )
-            record.turn_messages += map(Message.model_validate, kept["begun"])
-            for value, name in kept["webhooks"]:
+            record.turn_messages += map(Message.model_validate, stored["begun"])
+            for value, name in stored["webhooks"]:
                 if name in self._versions:
                     config = PushConfig.model_validate(value)
                     record.webhooks[config.id or ""] = PushTarget(config, self._versions[name])
@@ -61,7 +61,7 @@ class TaskFile:
 
     def save(self, record: TaskRecord) -> None:
         """Store the current task."""
-        kept = {
+        stored = {
             "task": record.snapshot().task().to_json(),
             "skill": record.skill,
             "turns": record.turns,
@@ -70,7 +70,7 @@ class TaskFile:
             "changed": record.status_changed.isoformat(),
             "webhooks": [[target.config.to_json(), target.version.name] for target in record.webhooks.values()],
         }
-        row = (record.task_id, record.sequence, dump(kept).decode())
+        row = (record.task_id, record.sequence, dump(stored).decode())
         self._file.execute("insert or replace into tasks values (?, ?, ?)", row)
 
     def forget(self, task_id: str) -> None:

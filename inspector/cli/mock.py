@@ -41,25 +41,25 @@ class _Warnings(logging.Handler):
 
 def run(invocation: Invocation, out: Output) -> int:
     """Run the agent until SIGINT or SIGTERM, or list the faults."""
-    given = invocation.given
-    if given.list_faults:
+    options = invocation.given
+    if options.list_faults:
         return _list_faults(out)
     server = _load("server")
     console = Console(out, terminal=sys.stdout.isatty(), verbose=invocation.verbose)
     agent = server.MockAgent(
-        _profile(given),
-        pace=given.pace,
+        _profile(options),
+        pace=options.pace,
         log=console.log,
-        behaviours=_scenarios(given.scenario),
-        state=given.state,
-        faults=_faults(given.fault),
-        authenticator=_load("authentication").Authenticator(given.auth, given.secret) if given.auth else None,
-        signer=_load("signing").Signer(given.sign) if given.sign else None,
-        tls=_tls(given),
+        behaviours=_scenarios(options.scenario),
+        state=options.state,
+        faults=_faults(options.fault),
+        authenticator=_load("authentication").Authenticator(options.auth, options.secret) if options.auth else None,
+        signer=_load("signing").Signer(options.sign) if options.sign else None,
+        tls=_tls(options),
     )
     logging.getLogger(_PACKAGE).addHandler(_Warnings(out))
     try:
-        server.run(server.ListenAddress(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
+        server.run(server.ListenAddress(options.host, options.port, options.grpc_port), agent, on_ready=console.ready)
     except _load("task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
     except ssl.SSLError as error:
@@ -68,7 +68,7 @@ def run(invocation: Invocation, out: Output) -> int:
         raise usage(f"A TLS file cannot be read: {error.strerror}.", _TLS_HINT) from error
     except OSError as error:
         hint = "Choose another port with --port and --grpc-port; 0 selects a free port."
-        raise usage(_why(error, given.host, given.port), hint) from error
+        raise usage(_why(error, options.host, options.port), hint) from error
     return OK
 
 
@@ -76,31 +76,31 @@ def _load(module: str) -> Any:
     return import_module(f"{_PACKAGE}.{module}")
 
 
-def _tls(given: Namespace) -> Any:
+def _tls(options: Namespace) -> Any:
     """Return the TLS settings, None without TLS; raises `FaultError` for an incomplete combination of options."""
-    if bool(given.cert) != bool(given.key) or (given.client_ca and not given.cert):
+    if bool(options.cert) != bool(options.key) or (options.client_ca and not options.cert):
         raise usage("TLS needs both --cert and --key.", "--client-ca is used in addition to them.")
-    return _load("tls").Tls(given.cert, given.key, given.client_ca) if given.cert else None
+    return _load("tls").Tls(options.cert, options.key, options.client_ca) if options.cert else None
 
 
-def _profile(given: Namespace) -> Any:
+def _profile(options: Namespace) -> Any:
     """Return the profile of the agent; raises `FaultError` for an unknown name or a card that is not JSON."""
     profile = _load("profile")
-    versions = _known(given.protocol_versions, profile.VERSIONS, "protocol version")
+    versions = _known(options.protocol_versions, profile.VERSIONS, "protocol version")
     if not versions:
         raise usage(
             "--protocol-versions must name at least one version.", f"Choose from {', '.join(profile.VERSIONS)}."
         )
     shorthand = {("all",): tuple(profile.Capability), ("none",): ()}
     capabilities = _known(
-        shorthand.get(given.capabilities, given.capabilities), tuple(profile.Capability), "capability"
+        shorthand.get(options.capabilities, options.capabilities), tuple(profile.Capability), "capability"
     )
     return profile.Profile(
         versions=versions,
-        release=given.spec,
+        release=options.spec,
         capabilities=frozenset(map(profile.Capability, capabilities)),
-        required=given.require_extension,
-        card=None if given.card is None else _card(given.card),
+        required=options.require_extension,
+        card=None if options.card is None else _card(options.card),
     )
 
 

@@ -30,8 +30,8 @@ def push_never(_: Post) -> Iterable[Post]:
 
 @PUSHES.fault("push-unsigned", "sends pushes without token and Authorization", "PUSH-001")
 def push_unsigned(post: Post) -> Iterable[Post]:
-    kept = {name: value for name, value in post.headers.items() if name.lower() == _CONTENT}
-    return [replace(post, headers=kept)]
+    remaining = {name: value for name, value in post.headers.items() if name.lower() == _CONTENT}
+    return [replace(post, headers=remaining)]
 
 
 @PUSHES.fault("push-wrong-token", "sends pushes with a wrong token", "PUSH-001")

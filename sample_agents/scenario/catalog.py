@@ -167,23 +167,23 @@ def _triggers(scenarios: Iterable[Scenario]) -> _Triggers:
 
 
 def _ordered(names: Iterable[str]) -> Iterator[str]:
-    given = list(names)
-    yield from (name for name in _FIRST_ON_CARD if name in given)
-    yield from (name for name in given if name not in _FIRST_ON_CARD)
+    all_names = list(names)
+    yield from (name for name in _FIRST_ON_CARD if name in all_names)
+    yield from (name for name in all_names if name not in _FIRST_ON_CARD)
 
 
 def _behaviour(scenario: Scenario) -> Behaviour:
-    if isinstance(scenario.does, Reply):
-        return MessageBehaviour(scenario.skill, partial(_reply, scenario, scenario.does), scenario.faults)
-    return TaskBehaviour(scenario.skill, partial(_run, scenario, scenario.does), scenario.faults)
+    if isinstance(scenario.response, Reply):
+        return MessageBehaviour(scenario.skill, partial(_reply, scenario, scenario.response), scenario.faults)
+    return TaskBehaviour(scenario.skill, partial(_run, scenario, scenario.response), scenario.faults)
 
 
-async def _reply(scenario: Scenario, does: Reply, message: Message) -> list[Part]:
-    return reply(scenario, does, message)
+async def _reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:
+    return reply(scenario, response, message)
 
 
-async def _run(scenario: Scenario, steps: tuple[Step, ...], work: TaskContext) -> None:
-    await run_steps(scenario, steps, work)
+async def _run(scenario: Scenario, steps: tuple[Step, ...], task: TaskContext) -> None:
+    await run_steps(scenario, steps, task)
 
 
 BUILT_IN = Scenarios()

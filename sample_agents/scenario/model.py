@@ -142,4 +142,4 @@ class Scenario:
     default: bool
     number: Number
     faults: tuple[ActiveFault, ...]
-    does: Reply | tuple[Step, ...]
+    response: Reply | tuple[Step, ...]

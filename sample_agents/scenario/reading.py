@@ -51,7 +51,7 @@ def read_scenario(file: Path) -> Scenario:
         description=table.get("description", str, ""),
         tags=list(table.texts("tags")),
     )
-    more = {name: list(given) for name in ("examples", "input_modes", "output_modes") if (given := table.texts(name))}
+    more = {name: list(values) for name in ("examples", "input_modes", "output_modes") if (values := table.texts(name))}
     skill = skill.model_copy(update=more)
     if not skill.description:
         table.fail("description is missing; it describes the scenario on the agent card.", "description")
@@ -62,7 +62,7 @@ def read_scenario(file: Path) -> Scenario:
         default=table.get("default", bool, False),
         number=_number(table),
         faults=_faults(table),
-        does=_does(table),
+        response=_response(table),
     )
     table.check_unused()
     return scenario
@@ -87,14 +87,14 @@ def _faults(table: Table) -> tuple[ActiveFault, ...]:
         table.fail(str(error), "fault")
 
 
-def _does(table: Table) -> Reply | tuple[Step, ...]:
-    given = [*table.tables("steps")]
-    if not given:
+def _response(table: Table) -> Reply | tuple[Step, ...]:
+    tables = [*table.tables("steps")]
+    if not tables:
         table.fail("steps must have at least one step.", "steps")
-    reply = next((step for step in given if "message" in step or "echo" in step), None)
+    reply = next((step for step in tables if "message" in step or "echo" in step), None)
     if reply is None:
-        return _steps(given)
-    if len(given) > 1:
+        return _steps(tables)
+    if len(tables) > 1:
         reply.fail("message and echo respond without a task; they must be the only step.")
     if "echo" in reply:
         reply.get("echo", bool, True)
@@ -152,7 +152,7 @@ def _artifact(table: Table, action: str) -> SendArtifact:
     parts = tuple(_content(inner, name) for inner in table.tables("parts"))
     if not parts:
         parts = (_one_content(table, name),)
-    given = SendArtifact(
+    artifact = SendArtifact(
         name=name,
         parts=parts,
         description=table.get("description", str, "") or None,
@@ -162,11 +162,11 @@ def _artifact(table: Table, action: str) -> SendArtifact:
         append=table.get("append", bool, False),
         last=table.get("last", bool, True),
     )
-    if given.chunks != 1 and (len(parts) > 1 or not parts[0].text):
+    if artifact.chunks != 1 and (len(parts) > 1 or not parts[0].text):
         table.fail("chunks needs exactly one part, a text.", "chunks")
-    if given.append and not given.id:
+    if artifact.append and not artifact.id:
         table.fail("append needs the id of an artifact from an earlier step.", "append")
-    return given
+    return artifact
 
 
 def _content(table: Table, name: str = "") -> Content:

@@ -66,10 +66,10 @@ class StepContext:
         data = next((part.data for part in self.message.parts if part.data is not None), None)
         return self.text.strip() or ("(no text)" if data is None else dump(data).decode())
 
-    def count(self, given: Count) -> int:
+    def count(self, count: Count) -> int:
         """Return a count of the scenario, or the number that the client sent, limited to `most`."""
-        if given is not None:
-            return given
+        if count is not None:
+            return count
         number, digits = self.scenario.number, next(iter(self.words.split()), "")
         if not (digits.isascii() and digits.isdigit()):
             return number.default
@@ -161,11 +161,11 @@ async def run_steps(scenario: Scenario, steps: Sequence[Step], task: TaskContext
                 task.add_fault(step.fault)
 
 
-def reply(scenario: Scenario, does: Reply, message: Message) -> list[Part]:
+def reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:
     """Return the parts of a response message."""
     context = StepContext(scenario, message, 1)
-    if does.parts:
-        return [_part(content, context) for content in does.parts]
+    if response.parts:
+        return [_part(content, context) for content in response.parts]
     parts = list(message.parts)
     at = next((index for index, part in enumerate(parts) if part.text is not None), None)
     if at is not None:

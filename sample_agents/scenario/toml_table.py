@@ -70,19 +70,19 @@ class Table:
 
     def seconds(self, name: str, default: float = 0.0) -> float:
         """Return a number of seconds; raises `ScenarioError` outside of 0 to 86,400."""
-        given = self.get(name, float, default)
-        if not 0 <= given <= 86_400:
+        value = self.get(name, float, default)
+        if not 0 <= value <= 86_400:
             self.fail(f"{name} must be from 0 to 86400 seconds.", name)
-        return given
+        return value
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts; a single text is a list of one."""
         if isinstance(self.members.get(name), str):
             return (self.get(name, str, ""),)
-        given = self.get(name, list, [])
-        if not all(isinstance(text, str) for text in given):
+        value = self.get(name, list, [])
+        if not all(isinstance(text, str) for text in value):
             self.fail(f"{name} must be a list of texts.", name)
-        return tuple(given)
+        return tuple(value)
 
     def table(self, name: str) -> Table | None:
         """Return an inner table, None if there is none."""

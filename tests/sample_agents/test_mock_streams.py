@@ -242,8 +242,8 @@ async def test_stopping_ends_open_streams_and_running_tasks(session: aiohttp.Cli
 
 async def test_an_exception_in_a_behaviour_fails_the_task_without_details(session: aiohttp.ClientSession) -> None:
 
-    async def run(work: TaskContext) -> None:
-        raise ValueError("secret of " + work.text)
+    async def run(task: TaskContext) -> None:
+        raise ValueError("secret of " + task.text)
 
     async def reply(_: Any) -> Any:
         raise ValueError("another secret")
@@ -251,8 +251,8 @@ async def test_an_exception_in_a_behaviour_fails_the_task_without_details(sessio
     async def nothing(_: TaskContext) -> None:
         return
 
-    async def unwritable(work: TaskContext) -> None:
-        await work.artifact(Artifact(artifact_id="a", parts=[Part(data=object())]))
+    async def unwritable(task: TaskContext) -> None:
+        await task.artifact(Artifact(artifact_id="a", parts=[Part(data=object())]))
 
     skills = {"break": run, "quiet": nothing, "unwritable": unwritable}
     working = [TaskBehaviour(AgentSkill(id=name), code) for name, code in skills.items()]

@@ -120,13 +120,13 @@ def test_the_head_of_a_scenario_is_read(tmp_path: Path):
     assert (scenario.words, scenario.message_ids, scenario.default) == ({"book", "table"}, ("book-",), True)
     assert (scenario.number.default, scenario.number.most) == (2, 9)
     assert [str(fault) for fault in scenario.faults] == ["drop:3", "batch"]
-    assert scenario.does == (SetStatus(State.COMPLETED),)
+    assert scenario.response == (SetStatus(State.COMPLETED),)
 
 
 def test_the_file_name_is_the_default_id_name_and_word(tmp_path: Path):
     scenario = read(tmp_path, HEAD + 'steps = [{ message = "hi" }]')
     assert (scenario.skill.id, scenario.skill.name, scenario.words) == ("try", "Try", {"try"})
-    assert isinstance(scenario.does, Reply)
+    assert isinstance(scenario.response, Reply)
 
 
 def test_every_kind_of_step_is_read(tmp_path: Path):
@@ -149,7 +149,7 @@ steps = [
 ]
 """,
     )
-    working, wait, log, push, dropping, repeat, doubling, chunks, whole, question, end = scenario.does
+    working, wait, log, push, dropping, repeat, doubling, chunks, whole, question, end = scenario.response
     assert [part.text or part.data for part in working.parts] == ["On it.", [1, 2]]
     assert (wait, log, push) == (Wait(1.0), Log("here"), Push())
     assert isinstance(dropping, StartFault)

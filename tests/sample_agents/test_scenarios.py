@@ -109,7 +109,7 @@ async def test_chunks_of_an_artifact_can_be_sent_between_others(peer: Peer):
 async def test_unicode_text_is_complete_after_chunking(peer: Peer):
     events = await peer.events("unicode")
     chunks = [event.artifact for event in events if isinstance(event, TaskArtifactUpdateEvent)]
-    [source] = [step for step in read_scenario(BUILT_IN_FOLDER / "unicode.toml").does if hasattr(step, "chunks")]
+    [source] = [step for step in read_scenario(BUILT_IN_FOLDER / "unicode.toml").response if hasattr(step, "chunks")]
     assert "".join(text_of(chunk.parts) for chunk in chunks) == source.parts[0].text
     assert {chunk.name for chunk in chunks} == {"scripts-ünïcode-脚本.md"}
 
@@ -177,7 +177,7 @@ def test_the_messages_of_a_task_determine_its_position(tmp_path: Path):
     ]
 
     def texts(turn: int) -> list[str]:
-        steps: Any = scenario.does
+        steps: Any = scenario.response
         return [
             context.fill(step.parts[0].text) for step, context in current_turn_steps(scenario, steps, messages[:turn])
         ]
