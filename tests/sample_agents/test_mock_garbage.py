@@ -53,7 +53,7 @@ REQUESTS: dict[Operation, Request] = {
 
 
 def mutated(value: Any) -> Iterator[Any]:
-    """Yield copies of a JSON value in which one member is replaced, for each member and each unusual value."""
+    """Yield copies of a JSON value with a single member replaced, for each member and each unusual value."""
     yield from UNUSUAL
     for path in paths(value):
         for unusual in UNUSUAL:
