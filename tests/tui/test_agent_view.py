@@ -34,7 +34,7 @@ async def test_the_card_is_shown_as_a_person_reads_it_and_as_it_was_served(open_
             "✕ extended card         declined      not tried yet",
             "urn:a2a-inspect:extension:numbered-events:1",
             f"{mock}/.well-known/agent-card.json",
-            "▸ Ask back",
+            "▸ Question",
         ):
             assert words in screen, words
         assert "Mock Agent   1.0 · JSONRPC" in driver.lines[0]
