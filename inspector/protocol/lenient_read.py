@@ -37,7 +37,7 @@ class _Member(NamedTuple):
     absent: bool
 
 
-def read_forgiving(model: type[WireT], value: Json, change: Callable[[Json], Json] | None = None) -> WireT | Unreadable:
+def read_lenient(model: type[WireT], value: Json, change: Callable[[Json], Json] | None = None) -> WireT | Unreadable:
     """Read a JSON value like `read`, and if that fails, without the optional members of a wrong type.
 
     An optional list loses only its bad items, unless there are many. A wrong member that is required or `essential`

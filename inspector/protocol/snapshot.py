@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
-from inspector.protocol.text_buffer import GrowingText
+from inspector.protocol.text_buffer import TextBuffer
 
 T = TypeVar("T", AssembledTask, AssembledArtifact)
 
@@ -26,7 +26,7 @@ class _Extent:
     lengths: Mapping[str, int]
     letters: int = 0
 
-    def thaw(self) -> Any:
+    def restore(self) -> Any:
         """Return the object with its own lists, of the length at that time."""
         whole = copy.copy(self.shell)
         for name, length in self.lengths.items():
@@ -35,19 +35,19 @@ class _Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenTask:
+class TaskSnapshot:
     """The snapshot of a task."""
 
     _task: _Extent
     _artifacts: tuple[_Extent, ...]
 
-    def thaw(self) -> AssembledTask:
+    def restore(self) -> AssembledTask:
         """Return the task at that time, as an independent copy; the cost is that of its texts."""
-        task: AssembledTask = self._task.thaw()
+        task: AssembledTask = self._task.restore()
         task.artifacts = {}
         for extent in self._artifacts:
-            artifact: AssembledArtifact = extent.thaw()
-            artifact.text = GrowingText()
+            artifact: AssembledArtifact = extent.restore()
+            artifact.text = TextBuffer()
             artifact.text.append(str(extent.shell.text)[: extent.letters])
             last = artifact.parts[-1] if artifact.parts else None
             if isinstance(last, TextRun):
@@ -57,13 +57,13 @@ class FrozenTask:
         return task
 
 
-def freeze(task: AssembledTask) -> FrozenTask:
+def take_snapshot(task: AssembledTask) -> TaskSnapshot:
     """Take a snapshot of a task."""
     artifacts = tuple(_extent(one, len(one.text)) for one in task.artifacts.values())
     kept = _extent(task)
     kept.shell.artifacts = {}
     kept.shell.messages = task.messages.copy()
-    return FrozenTask(kept, artifacts)
+    return TaskSnapshot(kept, artifacts)
 
 
 def _extent(whole: T, letters: int = 0) -> _Extent:

@@ -8,7 +8,7 @@ _BLOCK = 64 * 1024
 """Pieces are joined when they reach this many characters: many small strings cost more than their text."""
 
 
-class GrowingText:
+class TextBuffer:
     """An append-only text whose tail can be read from any position without joining the whole."""
 
     def __init__(self) -> None:

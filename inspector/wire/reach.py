@@ -20,7 +20,7 @@ import httpx
 from inspector.wire.client.faults import explain
 from inspector.wire.receiver.listen_address import authority
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """How long one layer may take, in seconds."""
 
 _SOON_DAYS = 14
@@ -40,7 +40,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Endpoint:
     """The host, the port and the use of TLS of a url."""
 
     host: str
@@ -48,7 +48,7 @@ class Place:
     tls: bool
 
 
-def place_of(url: str) -> Place | None:
+def endpoint_of(url: str) -> Endpoint | None:
     """Return the place of a url, None without a host; a bare `host:port` (gRPC) is without TLS."""
     try:
         parts = urlsplit(url if "://" in url else f"//{url}")
@@ -57,19 +57,19 @@ def place_of(url: str) -> Place | None:
         return None
     tls = parts.scheme in ("https", "grpcs")
     default = 443 if tls else 80
-    return Place(host, default if port is None else port, tls) if host else None
+    return Endpoint(host, default if port is None else port, tls) if host else None
 
 
 def proxy_of(url: str) -> str:
     """Return the proxy that the environment names for a url, `""` for none."""
-    place = place_of(url)
+    place = endpoint_of(url)
     proxies = getproxies()
     if place is None or proxy_bypass(f"{place.host}:{place.port}"):
         return ""
     return proxies.get("https" if place.tls else "http") or proxies.get("all", "")
 
 
-class Nearness(IntEnum):
+class AddressScope(IntEnum):
     """From where an address is valid: from anywhere, its network, its machine, or only for listening."""
 
     PUBLIC = 0
@@ -78,23 +78,23 @@ class Nearness(IntEnum):
     WILDCARD = 3
 
 
-def nearness(host: str) -> Nearness:
+def address_scope(host: str) -> AddressScope:
     """Return from where a host name or an address is valid."""
     if host == "localhost" or host.endswith(".localhost"):
-        return Nearness.MACHINE
+        return AddressScope.MACHINE
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         inside = host.endswith((".local", ".internal", ".svc", ".cluster.local")) or "." not in host
-        return Nearness.NETWORK if inside else Nearness.PUBLIC
+        return AddressScope.NETWORK if inside else AddressScope.PUBLIC
     if address.is_unspecified:
-        return Nearness.WILDCARD
+        return AddressScope.WILDCARD
     if address.is_loopback:
-        return Nearness.MACHINE
-    return Nearness.NETWORK if address.is_private else Nearness.PUBLIC
+        return AddressScope.MACHINE
+    return AddressScope.NETWORK if address.is_private else AddressScope.PUBLIC
 
 
-async def resolve(place: Place) -> Layer:
+async def resolve(place: Endpoint) -> Layer:
     """Look up the addresses of a host."""
 
     async def look_up() -> str:
@@ -103,7 +103,7 @@ async def resolve(place: Place) -> Layer:
     return await _layer("name", place, look_up, "The name server does not answer; check the network.")
 
 
-async def connect(place: Place) -> Layer:
+async def connect(place: Endpoint) -> Layer:
     """Open a TCP connection and close it again."""
 
     async def open_it() -> str:
@@ -115,7 +115,7 @@ async def connect(place: Place) -> Layer:
     return await _layer("tcp", place, open_it, _DROPPED)
 
 
-async def shake_hands(place: Place, *, verify: bool = True) -> Layer:
+async def tls_handshake(place: Endpoint, *, verify: bool = True) -> Layer:
     """Perform a TLS handshake like our HTTP client, and describe the certificate; `verify` checks it."""
 
     async def open_it() -> str:
@@ -128,12 +128,12 @@ async def shake_hands(place: Place, *, verify: bool = True) -> Layer:
     return await _layer("tls", place, open_it, _NO_TLS)
 
 
-async def _addresses(place: Place) -> list[str]:
+async def _addresses(place: Endpoint) -> list[str]:
     found = await asyncio.get_running_loop().getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
-async def _open(place: Place, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
+async def _open(place: Endpoint, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
     """Connect to the first address of a host that accepts; raises the error of the last address.
 
     The addresses are tried here because asyncio would combine their errors into one without details.
@@ -150,14 +150,14 @@ async def _open(place: Place, context: ssl.SSLContext | None = None) -> asyncio.
     raise failure
 
 
-async def _layer(name: str, place: Place, work: Callable[[], Awaitable[str]], silence: str) -> Layer:
+async def _layer(name: str, place: Endpoint, work: Callable[[], Awaitable[str]], silence: str) -> Layer:
     """Test one layer; `silence` is the remedy for a timeout."""
     began = time.perf_counter()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             seen = await work()
     except TimeoutError:
-        return Layer(name, False, f"no answer within {PATIENCE:.0f} s", time.perf_counter() - began, silence)
+        return Layer(name, False, f"no answer within {TIMEOUT:.0f} s", time.perf_counter() - began, silence)
     except (OSError, UnicodeError) as error:  # ssl.SSLError and socket.gaierror are among them
         took = time.perf_counter() - began
         wrapped = httpx.ConnectError(str(error))  # what the client raises, for which there are words
@@ -190,9 +190,9 @@ class Reachable(NamedTuple):
 
 
 _MEANS = {
-    Nearness.MACHINE: "this machine alone",
-    Nearness.NETWORK: "this network alone",
-    Nearness.WILDCARD: "nobody in particular",
+    AddressScope.MACHINE: "this machine alone",
+    AddressScope.NETWORK: "this network alone",
+    AddressScope.WILDCARD: "nobody in particular",
 }
 
 
@@ -200,18 +200,18 @@ def reachable(advertised: str, agent_url: str, *, came: bool) -> Reachable:
     """Return whether the agent at `agent_url` (`""`: unknown) can reach the advertised url; `came`: deliveries did."""
     if came:
         return Reachable(True, "yes: deliveries came")
-    ours, theirs = place_of(advertised), place_of(agent_url)
+    ours, theirs = endpoint_of(advertised), endpoint_of(agent_url)
     if ours is None:
         return Reachable(False, "no: the advertised url names no host")
-    near = nearness(ours.host)
-    if near is Nearness.WILDCARD:
+    near = address_scope(ours.host)
+    if near is AddressScope.WILDCARD:
         return Reachable(False, f"no: {ours.host} is where a server listens, not where it is reached")
-    if near is Nearness.PUBLIC:
+    if near is AddressScope.PUBLIC:
         return Reachable(None, "not known until a delivery comes")
     if theirs is None:
         return Reachable(None, f"from {_MEANS[near]}")
-    if nearness(theirs.host) is Nearness.MACHINE:
+    if address_scope(theirs.host) is AddressScope.MACHINE:
         return Reachable(True, "yes: the agent is on this machine")
-    if near is Nearness.MACHINE or nearness(theirs.host) is Nearness.PUBLIC:
+    if near is AddressScope.MACHINE or address_scope(theirs.host) is AddressScope.PUBLIC:
         return Reachable(False, f"no: it means {_MEANS[near]}, and the agent is at {theirs.host}")
     return Reachable(None, "perhaps: both are in a private network")

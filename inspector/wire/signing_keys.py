@@ -9,7 +9,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.wire.client.credentials import origin
-from inspector.wire.reach import Nearness, nearness, place_of
+from inspector.wire.reach import AddressScope, address_scope, endpoint_of
 
 _PEM = b"-----BEGIN "
 _HINT = "It holds a JWK Set, one JWK, or a key or certificate in PEM."
@@ -39,8 +39,8 @@ def refusal(jku: str, card_url: str) -> str:
         return f"The keys at {jku} are not fetched: the card came from a file, which has no origin."
     if not origin(jku) or origin(jku) != origin(card_url):
         return f"The keys at {jku} are not fetched: that is not the card's own origin, {origin(card_url)}."
-    place = place_of(jku)
-    if place is None or not (place.tls or nearness(place.host) is Nearness.MACHINE):
+    place = endpoint_of(jku)
+    if place is None or not (place.tls or address_scope(place.host) is AddressScope.MACHINE):
         return f"The keys at {jku} are not fetched: that is not https."
     return ""
 

@@ -85,7 +85,7 @@ def holds(big: Any, small: Any) -> bool:
 @given(value=anything)
 @settings(max_examples=80, deadline=None)
 def test_all_that_is_not_named_as_lost_comes_back(dialect: Dialect, value: Wire) -> None:
-    written, losses = dialect.spell(value), dialect.cannot_carry(value)
+    written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
         return
     back = read_back(dialect, value, parse(dump(written)))
@@ -98,7 +98,7 @@ def test_all_that_is_not_named_as_lost_comes_back(dialect: Dialect, value: Wire)
 @given(value=anything)
 @settings(max_examples=40, deadline=None)
 def test_what_is_named_as_lost_does_not_come_back(dialect: Dialect, value: Wire) -> None:
-    written, losses = dialect.spell(value), dialect.cannot_carry(value)
+    written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
         return
     back = read_back(dialect, value, written)
@@ -126,7 +126,7 @@ def at(value: Any, pointer: str) -> Any:
 @given(value=anything)
 @settings(max_examples=60, deadline=None)
 def test_1_0_loses_nothing(dialect: Dialect, value: Wire) -> None:
-    assert dialect.cannot_carry(value) == ()
+    assert dialect.unsupported_members(value) == ()
 
 
 RICH = SendRequest(
@@ -184,7 +184,7 @@ LOST_TO_0_1 = {
     ids=["0.3", "0.2", "0.3 proto", "0.2 proto", "0.1"],
 )
 def test_a_rich_request_names_what_each_dialect_cannot_carry(dialect: Dialect, lost: set[str]) -> None:
-    assert set(dialect.cannot_carry(RICH)) == lost
+    assert set(dialect.unsupported_members(RICH)) == lost
 
 
 @pytest.mark.parametrize(
@@ -233,17 +233,17 @@ def test_a_rich_request_names_what_each_dialect_cannot_carry(dialect: Dialect, l
     ],
 )
 def test_what_is_lost_is_named(value: Wire, dialect: Dialect, losses: tuple[str, ...]) -> None:
-    assert dialect.cannot_carry(value) == losses
+    assert dialect.unsupported_members(value) == losses
 
 
 def test_a_name_with_a_slash_is_escaped_in_the_pointer() -> None:
     card = AgentCard(security_schemes={"a/b~c": {"apiKeySecurityScheme": {}}})
-    assert v0_1.DIALECT.cannot_carry(card) == ("/securitySchemes/a~1b~0c",)
+    assert v0_1.DIALECT.unsupported_members(card) == ("/securitySchemes/a~1b~0c",)
 
 
 def test_a_message_is_respelled_for_every_version() -> None:
     message = Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")])
-    assert {name_of_dialect(dialect): dialect.spell(message) for dialect in ALL} == {
+    assert {name_of_dialect(dialect): dialect.encode(message) for dialect in ALL} == {
         "1.0": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},
         "opvs": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},
         "0.3": {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]},

@@ -12,7 +12,7 @@ import pytest
 from inspector.findings.payload.judge import of_object
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, DIALECTS
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Artifact,
     Event,
@@ -184,5 +184,5 @@ def test_a_list_loses_some_items_and_not_most():
 
 
 def test_what_cannot_be_changed_back_is_refused_as_it_came():
-    refused = read_forgiving(Task, {"id": 5}, lambda value: value | {"mood": 1})
+    refused = read_lenient(Task, {"id": 5}, lambda value: value | {"mood": 1})
     assert refused == Unreadable({"id": 5}, "Task/id: a string is due, this is a number")

@@ -7,7 +7,7 @@ from typing import Any
 from inspector.protocol.assemble import AssembledTask, TextAppended, TextRun
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import TaskArtifactUpdateEvent, Unreadable
-from inspector.protocol.snapshot import freeze
+from inspector.protocol.snapshot import take_snapshot
 
 
 def tell(account: AssembledTask, *events: dict[str, Any]) -> AssembledTask:
@@ -34,9 +34,9 @@ LATER = (chunk("three", append=True, lastChunk=True), status("COMPLETED", "done"
 
 def test_what_comes_later_does_not_change_it():
     account = tell(AssembledTask("t"), *BEGUN)
-    kept = freeze(account)
+    kept = take_snapshot(account)
     tell(account, *LATER, chunk("instead"))
-    then = kept.thaw()
+    then = kept.restore()
     assert str(then.artifacts["a"].text) == "one two "
     assert [move.state for move in then.moves] == ["TASK_STATE_WORKING"]
     assert [message.message_id for message in then.messages] == ["reading"]
@@ -47,21 +47,21 @@ def test_what_comes_later_does_not_change_it():
 
 def test_a_text_that_goes_on_ends_where_it_ended():
     account = tell(AssembledTask("t"), chunk("one "))
-    kept = freeze(account)
+    kept = take_snapshot(account)
     like = v1_0.decode_event(chunk("one "))
     assert isinstance(like, TaskArtifactUpdateEvent)
     account.apply(TextAppended(like, ("two",)), 9.0)
-    assert kept.thaw().artifacts["a"].parts == [TextRun(0, 4, None, None)]
+    assert kept.restore().artifacts["a"].parts == [TextRun(0, 4, None, None)]
     assert account.artifacts["a"].parts == [TextRun(0, 7, None, None)]
 
 
 def test_it_goes_another_way_without_changing_the_first_or_itself():
     account = tell(AssembledTask("t"), *BEGUN)
-    kept = freeze(account)
-    tell(kept.thaw(), *LATER)
+    kept = take_snapshot(account)
+    tell(kept.restore(), *LATER)
     assert str(account.artifacts["a"].text) == "one two "
-    assert account.context_id == kept.thaw().context_id
-    whole, again = tell(kept.thaw(), *LATER), tell(AssembledTask("t"), *BEGUN, *LATER)
+    assert account.context_id == kept.restore().context_id
+    whole, again = tell(kept.restore(), *LATER), tell(AssembledTask("t"), *BEGUN, *LATER)
     assert str(whole.artifacts["a"].text) == str(again.artifacts["a"].text) == "one two three"
     assert whole.artifacts["a"].parts == again.artifacts["a"].parts
     assert (whole.moves, list(whole.messages)) == (again.moves, list(again.messages))
@@ -69,5 +69,5 @@ def test_it_goes_another_way_without_changing_the_first_or_itself():
 
 
 def test_a_task_of_which_nothing_was_heard_can_be_kept():
-    then = freeze(AssembledTask("t")).thaw()
+    then = take_snapshot(AssembledTask("t")).restore()
     assert (then.id, then.artifacts, then.moves) == ("t", {}, [])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.protocol.text_buffer import GrowingText
+from inspector.protocol.text_buffer import TextBuffer
 
 
 @given(st.lists(st.text(max_size=5)), st.integers(-3, 30))
 def test_the_tail_of_a_growing_text_is_that_of_the_whole(pieces: list[str], position: int):
-    text = GrowingText()
+    text = TextBuffer()
     for piece in pieces:
         text.append(piece)
     whole = "".join(pieces)
@@ -21,7 +21,7 @@ def test_the_tail_of_a_growing_text_is_that_of_the_whole(pieces: list[str], posi
 
 @given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000))
 def test_the_tail_is_right_across_blocks(sizes: list[int], position: int):
-    text, whole = GrowingText(), ""
+    text, whole = TextBuffer(), ""
     for number, size in enumerate(sizes):
         piece = chr(ord("a") + number) * size
         text.append(piece)
@@ -30,7 +30,7 @@ def test_the_tail_is_right_across_blocks(sizes: list[int], position: int):
 
 
 def test_who_reads_along_gets_every_character_once():
-    text, seen = GrowingText(), ""
+    text, seen = TextBuffer(), ""
     for number in range(5000):
         text.append(f"{number} and some more text, ")
         if number % 7 == 0:
@@ -39,7 +39,7 @@ def test_who_reads_along_gets_every_character_once():
 
 
 def test_pieces_without_text_do_not_pile_up():
-    text = GrowingText()
+    text = TextBuffer()
     for _ in range(10_000):
         text.append("")
     assert not text._tail
@@ -47,7 +47,7 @@ def test_pieces_without_text_do_not_pile_up():
 
 @given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000), st.integers(0, 200_000))
 def test_a_part_is_right_across_blocks(sizes: list[int], start: int, length: int):
-    text, whole = GrowingText(), ""
+    text, whole = TextBuffer(), ""
     for number, size in enumerate(sizes):
         piece = chr(ord("a") + number) * size
         text.append(piece)

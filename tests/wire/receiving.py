@@ -9,8 +9,10 @@ from inspector.wire.receiver.server import Delivery, Receiver, ReceiverLimits, R
 
 DATA = Path(__file__).parent / "data"
 BODY = b'{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}'
-QUICK = ReceiverLimits(body=1000, kept=100, held=5000, head=2000, headers=20, seconds=0.2, idle=0.2, linger=0.2)
-PATIENT = ReceiverLimits(body=1000, kept=100, head=2000, headers=20, seconds=60, idle=60)
+QUICK = ReceiverLimits(
+    body=1000, rejected_body=100, all_bodies=5000, head=2000, headers=20, seconds=0.2, idle=0.2, linger=0.2
+)
+PATIENT = ReceiverLimits(body=1000, rejected_body=100, head=2000, headers=20, seconds=60, idle=60)
 
 
 class Inbox:

@@ -15,7 +15,7 @@ from inspector.protocol.operations import Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Inset:
+class FileSplice:
     """A file whose content, in base64, is part of a body, before the byte `at`; `size` is that of the file."""
 
     at: int
@@ -39,14 +39,14 @@ class Inset:
 class HttpRequest:
     """An HTTP request: exactly this body, and these headers besides those of the transport.
 
-    `insets` are files, in order, whose content is put into the body while it is sent.
+    `splices` are files, in order, whose content is put into the body while it is sent.
     """
 
     method: str
     url: str
     headers: Mapping[str, str]
     body: bytes = b""
-    insets: tuple[Inset, ...] = ()
+    splices: tuple[FileSplice, ...] = ()
 
     @property
     def shown(self) -> bytes:
@@ -56,15 +56,15 @@ class HttpRequest:
     @property
     def length(self) -> int:
         """Return the length of the body on the wire, in bytes."""
-        return len(self.body) + sum(inset.length for inset in self.insets)
+        return len(self.body) + sum(splice.length for splice in self.splices)
 
-    def pieces(self) -> Iterator[bytes | Inset]:
+    def pieces(self) -> Iterator[bytes | FileSplice]:
         """Yield the pieces of the body in order: bytes, and the files between them."""
         done = 0
-        for inset in self.insets:
-            yield self.body[done : inset.at]
-            yield inset
-            done = inset.at
+        for splice in self.splices:
+            yield self.body[done : splice.at]
+            yield splice
+            done = splice.at
         yield self.body[done:]
 
 

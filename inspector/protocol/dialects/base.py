@@ -126,11 +126,11 @@ class Dialect:
         there = operation in self.methods or operation in self.routes
         return there or (self.service is not None and operation in self.service.methods)
 
-    def spell(self, value: Wire) -> Json:
+    def encode(self, value: Wire) -> Json:
         """Write any canonical event, request, list or card."""
         return self._both_ways(value)[0](value)
 
-    def cannot_carry(self, value: Wire) -> tuple[str, ...]:
+    def unsupported_members(self, value: Wire) -> tuple[str, ...]:
         """Return JSON pointers to what of a canonical object does not survive being written and read again.
 
         The pointers are into the canonical JSON; `""`, the whole of it, where the version has no such operation.

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from inspector.protocol.dialects.base import Result
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.jsonvalue import brief, read, type_name
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import Deleted, Event, Json, Request, Unreadable, Wire
 from inspector.protocol.operations import REQUESTS, Operation
 
@@ -91,7 +91,7 @@ def read_one_of(value: Json, known: Mapping[str, tuple[type[Event], Change | Non
     match present:
         case [name]:
             model, change = known[name]
-            event = read_forgiving(model, value[name], change)
+            event = read_lenient(model, value[name], change)
             return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
         case []:
             said = f", but the member kind: {brief(value['kind'])}" if "kind" in value else ""

@@ -25,7 +25,7 @@ from inspector.protocol.dialects.rewriting import (
 )
 from inspector.protocol.dialects.traits import V0_1
 from inspector.protocol.jsonvalue import read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -147,13 +147,13 @@ def decode_event(value: Json) -> Event | Unreadable:
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
         return unknown_event(value, "neither status nor artifact of 0.1")
     if "artifact" in value:
-        return read_forgiving(TaskArtifactUpdateEvent, value, _up_artifact_update)
+        return read_lenient(TaskArtifactUpdateEvent, value, _up_artifact_update)
     if "status" in value and value.keys() & _OF_TASK_ALONE:
-        return read_forgiving(Task, value, _up_task)
+        return read_lenient(Task, value, _up_task)
     if "status" in value:
-        return read_forgiving(TaskStatusUpdateEvent, value, _up_status_update)
+        return read_lenient(TaskStatusUpdateEvent, value, _up_status_update)
     if "role" in value and "parts" in value:
-        return read_forgiving(Message, value, _up_message)
+        return read_lenient(Message, value, _up_message)
     return unknown_event(value, "neither status nor artifact")
 
 
@@ -181,7 +181,7 @@ def _read_task(value: Json) -> Task | Unreadable:
         return unknown_event(value, "a task is due here, with id and status")
     if isinstance(value, dict) and value.get("kind", "task") != "task":
         return unknown_event(value, "a task is due here")
-    return read_forgiving(Task, value, _up_task)
+    return read_lenient(Task, value, _up_task)
 
 
 # ── writing ──

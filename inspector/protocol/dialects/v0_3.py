@@ -40,7 +40,7 @@ from inspector.protocol.dialects.rewriting import (
 )
 from inspector.protocol.dialects.traits import V0_3
 from inspector.protocol.jsonvalue import brief, read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -103,7 +103,7 @@ def decode_event(value: Json) -> Event | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind in _UP_EVENTS:
         model, change = _UP_EVENTS[kind]
-        return read_forgiving(model, value, change)
+        return read_lenient(model, value, change)
     return unknown_event(value, "no kind" if kind is None else f"no known kind: {brief(kind)}")
 
 
@@ -117,7 +117,7 @@ def _read_task(value: Json) -> Task | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in (None, "task"):
         return Unreadable(value, f"a task is due here, this is of kind {brief(kind)}")
-    return read_forgiving(Task, value, _up_task)
+    return read_lenient(Task, value, _up_task)
 
 
 decode_result = result_reader(

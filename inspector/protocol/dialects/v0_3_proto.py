@@ -35,7 +35,7 @@ from inspector.protocol.dialects.rewriting import (
 )
 from inspector.protocol.dialects.traits import V0_3, in_proto_json
 from inspector.protocol.jsonvalue import read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
     Deleted,
@@ -149,10 +149,10 @@ def _page(value: Json, name: str) -> Json:
 
 decode_result = result_reader(
     {
-        Operation.GET: partial(read_forgiving, Task, change=_up_task),
-        Operation.CANCEL: partial(read_forgiving, Task, change=_up_task),
+        Operation.GET: partial(read_lenient, Task, change=_up_task),
+        Operation.CANCEL: partial(read_lenient, Task, change=_up_task),
         Operation.LIST: partial(
-            read_forgiving, TaskList, change=lambda page: members(tasks=each(_up_task))(_page(page, "tasks"))
+            read_lenient, TaskList, change=lambda page: members(tasks=each(_up_task))(_page(page, "tasks"))
         ),
         Operation.SET_PUSH: partial(read, PushConfig, change=_up_config),
         Operation.GET_PUSH: partial(read, PushConfig, change=_up_config),

@@ -9,7 +9,7 @@ from inspector.protocol.dialects.base import Dialect, GrpcService, Result, Route
 from inspector.protocol.dialects.rewriting import read_deleted, read_one_of, request_reader
 from inspector.protocol.dialects.traits import V1_0
 from inspector.protocol.jsonvalue import read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -84,7 +84,7 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
         return Unreadable(value, "a bare task is due here, this one is wrapped in 'task'")
     if operation in _TOLD:
-        return read_forgiving(_TOLD[operation], value)
+        return read_lenient(_TOLD[operation], value)
     return read(_RESULTS[operation], value)
 
 

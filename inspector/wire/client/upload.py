@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from inspector.protocol.bindings.base import HttpRequest, Inset
+from inspector.protocol.bindings.base import HttpRequest, FileSplice
 
 _CHUNK = 3 * 2**18
 """How much of a file is read at once, in bytes: a multiple of three, so that its base64 has no padding inside."""
@@ -52,15 +52,15 @@ def _open(path: Path) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
-async def _content(inset: Inset) -> AsyncGenerator[bytes, None]:
-    left = inset.size
+async def _content(splice: FileSplice) -> AsyncGenerator[bytes, None]:
+    left = splice.size
     try:
-        with await asyncio.to_thread(_open, Path(inset.path)) as file:
+        with await asyncio.to_thread(_open, Path(splice.path)) as file:
             while left:
                 chunk = await asyncio.to_thread(file.read, min(left, _CHUNK))
                 if not chunk:
-                    raise UploadError(f"The file {inset.path} became shorter while it was sent")
+                    raise UploadError(f"The file {splice.path} became shorter while it was sent")
                 left -= len(chunk)
                 yield b64encode(chunk)
     except OSError as error:
-        raise UploadError(f"The file {inset.path} could not be read: {error.strerror or error}") from error
+        raise UploadError(f"The file {splice.path} could not be read: {error.strerror or error}") from error

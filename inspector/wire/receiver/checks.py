@@ -80,7 +80,7 @@ class DeclaredCheck(NamedTuple, Generic[Subject]):
     function: Callable[[Subject], Result | None]
 
 
-class Known:
+class KnownResults:
     """What is known of an equal head, or of an equal body shape: lines of verdicts by the number of their check."""
 
     __slots__ = ("lines", "plans")
@@ -97,7 +97,7 @@ class _Plan(NamedTuple):
     """
 
     checks: object
-    head: Known
+    head: KnownResults
     steps: Sequence[Check | int]
     report: Report | None
 
@@ -122,7 +122,7 @@ class Stage(Generic[Subject]):
 
         return declare
 
-    def run(self, subject: Subject, head: Known, shape: Known | None = None) -> Report:
+    def run(self, subject: Subject, head: KnownResults, shape: KnownResults | None = None) -> Report:
         """Run the checks, except those whose line is known for the head or for the shape of the body."""
         plan = (shape or head).plans.get(self)
         if plan is None or plan.checks is not self.checks or plan.head is not head:
@@ -147,7 +147,7 @@ class Stage(Generic[Subject]):
                     refusals.append((status, said))
         return _report(lines, findings, refusals)
 
-    def _run_all(self, subject: Subject, head: Known, shape: Known | None) -> Report:
+    def _run_all(self, subject: Subject, head: KnownResults, shape: KnownResults | None) -> Report:
         """Run every check whose line is not known yet, and plan what the next delivery can reuse."""
         lines: list[Check] = []
         findings: tuple[Finding, ...] = ()

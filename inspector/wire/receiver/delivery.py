@@ -9,7 +9,7 @@ from enum import Enum
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.wire.client.observations import head_text
-from inspector.wire.receiver.checks import Check, Known
+from inspector.wire.receiver.checks import Check, KnownResults
 from inspector.wire.receiver.registration import Registration
 from inspector.wire.receiver.response_override import ACCEPT, WebhookResponse
 
@@ -42,11 +42,11 @@ class Delivery:
     refused: str
     status: int
     seconds: float
-    dialled: str = ""
+    override: str = ""
     delay: float = 0.0
-    taken: bool = False
+    accepted: bool = False
     challenge: bool = False
-    head_known: Known = field(default_factory=Known, repr=False, compare=False)
+    head_known: KnownResults = field(default_factory=KnownResults, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class IncomingRequest:
         checks: tuple[Check, ...] = (),
         response: WebhookResponse = ACCEPT,
         challenge: bool = False,
-        head_known: Known | None = None,
+        head_known: KnownResults | None = None,
     ) -> Delivery:
         """Return the delivery; `refused` is a fragment and becomes a sentence."""
         return Delivery(
@@ -103,11 +103,11 @@ class IncomingRequest:
             refused=f"{refused[:1].upper()}{refused[1:]}." if refused else "",
             status=status,
             seconds=time.monotonic() - self._started,
-            dialled=response.words if response is not ACCEPT else "",
+            override=response.words if response is not ACCEPT else "",
             delay=response.delay,
-            taken=not refused and response.takes,
+            accepted=not refused and response.accepts,
             challenge=challenge,
-            head_known=head_known or Known(),
+            head_known=head_known or KnownResults(),
         )
 
     def tls_failed(self, at: str, why: str) -> Delivery:

@@ -18,7 +18,7 @@ _SECONDS = 10.0
 _QUOTED = 200
 
 
-class Parcel(NamedTuple):
+class ForwardedRequest(NamedTuple):
     """The parts of a delivery that are forwarded."""
 
     method: str
@@ -27,7 +27,7 @@ class Parcel(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Forwarded:
+class ForwardResult:
     """The result of forwarding: the status, 0 without a response, the duration, and in `said` why there is none."""
 
     status: int
@@ -46,7 +46,7 @@ class Forwarder:
     def __init__(self) -> None:
         self._client: aiohttp.ClientSession | None = None
 
-    async def send(self, parcel: Parcel, url: str) -> Forwarded:
+    async def send(self, parcel: ForwardedRequest, url: str) -> ForwardResult:
         """Send a parcel to a url; a failure is part of the result."""
         import aiohttp  # noqa: PLC0415 - which takes a while to load, and many sessions never need
 
@@ -67,7 +67,7 @@ class Forwarder:
             said = f"no answer within {_SECONDS:g} s"
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid header
             said = f"{type(error).__name__}: {error}"[:_QUOTED]
-        return Forwarded(status, time.perf_counter() - began, said)
+        return ForwardResult(status, time.perf_counter() - began, said)
 
     async def close(self) -> None:
         """Close every connection."""

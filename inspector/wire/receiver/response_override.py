@@ -47,7 +47,7 @@ class WebhookResponse:
     retry_after: int | None = None
 
     @property
-    def takes(self) -> bool:
+    def accepts(self) -> bool:
         """Return whether the sender may assume that its delivery was accepted."""
         return self.manner is Manner.WHOLE and 200 <= self.status < 300
 
@@ -109,7 +109,7 @@ class ResponseOverrides:
         """Remove all overrides."""
         self._overrides.clear()
 
-    def take(self, registration: Registration | None) -> WebhookResponse:
+    def next_response(self, registration: Registration | None) -> WebhookResponse:
         """Return the response to the next delivery of a registration, and count it."""
         fitting = [override for override in self._overrides if override.registration in (None, registration)]
         counted = next((override for override in fitting if override.left is not None), None)

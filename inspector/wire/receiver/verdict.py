@@ -13,7 +13,7 @@ from urllib.parse import unquote_plus
 
 from inspector.protocol.model import Unreadable
 from inspector.wire.receiver import jwt
-from inspector.wire.receiver.checks import Known, Report, Result, Scope, Stage
+from inspector.wire.receiver.checks import KnownResults, Report, Result, Scope, Stage
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, RequestHead
 from inspector.wire.receiver.jwt import Jwt
 from inspector.wire.receiver.listen_address import ListenAddress
@@ -67,7 +67,7 @@ class PushRequest:
         self.address = address
         self.used = used
         self.clock = clock
-        self.known = Known()
+        self.known = KnownResults()
         self.echo = _challenge(head)
         self.auth = None if self.echo or registration is None else registration.auth
         signed = self.auth is not None and self.auth.proof is Proof.JWT

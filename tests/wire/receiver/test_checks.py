@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import WebhookAuth
 from inspector.wire.receiver.server import Receiver, Registration
@@ -166,7 +166,7 @@ def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_no
         ran.append("delivery")
         return Result(True, str(subject))
 
-    known, other = Known(), Known()
+    known, other = KnownResults(), KnownResults()
     reports = [stage.run(0, known) for _ in range(2)]
     assert (reports[0] is reports[1], ran) == (True, ["head"])
     assert [check.said for number in (1, 2) for check in stage.run(number, other).checks] == ["good", "1", "good", "2"]

@@ -41,7 +41,7 @@ async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_kept(quick)
 
 
 async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
-    async with opened(ReceiverLimits(body=1000, kept=100, linger=60)) as desk:
+    async with opened(ReceiverLimits(body=1000, rejected_body=100, linger=60)) as desk:
         reader, writer = await desk.connect()
         writer.write(desk.head(f"Content-Length: {1 << 22}"))
         writer.write(b"x" * (1 << 22))
@@ -55,7 +55,7 @@ async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
 
 
 async def test_bodies_that_together_hold_too_much_are_answered_with_503():
-    async with opened(ReceiverLimits(body=1000, held=500)) as desk:
+    async with opened(ReceiverLimits(body=1000, all_bodies=500)) as desk:
         assert (await desk.send(desk.post(b"x" * 501))).status == 503
         assert (await desk.inbox.one()).refused == "Too many long bodies came at once."
         assert (await desk.send(desk.post(b"1" * 500))).status == 204

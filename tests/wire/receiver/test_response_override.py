@@ -48,7 +48,7 @@ def dialled(*texts: str) -> ResponseOverrides:
 def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
     overrides = dialled("500:2", "429", "never", "404:1")
     assert overrides.words == "500, 2 more; never; 404, 1 more"
-    assert [overrides.take(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
+    assert [overrides.next_response(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
         overrides.add(read_override("500:2", other))
         overrides.add(read_override("202"))
         assert overrides.words == "500, 2 more for hook 2; 202"
-        statuses = [overrides.take(one).status for one in (desk.hook, other, other, other)]
+        statuses = [overrides.next_response(one).status for one in (desk.hook, other, other, other)]
         assert (statuses, overrides.words) == ([202, 500, 500, 202], "202")
         overrides.clear()
-        assert (bool(overrides), overrides.take(other)) == (False, response_override.ACCEPT)
+        assert (bool(overrides), overrides.next_response(other)) == (False, response_override.ACCEPT)
 
 
 async def test_statuses_are_given_in_turn_and_told():
@@ -86,7 +86,7 @@ async def test_statuses_are_given_in_turn_and_told():
     assert [one.status for one in answers] == [500, 429, 302, 200, 204]
     assert answers[1].headers["retry-after"] == "7"
     assert answers[2].headers["location"] == f"{desk.hook.url}?redirected=1"
-    assert [(one.status, one.dialled, one.taken, one.refused) for one in seen] == [
+    assert [(one.status, one.override, one.accepted, one.refused) for one in seen] == [
         (500, "500", False, ""),
         (429, "429, retry after 7 s", False, ""),
         (302, "302", False, ""),
@@ -110,7 +110,7 @@ async def test_a_delay_holds_the_answer_back_and_not_the_report():
         answer = asyncio.create_task(desk.send(desk.post()))
         delivery = await desk.inbox.one()
         assert not answer.done()
-        assert (delivery.delay, delivery.taken) == (0.2, True)
+        assert (delivery.delay, delivery.accepted) == (0.2, True)
         assert (await answer).status == 204
         assert time.monotonic() - began >= 0.2
 
@@ -158,7 +158,7 @@ async def test_a_truncated_answer_promises_more_than_comes():
         with pytest.raises(asyncio.IncompleteReadError):
             await Answer.read(reader)
         delivery = await desk.inbox.one()
-        assert (delivery.status, delivery.taken) == (200, False)
+        assert (delivery.status, delivery.accepted) == (200, False)
         writer.close()
 
 
