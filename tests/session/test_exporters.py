@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from inspector.protocol.bindings import grpc as grpc_binding
 from inspector.protocol.bindings import protobuf
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, FileSplice
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation

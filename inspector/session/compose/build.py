@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from inspector.capture.private_files import reason
-from inspector.protocol.bindings.base import GrpcRequest, FileSplice, WireRequest
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable

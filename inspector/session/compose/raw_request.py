@@ -16,7 +16,7 @@ from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from inspector.protocol.bindings import rest
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, FileSplice, WireRequest
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.bindings.grpc import write_request
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose

@@ -26,7 +26,7 @@ from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.text.units import timestamp_seconds
-from inspector.wire.reach import AddressScope, Reachable, connect, address_scope, endpoint_of, reachable, tls_handshake
+from inspector.wire.reach import AddressScope, Reachable, address_scope, connect, endpoint_of, reachable, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
 
 _SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")

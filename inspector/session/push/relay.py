@@ -10,7 +10,7 @@ from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.journal import Journal
 from inspector.wire.receiver.delivery import Delivery
-from inspector.wire.receiver.forward import ForwardResult, Forwarder, ForwardedRequest
+from inspector.wire.receiver.forward import ForwardedRequest, Forwarder, ForwardResult
 
 _KEPT = 200
 _KEPT_BYTES = 32 * 1024 * 1024

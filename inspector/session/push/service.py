@@ -240,7 +240,12 @@ class PushService:
             return None
         latency = _seconds_between(timestamp_seconds(event.status.timestamp), delivery.at)
         tracked = self._tasks.get(task_of(event))
-        if latency is not None or tracked is None or not delivery.accepted or event.status.state == tracked.pushed.state:
+        if (
+            latency is not None
+            or tracked is None
+            or not delivery.accepted
+            or event.status.state == tracked.pushed.state
+        ):
             return latency
         moves = reversed(tracked.answered.moves)
         streamed = next((move.at for move in moves if move.state == event.status.state), None)

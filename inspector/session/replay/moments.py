@@ -35,7 +35,9 @@ class _Snapshot:
     pushed: TaskSnapshot
 
     def restore(self, task_id: str) -> TrackedTask:
-        return TrackedTask(task_id, self.number, self.first_seen, self.answered.restore(), self.pushed.restore(), self.stream)
+        return TrackedTask(
+            task_id, self.number, self.first_seen, self.answered.restore(), self.pushed.restore(), self.stream
+        )
 
 
 class _TaskReader:
@@ -143,4 +145,6 @@ class Moments:
 def _snapshot(task: TrackedTask | None) -> _Snapshot | None:
     if task is None:
         return None
-    return _Snapshot(task.number, task.first_seen, task.stream, take_snapshot(task.answered), take_snapshot(task.pushed))
+    return _Snapshot(
+        task.number, task.first_seen, task.stream, take_snapshot(task.answered), take_snapshot(task.pushed)
+    )

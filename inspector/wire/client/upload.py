@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from inspector.protocol.bindings.base import HttpRequest, FileSplice
+from inspector.protocol.bindings.base import FileSplice, HttpRequest
 
 _CHUNK = 3 * 2**18
 """How much of a file is read at once, in bytes: a multiple of three, so that its base64 has no padding inside."""

@@ -185,7 +185,7 @@ class Connection(web.RequestHandler):
             self._refuse(self._incoming, 0, f"{what} after {len(self._incoming.seen):,} bytes of the head")
 
     def data_received(self, data: bytes) -> None:
-        """Check the limits of the head, pass the bytes to aiohttp, and report malformed chunks to the reader of the body."""
+        """Check the limits of the head, pass the bytes to aiohttp, and report malformed chunks of a body."""
         if data and self._content is None and not self._messages:
             self._check_head_size(data)
         super().data_received(data)

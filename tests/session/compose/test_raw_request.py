@@ -18,7 +18,7 @@ from sinks import Sink, running
 from inspector.capture.records import Kind
 from inspector.protocol.bindings import grpc as grpc_binding
 from inspector.protocol.bindings import jsonrpc, protobuf, rest
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, FileSplice
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest
 from inspector.protocol.dialects import v0_1, v0_3, v0_3_proto, v1_0
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import Task, TaskList

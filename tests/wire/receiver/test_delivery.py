@@ -72,12 +72,12 @@ def test_another_token_is_bad_and_the_place_is_named(place, given):
 def test_a_right_token_does_not_excuse_a_wrong_one():
     both = (("X-A2A-Notification-Token", TOKEN), ("X-OPVS-Notification-Token", "other"))
     assert checked("token", *both).said == (
-        "X-OPVS-Notification-Token does not carry the token of registration 3, while X-A2A-Notification-Token did"
+        "X-OPVS-Notification-Token does not match the token of registration 3, but X-A2A-Notification-Token does"
     )
     wrong = (("X-A2A-Notification-Token", TOKEN), ("Authorization", "Bearer secret"))
     assert refusal(RequestHead("POST", HOOK.path, (*GOOD[:2], *wrong))) == (
         401,
-        "Authorization does not carry the credentials of registration 3",
+        "Authorization does not match the credentials of registration 3",
     )
 
 
@@ -91,7 +91,7 @@ def test_the_right_credentials_under_another_scheme_or_none_are_bad_and_not_repe
 def test_a_repeated_token_with_differing_values_is_bad_even_if_one_is_right():
     check = checked("token", ("X-A2A-Notification-Token", TOKEN), ("X-A2A-Notification-Token", "other"))
     assert check.good is False
-    assert check.said == "X-A2A-Notification-Token came 2 times with differing values"
+    assert check.said == "X-A2A-Notification-Token was sent 2 times with different values"
 
 
 def test_an_absent_token_is_bad_and_says_where_it_was_looked_for():

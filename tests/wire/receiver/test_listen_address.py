@@ -58,9 +58,9 @@ async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authorit
 @pytest.mark.parametrize(
     ("sent", "why"),
     [
-        (b"POST / HTTP/1.1\r\n\r\n", "Plain http came to a port that speaks TLS."),
-        (b"\x16\x03\x01\x00\x05hello", "TLS could not be agreed on ("),
-        (b"", "The sender left before TLS was agreed on"),
+        (b"POST / HTTP/1.1\r\n\r\n", "The sender uses plain http, but this receiver uses https."),
+        (b"\x16\x03\x01\x00\x05hello", "The TLS handshake failed ("),
+        (b"", "The sender closed the connection during the TLS handshake"),
     ],
     ids=["plain http", "nonsense", "nothing"],
 )

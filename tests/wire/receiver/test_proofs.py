@@ -102,12 +102,12 @@ def test_credentials_that_came_twice_have_to_be_the_same():
 
 def test_the_token_alone_is_enough_and_it_is_said_what_did_not_come():
     checks, (status, _) = verdict(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
-    assert (status, checks["authorization"]) == (204, Check("authorization", None, "Basic was asked for, none came"))
+    assert (status, checks["authorization"]) == (204, Check("authorization", None, "expected Basic, received none"))
 
 
 def test_a_jwt_in_place_of_credentials_is_refused_with_what_to_ask_for():
     status, why = verdict(WebhookAuth(), bearer(CLAIMS))[1]
-    assert (status, "ask for a JWT" in why) == (401, True)
+    assert (status, "register with a JWKS" in why) == (401, True)
 
 
 # HMAC
@@ -140,7 +140,7 @@ def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
 def test_a_secret_that_is_sent_itself_is_told_as_such():
     checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
-    assert checks["signature"].said.startswith("Authorization carries the secret itself")
+    assert checks["signature"].said.startswith("Authorization contains the secret itself")
 
 
 def test_a_right_hmac_does_not_excuse_a_wrong_one():
@@ -236,7 +236,7 @@ def test_a_jwt_by_a_key_that_is_not_in_the_set_is_refused():
     stranger = ECKey.generate_key("P-256", {"kid": "k1"})
     checks, (status, why) = verdict(ASKED, bearer(CLAIMS, stranger))
     assert (status, checks["signature"].good) == (401, False)
-    assert "not by key 'k1'" in why
+    assert "not valid with key 'k1'" in why
 
 
 def test_a_shared_secret_no_algorithm_and_an_unknown_extension_are_refused():

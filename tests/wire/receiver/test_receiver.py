@@ -99,7 +99,7 @@ async def test_a_recorded_delivery_with_other_credentials_beside_the_token_is_re
     async with opened(public_url="http://127.0.0.1:9460") as desk:
         raw = raw.replace(b"/hook", desk.hook.path.encode(), 1).replace(b"tok-2", desk.hook.token.encode(), 1)
         assert (await desk.send(raw)).status == 401
-        assert (await desk.inbox.one()).refused == ("Authorization does not carry the credentials of registration 1.")
+        assert (await desk.inbox.one()).refused == ("Authorization does not match the credentials of registration 1.")
 
 
 async def test_the_challenge_of_the_first_version_is_answered_and_shown():
@@ -244,7 +244,7 @@ async def test_a_wrong_token_is_answered_with_401_and_reported_with_its_body_but
     delivery = await desk.inbox.one()
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
     assert (delivery.status, delivery.registration, delivery.body) == (401, desk.hook, BODY)
-    assert delivery.refused == "X-A2A-Notification-Token does not carry the token of registration 1."
+    assert delivery.refused == "X-A2A-Notification-Token does not match the token of registration 1."
     assert verdict(delivery)["token"] is False
     for text in (delivery.refused, answer.body.decode(), *(check.said for check in delivery.checks)):
         assert "canary" not in text
@@ -254,7 +254,7 @@ async def test_a_wrong_token_is_answered_with_401_and_reported_with_its_body_but
 async def test_repeated_tokens_that_differ_are_answered_with_401(desk):
     raw = desk.head(f"X-A2A-Notification-Token: {desk.hook.token}x", f"Content-Length: {len(BODY)}") + BODY
     assert (await desk.send(raw)).status == 401
-    assert "2 times with differing values" in (await desk.inbox.one()).refused
+    assert "2 times with different values" in (await desk.inbox.one()).refused
 
 
 async def test_a_forgotten_path_is_answered_with_404(desk):
@@ -299,7 +299,7 @@ async def test_a_foreign_host_is_answered_with_421(desk, host):
 async def test_http_1_0_without_a_host_is_answered_with_421(desk):
     raw = desk.post(Host=None).replace(b"HTTP/1.1", b"HTTP/1.0")
     assert (await desk.send(raw)).status == 421
-    assert (await desk.inbox.one()).refused == "No Host came."
+    assert (await desk.inbox.one()).refused == "No Host received."
 
 
 async def test_a_browser_is_answered_with_403_and_gets_no_cors_header(desk):

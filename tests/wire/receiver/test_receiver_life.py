@@ -42,7 +42,7 @@ async def test_stop_breaks_off_what_is_open_and_leaves_no_task_and_no_socket():
         "",
         "The receiver was stopped after 7 bytes of the head.",
         "The receiver was stopped after 9 bytes of the body.",
-        "The head declares 1,001 bytes of body, and at most 1,000 are taken.",
+        "Content-Length is 1,001 bytes, the limit is 1,000.",
     }
 
 
@@ -124,7 +124,7 @@ async def test_a_place_where_nobody_can_listen_is_a_clear_fault(host, port, seen
 
 @pytest.mark.parametrize(
     ("code", "seen"),
-    [(errno.EACCES, "Listening at 127.0.0.1:80 is not permitted."), (errno.EMFILE, "Too many open files.")],
+    [(errno.EACCES, "Listening on 127.0.0.1:80 is not permitted."), (errno.EMFILE, "Too many open files.")],
 )
 async def test_what_the_system_refuses_is_a_clear_fault(monkeypatch, code, seen):
     def refuse(*_args, **_options):
@@ -165,6 +165,6 @@ async def test_a_failing_listener_is_answered_for_with_500_and_the_receiver_goes
     await receiver.stop()
     asyncio.get_running_loop().set_exception_handler(None)
     assert (answer.status, answer.headers["connection"]) == (500, "close")
-    assert answer.body == b"the inspector failed on this delivery"
+    assert answer.body == b"an internal error of the inspector occurred on this delivery"
     assert [str(failure) for failure in failures] == ["disk full"] * 2
     assert len(desk.inbox.all) == 2

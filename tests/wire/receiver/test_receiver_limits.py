@@ -14,7 +14,7 @@ async def test_a_declared_length_over_the_limit_is_answered_with_413_before_the_
     answer = await desk.send(desk.head("Content-Length: 1073741824"))
     assert answer.status == 413
     delivery = await desk.inbox.one()
-    assert delivery.refused == "The head declares 1,073,741,824 bytes of body, and at most 1,000 are taken."
+    assert delivery.refused == "Content-Length is 1,073,741,824 bytes, the limit is 1,000."
     assert (verdict(delivery)["size"], verdict(delivery)["json"]) == (False, None)
 
 
@@ -57,7 +57,7 @@ async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
 async def test_bodies_that_together_hold_too_much_are_answered_with_503():
     async with opened(ReceiverLimits(body=1000, all_bodies=500)) as desk:
         assert (await desk.send(desk.post(b"x" * 501))).status == 503
-        assert (await desk.inbox.one()).refused == "Too many long bodies came at once."
+        assert (await desk.inbox.one()).refused == "Too many long bodies are being received."
         assert (await desk.send(desk.post(b"1" * 500))).status == 204
 
 
@@ -91,7 +91,7 @@ async def test_a_target_that_is_too_long_is_answered_with_431(desk):
 async def test_a_slow_head_is_answered_with_408(quick, pieces):
     assert (await quick.send(*pieces)).status == 408
     delivery = await quick.inbox.one()
-    assert delivery.refused == "The head had not come whole after 0.2 s."
+    assert delivery.refused == "The head was incomplete after 0.2 s."
     assert delivery.method == ("POST" if len(pieces) > 1 else "P")
 
 
@@ -127,14 +127,14 @@ async def test_a_head_that_trickles_in_is_answered_with_408(quick):
 async def test_a_slow_body_is_answered_with_408_and_what_came_is_kept(quick):
     assert (await quick.send(quick.head("Content-Length: 77"), BODY[:9])).status == 408
     delivery = await quick.inbox.one()
-    assert delivery.refused == "Only 9 bytes of the body had come after 0.2 s."
+    assert delivery.refused == "Only 9 bytes of the body were received within 0.2 s."
     assert (delivery.body, verdict(delivery)["size"]) == (BODY[:9], False)
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "TLS came to a port that speaks plain http"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "The sender uses TLS, but this receiver uses plain http"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "Not valid HTTP"),
         (b"BREW /pot HTTP/1.1\r\n\r\n", "Not valid HTTP: Invalid method"),
         (b"POST /x HTTP/1.1\nHost: a\n\n", "Not valid HTTP"),
@@ -178,7 +178,7 @@ async def test_malformed_chunks_are_answered_with_400_without_waiting_for_more(d
         writer.write(piece)
     assert (await Answer.read(reader)).status == 400
     writer.close()
-    assert "chunks of the body are malformed" in (await desk.inbox.one()).refused
+    assert "chunked body is malformed" in (await desk.inbox.one()).refused
 
 
 async def test_garbage_after_a_good_delivery_is_a_refused_delivery_of_its_own(desk):
@@ -208,7 +208,7 @@ async def test_a_delivery_that_breaks_off_is_reported_though_nobody_can_be_answe
     delivery = await desk.inbox.one()
     assert delivery.status == 0
     part = "72 bytes of the body" if sent < 0 else f"{sent} bytes of the head"
-    assert delivery.refused == f"The connection broke off after {part}."
+    assert delivery.refused == f"The connection was closed after {part}."
 
 
 async def test_a_refused_delivery_that_breaks_off_says_why_it_was_refused(desk):

@@ -60,8 +60,8 @@ def test_what_is_no_answer_is_not_read(text: str):
 
 def test_only_a_whole_answer_of_success_takes_a_delivery():
     taking = {"200": True, "202": True, "204@5": True, "302": False, "429": False, "500": False}
-    assert {text: read_override(text).response.takes for text in taking} == taking
-    assert not any(read_override(manner.value).response.takes for manner in Manner if manner is not Manner.WHOLE)
+    assert {text: read_override(text).response.accepts for text in taking} == taking
+    assert not any(read_override(manner.value).response.accepts for manner in Manner if manner is not Manner.WHOLE)
 
 
 async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
@@ -70,7 +70,7 @@ async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
         overrides = ResponseOverrides()
         overrides.add(read_override("500:2", other))
         overrides.add(read_override("202"))
-        assert overrides.words == "500, 2 more for hook 2; 202"
+        assert overrides.words == "500, 2 more for webhook 2; 202"
         statuses = [overrides.next_response(one).status for one in (desk.hook, other, other, other)]
         assert (statuses, overrides.words) == ([202, 500, 500, 202], "202")
         overrides.clear()
