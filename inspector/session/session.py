@@ -329,8 +329,8 @@ class Session:
             raise usage_error("Nothing was asked here that curl could ask.")
         wire = curl.recorded(request, binding)
         if isinstance(wire, GrpcRequest):
-            return curl.write(self.credentials.sign_call(wire, theirs=True))
-        return curl.write(self.credentials.sign(wire, theirs=True))
+            return curl.write(self.credentials.sign_call(wire, keep_headers=True))
+        return curl.write(self.credentials.sign(wire, keep_headers=True))
 
 
 def _context(

@@ -223,7 +223,7 @@ async def test_a_url_that_cannot_be_asked_is_said_before_anything_is_sent(open_s
     turn = session.send(text_draft("x"), stream=False)
     shown = turn.preview()
     assert isinstance(shown, Fault)
-    assert "is not a url that can be asked" in shown.seen
+    assert "is not a valid URL" in shown.seen
     assert await turn.finish() is not None, "sending it says so as well"
 
 

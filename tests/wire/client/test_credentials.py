@@ -131,9 +131,9 @@ def test_userinfo_stands_for_basic_authentication():
 def test_a_header_that_was_written_by_hand_stands_above_the_credentials():
     credentials = Credentials({"Authorization": "Bearer ours", "X-Key": "ours"}, frozenset({HOME}), {"key": "ours"})
     by_hand = HttpRequest("POST", f"{HOME}/", {"AUTHORIZATION": "theirs"})
-    signed = credentials.sign(by_hand, theirs=True)
+    signed = credentials.sign(by_hand, keep_headers=True)
     assert signed.headers == {"AUTHORIZATION": "theirs", "X-Key": "ours"}
     assert signed.url == f"{HOME}/?key=ours"
     call = GrpcRequest(HOME.partition("//")[2], "/s/M", {"authorization": "theirs"}, b"", streaming=False, tls=True)
-    assert credentials.sign_call(call, theirs=True).metadata["authorization"] == "theirs"
+    assert credentials.sign_call(call, keep_headers=True).metadata["authorization"] == "theirs"
     assert credentials.sign_call(call).metadata["authorization"] == "Bearer ours"

@@ -25,8 +25,8 @@ def wrapped(outer: Exception, *inner: BaseException) -> Exception:
 
 
 UNREACHABLE = [
-    (httpx.ConnectTimeout("x"), Whose.NETWORK, "did not answer the connection in time"),
-    (httpx.ConnectError("All connection attempts failed"), Whose.NETWORK, "No connection to host.example"),
+    (httpx.ConnectTimeout("x"), Whose.NETWORK, "The connection to host.example timed out"),
+    (httpx.ConnectError("All connection attempts failed"), Whose.NETWORK, "Connecting to host.example failed"),
     (
         wrapped(httpx.ConnectError("x"), OSError(errno.EHOSTUNREACH, "No route to host")),
         Whose.NETWORK,
@@ -46,7 +46,7 @@ UNREACHABLE = [
         "reset by peer",
     ),
     (httpx.RemoteProtocolError("peer closed connection"), Whose.AGENT, "peer closed connection"),
-    (httpx.WriteError(""), Whose.NETWORK, "broke"),
+    (httpx.WriteError(""), Whose.NETWORK, "was lost"),
 ]
 
 

@@ -203,7 +203,7 @@ async def test_a_content_length_that_promises_too_much_is_broken(client: Client)
     assert body_of(seen) == b"half"
     fault = fault_of(seen)
     assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.UNREACHABLE)
-    assert "broke off" in fault.seen
+    assert "closed the connection" in fault.seen
 
 
 async def test_a_stream_that_ends_without_its_last_chunk_broke_off(client: Client):
@@ -281,7 +281,7 @@ async def test_silence_ends_when_the_time_is_up():
     async with serve(silent) as server, aclosing(Client(Limits(read_seconds=0.05))) as client:
         fault = fault_of(await observe(client, server.url))
     assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.TIMEOUT)
-    assert "silent" in fault.seen
+    assert "did not respond" in fault.seen
 
 
 # Content codings
