@@ -141,7 +141,7 @@ class Dialect:
         back = read(write(value))
         if isinstance(back, Unreadable):
             return ("",)
-        return tuple(_changed(value.to_json(), back.to_json(), ""))
+        return tuple(_differences(value.to_json(), back.to_json(), ""))
 
     def _both_ways(self, value: Wire) -> tuple[Callable[[Any], Json], Callable[[Json], Wire | Unreadable], bool]:
         """Return what writes an object, what reads it, and whether the version has it at all."""
@@ -155,7 +155,7 @@ class Dialect:
                 return partial(self.encode_result, result), partial(self.decode_result, result), self.has(result)
             case _:
                 offered = [one for one, model in REQUESTS.items() if model is type(value) and self.has(one)]
-                asked = next(iter(offered), _ASKED[type(value)])
+                asked = next(iter(offered), _FIRST_OPERATION[type(value)])
                 return partial(self.encode_request, asked), partial(self.decode_request, asked), bool(offered)
 
 
@@ -164,21 +164,21 @@ _RESULTS: Mapping[type[Wire], Operation] = {
     PushConfigList: Operation.LIST_PUSH,
     Deleted: Operation.DELETE_PUSH,
 }
-_ASKED: Mapping[type[Wire], Operation] = {model: operation for operation, model in reversed(REQUESTS.items())}
+_FIRST_OPERATION: Mapping[type[Wire], Operation] = {model: operation for operation, model in reversed(REQUESTS.items())}
 
 
-def _changed(before: Json, after: Json, where: str) -> Iterator[str]:
+def _differences(before: Json, after: Json, where: str) -> Iterator[str]:
     """Point to the members of `before` that are missing from `after`, or have another value there."""
     match before, after:
         case dict(), dict():
             for name, member in before.items():
                 step = where + pointer(name)
                 if name in after:
-                    yield from _changed(member, after[name], step)
+                    yield from _differences(member, after[name], step)
                 elif member is not None:
                     yield step
         case list(), list() if len(before) == len(after):
             for place, (item, other) in enumerate(zip(before, after, strict=True)):
-                yield from _changed(item, other, f"{where}/{place}")
+                yield from _differences(item, other, f"{where}/{place}")
         case _ if before != after:
             yield where

@@ -28,9 +28,9 @@ def looks_like(value: Json) -> str:
     """
     newest = ""
     for looked, one in enumerate(_objects(value)):
-        if sign := _sign_of_old(one):
+        if sign := _version_before_1_0(one):
             return sign
-        newest = newest or _sign_of_1_0(one)
+        newest = newest or _version_1_0(one)
         if looked >= _MOST:
             break
     return newest
@@ -48,11 +48,11 @@ def _objects(value: Json) -> Iterator[dict[str, Json]]:
             waiting += [one[name] for name in reversed(_INNER) if isinstance(one.get(name), dict | list)]
 
 
-def _sign_of_old(value: dict[str, Json]) -> str:
+def _version_before_1_0(value: dict[str, Json]) -> str:
     if "supportedInterfaces" in value:
         return ""
     if "skills" in value or "protocolVersion" in value or any(name in value for name in _LEGACY_CARD):
-        return _sign_of_card(value)
+        return _version_of_old_card(value)
     kind, mark, file = value.get("kind"), value.get("type"), value.get("file")
     if isinstance(kind, str) and kind in _KINDS:
         return "0.3"
@@ -69,7 +69,7 @@ def _sign_of_old(value: dict[str, Json]) -> str:
     return "0.3" if value.get("role") in ("user", "agent") and "messageId" in value else ""
 
 
-def _sign_of_card(value: dict[str, Json]) -> str:
+def _version_of_old_card(value: dict[str, Json]) -> str:
     version = value.get("protocolVersion")
     if isinstance(version, str):
         return "0.2" if version.startswith("0.2") else "0.1" if version.startswith("0.1") else "0.3"
@@ -78,7 +78,7 @@ def _sign_of_card(value: dict[str, Json]) -> str:
     return "0.1" if "authentication" in value and "securitySchemes" not in value else ""
 
 
-def _sign_of_1_0(value: dict[str, Json]) -> str:
+def _version_1_0(value: dict[str, Json]) -> str:
     state, role = value.get("state"), value.get("role")
     named = any(isinstance(word, str) and word.startswith(("TASK_STATE_", "ROLE_")) for word in (state, role))
     wrapped = len(value) == 1 and any(isinstance(value.get(name), dict) for name in _WRAPPERS)

@@ -30,7 +30,7 @@ def kind_of(part: dict[str, Json]) -> str:
     return "data" if "data" in part and part.get("text") is None else "text"
 
 
-def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+def flatten_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
     """Move the members of a part's file that are in `names` into the part; unknown members stay in the file."""
     file = part.get("file")
     if not isinstance(file, dict):
@@ -42,7 +42,7 @@ def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
     return lifted | {"file": unknown} if unknown else lifted
 
 
-def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+def nest_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
     """Move the members of a canonical part that are about its file into a file."""
     unknown = part.get("file", {})
     if not isinstance(unknown, dict):
@@ -51,29 +51,29 @@ def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
     return without(part, *names.values()) | {"file": file | unknown}
 
 
-def up_part(mark: str) -> Change:
+def import_part(mark: str) -> Change:
     """Return the change that reads a part whose kind is the member `mark`."""
 
-    def lift(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         if not isinstance(value, dict):
             return value
-        part = lift_file(value, _FILE)
+        part = flatten_file(value, _FILE)
         return without(part, mark) if part.get(mark) == kind_of(part) else part
 
-    return lift
+    return convert
 
 
-def down_part(mark: str) -> Change:
+def export_part(mark: str) -> Change:
     """Return the change that writes a part with its kind as the member `mark`."""
 
-    def sink(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         part = {mark: kind_of(value)} | value
-        return sink_file(part, _FILE) if "file" in (part[mark], kind_of(value)) else part
+        return nest_file(part, _FILE) if "file" in (part[mark], kind_of(value)) else part
 
-    return sink
+    return convert
 
 
-def up_push(value: Json) -> Json:
+def import_push(value: Json) -> Json:
     """Rewrite `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, to the flat form of 1.0."""
     if not isinstance(value, dict):
         return value
@@ -89,7 +89,7 @@ def up_push(value: Json) -> Json:
     return flat
 
 
-def down_push(value: Json) -> Json:
+def export_push(value: Json) -> Json:
     """Rewrite a push configuration to the inner object: its scheme in a list, and no tenant."""
     if not isinstance(value, dict):
         return value
@@ -103,10 +103,10 @@ def down_push(value: Json) -> Json:
     return config
 
 
-def up_configuration(push_member: str) -> Change:
+def import_configuration(push_member: str) -> Change:
     """Return the change that reads the configuration of a send, with its push configuration in `push_member`."""
 
-    def lift(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         if not isinstance(value, dict):
             return value
         configuration = without(value, "blocking", push_member)
@@ -114,10 +114,10 @@ def up_configuration(push_member: str) -> Change:
         if blocking is not None:
             configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
         if push is not None:
-            configuration["taskPushNotificationConfig"] = up_push(push)
+            configuration["taskPushNotificationConfig"] = import_push(push)
         return configuration
 
-    return lift
+    return convert
 
 
 def is_final(update: TaskStatusUpdateEvent) -> bool:

@@ -21,7 +21,7 @@ def inverse(names: Mapping[str, str]) -> dict[str, str]:
     return {str(canonical): spelled for spelled, canonical in names.items()}
 
 
-def word(names: Mapping[str, str]) -> Change:
+def map_string(names: Mapping[str, str]) -> Change:
     """Replace a string that is among the names."""
     return lambda value: names.get(value, value) if isinstance(value, str) else value
 
@@ -52,19 +52,19 @@ def members(**changes: Change) -> Change:
     return rewrite
 
 
-def unmarked(mark: str, kind: str, /, **changes: Change) -> Change:
+def drop_discriminator(mark: str, kind: str, /, **changes: Change) -> Change:
     """Rewrite an object, and remove its discriminator `mark` if that is the expected `kind`."""
     rewrite = members(**changes)
 
-    def lift(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         if isinstance(value, dict) and value.get(mark) == kind:
             value = without(value, mark)
         return rewrite(value)
 
-    return lift
+    return convert
 
 
-def marked(mark: str, kind: str, /, **changes: Change) -> Change:
+def add_discriminator(mark: str, kind: str, /, **changes: Change) -> Change:
     """Rewrite an object, and write its kind as the member `mark` unless it already has one."""
     rewrite = members(**changes)
     return lambda value: {mark: kind} | rewrite(value) if isinstance(value, dict) else value
@@ -83,7 +83,7 @@ def unknown_event(value: Json, why: str) -> Unreadable:
     return Unreadable(value, f"{why}; it has the shape of {shape}" if shape else why)
 
 
-def read_one_of(value: Json, known: Mapping[str, tuple[type[Event], Change | None]]) -> Event | Unreadable:
+def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None]]) -> Event | Unreadable:
     """Read an object with one known member, whose name is the kind of the event in it."""
     if not isinstance(value, dict):
         return unknown_event(value, "")

@@ -21,20 +21,20 @@ def decode_card(value: Json, undeclared: str = "") -> AgentCard | Unreadable:
 
     `undeclared` is the version of the interfaces of a card that declares none, `""` for none.
     """
-    return read(AgentCard, value, partial(_up_card, undeclared=undeclared))
+    return read(AgentCard, value, partial(_import_card, undeclared=undeclared))
 
 
-def _up_card(value: Json, undeclared: str) -> Json:
+def _import_card(value: Json, undeclared: str) -> Json:
     if not isinstance(value, dict):
         return value
-    card = without(_up_security(value), "url", "preferredTransport", "additionalInterfaces", "protocolVersion")
+    card = without(_import_security(value), "url", "preferredTransport", "additionalInterfaces", "protocolVersion")
     card["supportedInterfaces"] = _interfaces(value, undeclared)
     if "supportsAuthenticatedExtendedCard" in card and isinstance(card.get("capabilities"), dict | None):
         extended = {"extendedAgentCard": card.pop("supportsAuthenticatedExtendedCard")}
         card["capabilities"] = (card.get("capabilities") or {}) | extended
     if isinstance(card.get("securitySchemes"), dict):
-        card["securitySchemes"] = {name: _up_scheme(scheme) for name, scheme in card["securitySchemes"].items()}
-    return members(skills=each(_up_security))(card)
+        card["securitySchemes"] = {name: _import_scheme(scheme) for name, scheme in card["securitySchemes"].items()}
+    return members(skills=each(_import_security))(card)
 
 
 def _interfaces(value: dict[str, Json], undeclared: str) -> Json:
@@ -54,21 +54,21 @@ def _interfaces(value: dict[str, Json], undeclared: str) -> Json:
     return [main, *interfaces]
 
 
-def _up_scheme(value: Json) -> Json:
+def _import_scheme(value: Json) -> Json:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in _WRAPPERS:
         return value
     return {_WRAPPERS[kind]: renamed({"in": "location"})(without(value, "type"))}
 
 
-def _up_security(value: dict[str, Json]) -> dict[str, Json]:
+def _import_security(value: dict[str, Json]) -> dict[str, Json]:
     """Rename the `security` of a card or a skill, and wrap each requirement."""
     if "security" not in value:
         return value
-    return without(value, "security") | {"securityRequirements": each(_up_requirement)(value["security"])}
+    return without(value, "security") | {"securityRequirements": each(_import_requirement)(value["security"])}
 
 
-def _up_requirement(value: dict[str, Json]) -> Json:
+def _import_requirement(value: dict[str, Json]) -> Json:
     """Wrap the scopes of each scheme as in 1.0; the ProtoJSON of 0.3 already has the wrapper."""
     if isinstance(value.get("schemes"), dict):
         return value
@@ -82,8 +82,8 @@ def encode_card(card: AgentCard, version: str = _DEFAULT_VERSION) -> Json:
     """
     value = encode_proto_card(card, version)
     if value.get("securitySchemes"):
-        value["securitySchemes"] = {name: _down_scheme(one) for name, one in value["securitySchemes"].items()}
-    security = each(_down_requirement)
+        value["securitySchemes"] = {name: _export_scheme(one) for name, one in value["securitySchemes"].items()}
+    security = each(_export_requirement)
     return members(security=security, skills=each(members(security=security)))(value)
 
 
@@ -92,14 +92,14 @@ def encode_proto_card(card: AgentCard, version: str = _DEFAULT_VERSION) -> Json:
     security = {"securityRequirements": "security"}
     value = renamed(security, skills=each(renamed(security)))(card.to_json())
     if interfaces := value.pop("supportedInterfaces", []):
-        value |= _down_interfaces(interfaces, version)
+        value |= _export_interfaces(interfaces, version)
     value["capabilities"] = value.get("capabilities", {})
     if "extendedAgentCard" in value["capabilities"]:
         value["supportsAuthenticatedExtendedCard"] = value["capabilities"].pop("extendedAgentCard")
     return value
 
 
-def _down_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, Json]:
+def _export_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, Json]:
     """Distribute interfaces over a card; an interface keeps its version if that is not the version of the card."""
     short = (None, "", full.rpartition(".")[0])
     written = [
@@ -119,14 +119,14 @@ def _down_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, 
     }
 
 
-def _down_scheme(value: dict[str, Json]) -> Json:
+def _export_scheme(value: dict[str, Json]) -> Json:
     for wrapper, scheme in value.items():
         if wrapper in SCHEME_TYPES and isinstance(scheme, dict):
             return {"type": SCHEME_TYPES[wrapper]} | renamed({"location": "in"})(scheme)
     return value
 
 
-def _down_requirement(value: dict[str, Json]) -> Json:
+def _export_requirement(value: dict[str, Json]) -> Json:
     schemes = value.get("schemes")
     if not isinstance(schemes, dict):
         return value

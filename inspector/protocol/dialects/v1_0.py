@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect, GrpcService, Result, Route, grpc_methods
-from inspector.protocol.dialects.rewriting import read_deleted, read_one_of, request_reader
+from inspector.protocol.dialects.rewriting import read_deleted, read_oneof, request_reader
 from inspector.protocol.dialects.traits import V1_0
 from inspector.protocol.jsonvalue import read
 from inspector.protocol.lenient_read import read_lenient
@@ -35,13 +35,13 @@ _EVENTS: Mapping[str, type[Event]] = {
 _ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
 
-_TOLD: Mapping[Operation, type[Task | TaskList]] = {
+_LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList]] = {
     Operation.GET: Task,
     Operation.CANCEL: Task,
     Operation.LIST: TaskList,
 }
 _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
-    **_TOLD,
+    **_LENIENT_RESULTS,
     Operation.SET_PUSH: PushConfig,
     Operation.GET_PUSH: PushConfig,
     Operation.LIST_PUSH: PushConfigList,
@@ -51,7 +51,7 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 
 def decode_event(value: Json) -> Event | Unreadable:
     """Read a StreamResponse, a SendMessageResponse or the body of a webhook (section 3.2.3)."""
-    return read_one_of(value, _ONE_OF)
+    return read_oneof(value, _ONE_OF)
 
 
 def encode_event(event: Event) -> Json:
@@ -83,8 +83,8 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
         return decode_event(value)
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
         return Unreadable(value, "a bare task is due here, this one is wrapped in 'task'")
-    if operation in _TOLD:
-        return read_lenient(_TOLD[operation], value)
+    if operation in _LENIENT_RESULTS:
+        return read_lenient(_LENIENT_RESULTS[operation], value)
     return read(_RESULTS[operation], value)
 
 

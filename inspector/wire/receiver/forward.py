@@ -28,16 +28,16 @@ class ForwardedRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """The result of forwarding: the status (0 without a response), the duration, and the error (`said`)."""
+    """The result of forwarding: the status (0 without a response), the duration, and the error (`problem`)."""
 
     status: int
     seconds: float
-    said: str = ""
+    problem: str = ""
 
     @property
     def words(self) -> str:
         """Describe the result in one line."""
-        return f"{self.status or self.said} after {self.seconds * 1000:.0f} ms"
+        return f"{self.status or self.problem} after {self.seconds * 1000:.0f} ms"
 
 
 class Forwarder:
@@ -58,16 +58,16 @@ class Forwarder:
                 skip_auto_headers=_OURS,
             )
         headers = [pair for pair in delivery.headers if pair[0].lower() not in _NOT_FORWARDED]
-        began, status, said = time.perf_counter(), 0, ""
+        began, status, problem = time.perf_counter(), 0, ""
         request = self._client.request(delivery.method, url, data=delivery.body, headers=headers, allow_redirects=False)
         try:
             async with request as response:
                 status = response.status
         except TimeoutError:
-            said = f"no answer within {_SECONDS:g} s"
+            problem = f"no answer within {_SECONDS:g} s"
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid header
-            said = f"{type(error).__name__}: {error}"[:_QUOTED]
-        return ForwardResult(status, time.perf_counter() - began, said)
+            problem = f"{type(error).__name__}: {error}"[:_QUOTED]
+        return ForwardResult(status, time.perf_counter() - began, problem)
 
     async def close(self) -> None:
         """Close every connection."""

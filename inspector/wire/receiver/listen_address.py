@@ -89,13 +89,13 @@ _DISTRUST = frozenset({"UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN", "
 def why_no_tls(error: Exception) -> str:
     """Return why a TLS handshake of a sender failed."""
     reason = (error.reason or "") if isinstance(error, ssl.SSLError) else ""
-    said = reason.lower().replace("_", " ")
+    alert = reason.lower().replace("_", " ")
     if reason.partition("ALERT_")[2] in _DISTRUST:
-        return f"the sender does not trust our certificate ({said})"
+        return f"the sender does not trust our certificate ({alert})"
     if reason == "HTTP_REQUEST":
         return "the sender uses plain http, but this receiver uses https"
-    if said:
-        return f"the TLS handshake failed ({said})"
+    if alert:
+        return f"the TLS handshake failed ({alert})"
     return "the sender closed the connection during the TLS handshake: it may not trust our certificate"
 
 
