@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.dialects.registry import supports_binding
 
 from .versions import RELEASES, VERSIONS, Version
 
@@ -46,7 +46,7 @@ class Place:
 
     def over(self, binding: str) -> Version | None:
         """Return the version as it is spelled over a binding, or None where it does not travel so."""
-        return next((one for one in self.versions if travels_over(one.dialect, binding)), None)
+        return next((one for one in self.versions if supports_binding(one.dialect, binding)), None)
 
 
 @dataclass(frozen=True)

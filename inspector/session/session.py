@@ -175,7 +175,7 @@ class Session:
 
     def _address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
-        return choice.binding.in_full(choice.interface.url, self.connection.url if self.connection else "")
+        return choice.binding.complete_url(choice.interface.url, self.connection.url if self.connection else "")
 
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice

@@ -69,10 +69,10 @@ def test_the_shape_of_another_version_is_said_of_what_cannot_be_read() -> None:
     for dialect in (v1_0.DIALECT, v0_3.DIALECT):
         read = dialect.decode_event(old)
         assert isinstance(read, Unreadable)
-        assert read.why.endswith("; it has the shape of 0.1")
+        assert read.why.endswith("; this is the format of A2A 0.1")
     new = v0_3.DIALECT.decode_event({"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}})
     assert isinstance(new, Unreadable)
-    assert new.why.endswith("; it has the shape of 1.0")
+    assert new.why.endswith("; this is the format of A2A 1.0")
 
 
 SHAPES = {"0.1": "0.1", "0.2": "0.3", "0.3": "0.3", "1.0": "1.0"}

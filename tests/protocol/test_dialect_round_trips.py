@@ -200,7 +200,7 @@ class TestWhat03CannotCarry:
 
 
 class TestWhat03CarriesBeyondItsSpecification:
-    """0.3 names none of these, but lets them through as members that it does not know."""
+    """0.3 names expected one of these, but lets them through as members that it does not know."""
 
     def test_a_text_part_keeps_its_media_type_and_file_name(self) -> None:
         written = V03.encode_event(Message(parts=[Part(text="# a", media_type="text/markdown", filename="a.md")]))

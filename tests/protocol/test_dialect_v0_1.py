@@ -175,11 +175,14 @@ def test_a_delivery_is_a_bare_task_or_an_event(value: Any, kind: type[Any]) -> N
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "an event is an object, this is null"),
-        ({}, "neither status nor artifact"),
-        ({"kind": "task", "id": "t", "status": {}}, "neither status nor artifact of 0.1; it has the shape of 0.3"),
-        ({"task": {"id": "t"}}, "neither status nor artifact of 0.1; it has the shape of 1.0"),
-        ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: an object is due, this is an array"),
+        (None, "expected an event (an object), received null"),
+        ({}, "expected status or artifact"),
+        (
+            {"kind": "task", "id": "t", "status": {}},
+            "expected status or artifact, as in 0.1; this is the format of A2A 0.3",
+        ),
+        ({"task": {"id": "t"}}, "expected status or artifact, as in 0.1; this is the format of A2A 1.0"),
+        ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: expected an object, received an array"),
     ],
 )
 def test_what_is_no_event_says_why(value: Any, why: str) -> None:
@@ -189,12 +192,12 @@ def test_what_is_no_event_says_why(value: Any, why: str) -> None:
 def test_a_result_in_another_shape_is_no_task() -> None:
     wrapped = DIALECT.decode_result(Operation.SEND, {"task": {"id": "t"}})
     assert isinstance(wrapped, Unreadable)
-    assert wrapped.why.endswith("it has the shape of 1.0")
+    assert wrapped.why.endswith("this is the format of A2A 1.0")
 
 
 def test_the_operations_that_0_1_does_not_have_are_named() -> None:
     read = DIALECT.decode_result(Operation.LIST_PUSH, [])
-    assert read == Unreadable([], "0.1 has no ListTaskPushNotificationConfigs")
+    assert read == Unreadable([], "A2A 0.1 does not have ListTaskPushNotificationConfigs")
     assert not DIALECT.has(Operation.EXTENDED_CARD)
 
 

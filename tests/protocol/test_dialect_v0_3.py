@@ -254,15 +254,15 @@ def test_a_task_full_of_nulls_is_a_task() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "an event is an object, this is null"),
-        ([], "an event is an object, this is an array"),
-        ({}, "no kind"),
-        ({"kind": None}, "no kind"),
-        ({"kind": "Task"}, "no known kind: 'Task'"),
-        ({"kind": ["task"]}, "no known kind: an array"),
-        ({"kind": {"task": 1}}, "no known kind: an object"),
-        ({"statusUpdate": {"taskId": "t"}}, "no kind; it has the shape of 1.0"),
-        ({"task": {}}, "no kind; it has the shape of 1.0"),
+        (None, "expected an event (an object), received null"),
+        ([], "expected an event (an object), received an array"),
+        ({}, "the member kind is missing"),
+        ({"kind": None}, "the member kind is missing"),
+        ({"kind": "Task"}, "unknown kind: 'Task'"),
+        ({"kind": ["task"]}, "unknown kind: an array"),
+        ({"kind": {"task": 1}}, "unknown kind: an object"),
+        ({"statusUpdate": {"taskId": "t"}}, "the member kind is missing; this is the format of A2A 1.0"),
+        ({"task": {}}, "the member kind is missing; this is the format of A2A 1.0"),
     ],
 )
 def test_what_is_no_event_says_why(value: Any, why: str) -> None:
@@ -302,7 +302,7 @@ def test_a_task_is_due_where_a_task_was_asked_for(operation: Operation) -> None:
     assert DIALECT.decode_result(operation, {"id": "t"}) == Task(id="t")
     assert DIALECT.decode_result(operation, {"id": "t", "kind": "task"}) == Task(id="t")
     refused = DIALECT.decode_result(operation, {"kind": "message", "messageId": "m"})
-    assert refused == Unreadable({"kind": "message", "messageId": "m"}, "a task is due here, this is of kind 'message'")
+    assert refused == Unreadable({"kind": "message", "messageId": "m"}, "expected a task, received the kind 'message'")
     assert isinstance(DIALECT.decode_result(operation, None), Unreadable)
 
 
@@ -424,7 +424,7 @@ def test_a_list_of_push_configurations_is_an_array() -> None:
     assert DIALECT.decode_result(Operation.LIST_PUSH, None) == PushConfigList()
     shaped_like_1_0 = {"configs": []}
     refused = DIALECT.decode_result(Operation.LIST_PUSH, shaped_like_1_0)
-    assert refused == Unreadable(shaped_like_1_0, "PushConfigList/configs: an array is due, this is an object")
+    assert refused == Unreadable(shaped_like_1_0, "PushConfigList/configs: expected an array, received an object")
 
 
 @pytest.mark.parametrize("operation", [Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH])

@@ -170,7 +170,7 @@ def test_a_card_with_a_member_of_the_wrong_type_is_refused(members: Any) -> None
 def test_what_is_no_object_is_no_card(value: Any) -> None:
     refused = DIALECT.decode_card(value)
     assert isinstance(refused, Unreadable)
-    assert refused.why.startswith("AgentCard: an object is due")
+    assert refused.why.startswith("AgentCard: expected an object")
 
 
 def test_lists_that_are_null_are_empty() -> None:

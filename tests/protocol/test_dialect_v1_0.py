@@ -54,23 +54,23 @@ def test_members_that_are_null_are_no_members_of_the_one_of(wrapper: str, event:
     assert DIALECT.decode_event(value) == event
 
 
-NO_EVENT = "none of artifactUpdate, message, statusUpdate, task"
+NO_EVENT = "expected one of artifactUpdate, message, statusUpdate, task"
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "an event is an object, this is null"),
-        ("task", "an event is an object, this is a string"),
+        (None, "expected an event (an object), received null"),
+        ("task", "expected an event (an object), received a string"),
         ({}, NO_EVENT),
         ({"task": None}, NO_EVENT),
         ({"status_update": {}}, NO_EVENT),
-        ({"kind": "task", "id": "t"}, f"{NO_EVENT}, but the member kind: 'task'; it has the shape of 0.3"),
-        ({"kind": 5}, f"{NO_EVENT}, but the member kind: a number"),
-        ({"task": {}, "message": {}}, "more than one member of a one-of: message, task"),
-        ({"task": []}, "Task: an object is due, this is an array"),
-        ({"task": {"id": 5}}, "Task/id: a string is due, this is a number"),
-        ({"artifactUpdate": {"append": "true"}}, "TaskArtifactUpdateEvent/append: a boolean is due, this is 'true'"),
+        ({"kind": "task", "id": "t"}, f"{NO_EVENT}; received kind 'task'; this is the format of A2A 0.3"),
+        ({"kind": 5}, f"{NO_EVENT}; received kind a number"),
+        ({"task": {}, "message": {}}, "expected one of these members, received several: message, task"),
+        ({"task": []}, "Task: expected an object, received an array"),
+        ({"task": {"id": 5}}, "Task/id: expected a string, received a number"),
+        ({"artifactUpdate": {"append": "true"}}, "TaskArtifactUpdateEvent/append: expected a boolean, received 'true'"),
     ],
 )
 def test_what_is_no_event_says_why(value: Any, why: str) -> None:
@@ -84,7 +84,7 @@ def test_a_task_that_was_asked_for_comes_bare(operation: Operation) -> None:
     assert DIALECT.decode_result(operation, task.to_json()) == task
     wrapped = {"task": task.to_json()}
     refused = DIALECT.decode_result(operation, wrapped)
-    assert refused == Unreadable(wrapped, "a bare task is due here, this one is wrapped in 'task'")
+    assert refused == Unreadable(wrapped, "expected a task without a wrapper, received a task in the wrapper 'task'")
 
 
 def test_a_task_that_was_asked_for_may_have_a_member_named_task() -> None:

@@ -90,7 +90,7 @@ def test_grpc_carries_the_counter_and_the_members_of_requests():
         (Operation.SEND, {"message": {"messageId": "m"}, "configuration": {"ifGenerationMatch": "5"}}),
     ):
         raw = grpc.write_request(DIALECT, operation, request)
-        assert grpc.read(DIALECT, operation, raw, asked=True) == request
+        assert grpc.read(DIALECT, operation, raw, is_request=True) == request
         with pytest.raises(ValueError, match=r"currentGeneration|ifGenerationMatch"):
             grpc.write_request(v1_0.DIALECT, operation, request)
 

@@ -167,7 +167,7 @@ def test_data_goes_out_as_any_json_value():
         (Operation.SEND, SendRequest(configuration=SendConfiguration(history_length=2**40)), "historyLength"),
         (Operation.LIST, ListTasksRequest(status_timestamp_after="yesterday"), "statusTimestampAfter"),
         (Operation.GET, TaskRequest.model_validate({"id": "t", "strange": 1}), "strange"),
-        (Operation.GET, TaskRequest(id="\ud800"), "GetTaskRequest of 1.0"),
+        (Operation.GET, TaskRequest(id="\ud800"), "GetTaskRequest of A2A 1.0"),
     ],
 )
 def test_what_a_message_has_no_place_for_is_the_users_fault_and_named(operation: Operation, request_: Any, said: str):
@@ -197,14 +197,14 @@ def test_what_a_message_has_no_place_for_is_the_users_fault_and_named(operation:
     ],
 )
 def test_a_url_says_where_to_call_and_whether_in_the_open(url: str, beside: str, target: str, tls: bool):
-    call = grpc.encode(grpc.in_full(url, beside), v1(), Operation.GET, TaskRequest(id="t"), "1")
+    call = grpc.encode(grpc.complete_url(url, beside), v1(), Operation.GET, TaskRequest(id="t"), "1")
     assert (call.target, call.tls) == (target, tls)
 
 
 @pytest.mark.parametrize("url", ["", "unix:///run/secret.sock", "a:99999", "http://[1:2", "ftp://a:1", "host:port"])
 def test_a_url_that_cannot_be_called_is_the_agents_fault(url: str):
-    with pytest.raises(FaultError, match="not a url that can be called with gRPC"):
-        grpc.encode(grpc.in_full(url, "https://a/"), v1(), Operation.GET, TaskRequest(id="t"), "1")
+    with pytest.raises(FaultError, match="not a valid URL for gRPC"):
+        grpc.encode(grpc.complete_url(url, "https://a/"), v1(), Operation.GET, TaskRequest(id="t"), "1")
 
 
 def test_an_interface_of_a_card_is_chosen_for_grpc():
@@ -357,11 +357,11 @@ def test_recorded_messages_with_a_damaged_byte_are_read_or_unreadable(path: Path
 @pytest.mark.parametrize(
     ("kind", "raw", "why"),
     [
-        ("Task", b"\x0a\x02\xff\xfe", "no lf.a2a.v1.Task in protobuf"),
-        ("Task", b"\x0a\x05abc", "no lf.a2a.v1.Task in protobuf"),
-        ("TaskStatus", bytes.fromhex("1a0b08ffffffffffffffff7f"), "no lf.a2a.v1.TaskStatus in protobuf"),
-        ("TaskStatus", bytes.fromhex("1a0808ffffffffffff7f"), "with what JSON cannot hold"),
-        ("Part", bytes.fromhex("220911000000000000f87f"), "with what JSON cannot hold"),
+        ("Task", b"\x0a\x02\xff\xfe", "not a valid lf.a2a.v1.Task message"),
+        ("Task", b"\x0a\x05abc", "not a valid lf.a2a.v1.Task message"),
+        ("TaskStatus", bytes.fromhex("1a0b08ffffffffffffffff7f"), "not a valid lf.a2a.v1.TaskStatus message"),
+        ("TaskStatus", bytes.fromhex("1a0808ffffffffffff7f"), "cannot be represented in JSON"),
+        ("Part", bytes.fromhex("220911000000000000f87f"), "cannot be represented in JSON"),
     ],
     ids=["text that is not UTF-8", "cut", "cut inside", "a date after the year 9999", "NaN in data"],
 )
@@ -408,8 +408,8 @@ def test_a_large_file_is_not_taken_for_countless_fields():
 def test_a_request_is_read_as_it_was_written():
     request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(data={"n": 1.0})]))
     raw = grpc.encode("a:1", v1(), Operation.SEND, request, "1").body
-    assert v1().decode_request(Operation.SEND, grpc.read(v1(), Operation.SEND, raw, asked=True)) == request
-    assert isinstance(grpc.read(v1(), Operation.SEND, b"\xff\xff", asked=True), Unreadable)
+    assert v1().decode_request(Operation.SEND, grpc.read(v1(), Operation.SEND, raw, is_request=True)) == request
+    assert isinstance(grpc.read(v1(), Operation.SEND, b"\xff\xff", is_request=True), Unreadable)
 
 
 def test_an_answer_is_written_without_what_its_message_has_no_place_for():

@@ -87,16 +87,16 @@ def test_both_ends_of_the_wire_understand_each_other(operation: Operation) -> No
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ([], "a JSON-RPC response is an object, this is an array"),
-        ([{"jsonrpc": "2.0", "id": 1, "result": {}}], "this is an array"),
-        ("ok", "this is a string"),
-        (None, "this is null"),
+        ([], "expected a JSON-RPC response (an object), received an array"),
+        ([{"jsonrpc": "2.0", "id": 1, "result": {}}], "received an array"),
+        ("ok", "received a string"),
+        (None, "received null"),
         ({}, "neither result nor error"),
         ({"jsonrpc": "2.0", "id": 1}, "neither result nor error"),
         ({"jsonrpc": "2.0", "id": 1, "error": None}, "neither result nor error"),
         ({"detail": "Not Found"}, "neither result nor error"),
-        ({"error": "boom"}, "a JSON-RPC error is an object, this is a string"),
-        ({"error": [1]}, "this is an array"),
+        ({"error": "boom"}, "expected a JSON-RPC error (an object), received a string"),
+        ({"error": [1]}, "received an array"),
     ],
 )
 def test_what_is_no_response_says_why(value: Any, why: str) -> None:
@@ -141,7 +141,7 @@ def test_an_error_is_read_with_what_it_has(error: Any, read: ProtocolError) -> N
 
 def test_a_result_of_the_wrong_shape_says_why() -> None:
     answer = jsonrpc.decode_answer(V1, Operation.GET, 200, {"result": {"id": 7}})
-    assert answer == Unreadable({"id": 7}, "Task/id: a string is due, this is a number")
+    assert answer == Unreadable({"id": 7}, "Task/id: expected a string, received a number")
 
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])
@@ -256,7 +256,9 @@ def test_an_extended_card_without_a_method_comes_without_an_envelope() -> None:
     card = answer(200, {"name": "more", "url": "http://h", "version": "1"})
     assert isinstance(card, AgentCard)
     assert card.name == "more"
-    assert answer(404, {"detail": "Not Found"}) == Unreadable({"detail": "Not Found"}, "no card")
+    assert answer(404, {"detail": "Not Found"}) == Unreadable(
+        {"detail": "Not Found"}, "expected a card, received status 404"
+    )
 
 
 def test_an_error_goes_by_the_name_that_its_version_gives_the_code() -> None:

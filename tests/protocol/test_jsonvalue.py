@@ -36,8 +36,8 @@ REFUSED = {
     "white space": (b" \r\n\t", "empty"),
     "HTML": (b"\n<!doctype html><title>502</title>", "HTML or XML"),
     "an SSE field": (b"event: update", "not JSON: expected value at line 1 column 1 ('event: update')"),
-    "an object that is cut off": (b'{"a": [1, 2', "breaks off"),
-    "a string that is cut off": (b'{"a": "x', "breaks off"),
+    "an object that is cut off": (b'{"a": [1, 2', "ends within"),
+    "a string that is cut off": (b'{"a": "x', "ends within"),
     "two values": (b'{"a":1}{"b":2}', "trailing characters"),
     "single quotes": (b"{'a': 1}", "line 1 column 2"),
     "a comma too many": (b'{\n"a": 1,\n}', "line 3 column 1"),
@@ -148,17 +148,17 @@ def test_a_long_string_is_quoted_in_short() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "Task: an object is due, this is null"),
-        ([], "Task: an object is due, this is an array"),
-        ({"id": 5}, "Task/id: a string is due, this is a number"),
-        ({"status": "working"}, "Task/status: an object is due, this is 'working'"),
-        ({"history": {}}, "Task/history: an array is due, this is an object"),
+        (None, "Task: expected an object, received null"),
+        ([], "Task: expected an object, received an array"),
+        ({"id": 5}, "Task/id: expected a string, received a number"),
+        ({"status": "working"}, "Task/status: expected an object, received 'working'"),
+        ({"history": {}}, "Task/history: expected an array, received an object"),
         (
             {"history": [{}, {"parts": [{"text": True}]}]},
-            "Task/history/1/parts/0/text: a string is due, this is a boolean",
+            "Task/history/1/parts/0/text: expected a string, received a boolean",
         ),
-        ({"artifacts": [None]}, "Task/artifacts/0: an object is due, this is null"),
-        ({"metadata": "x"}, "Task/metadata: an object is due, this is 'x'"),
+        ({"artifacts": [None]}, "Task/artifacts/0: expected an object, received null"),
+        ({"metadata": "x"}, "Task/metadata: expected an object, received 'x'"),
     ],
 )
 def test_a_member_of_the_wrong_type_is_named_with_its_place(value: Any, why: str) -> None:

@@ -103,16 +103,16 @@ def test_an_event_is_read_without_its_optional_members_of_the_wrong_type(value: 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (update(taskId=5), "TaskStatusUpdateEvent/taskId: a string is due"),
-        (update(status="working"), "TaskStatusUpdateEvent/status: an object is due"),
-        (update(status={"state": 5}), "TaskStatusUpdateEvent/status/state: a string is due"),
-        (chunk(append="yes"), "TaskArtifactUpdateEvent/append: a boolean is due"),
+        (update(taskId=5), "TaskStatusUpdateEvent/taskId: expected a string"),
+        (update(status="working"), "TaskStatusUpdateEvent/status: expected an object"),
+        (update(status={"state": 5}), "TaskStatusUpdateEvent/status/state: expected a string"),
+        (chunk(append="yes"), "TaskArtifactUpdateEvent/append: expected a boolean"),
         (chunk(artifact={"artifactId": 5}), "TaskArtifactUpdateEvent/artifact/artifactId"),
         (chunk(artifact={"artifactId": "a", "parts": [{"text": 5}]}), "TaskArtifactUpdateEvent/artifact/parts/0/text"),
-        (chunk(artifact={"artifactId": "a", "parts": {}}), "TaskArtifactUpdateEvent/artifact/parts: an array is due"),
+        (chunk(artifact={"artifactId": "a", "parts": {}}), "TaskArtifactUpdateEvent/artifact/parts: expected an array"),
         (task(id=None) | {"task": {"id": 5}}, "Task/id"),
         ({"message": {"parts": [5]}}, "Message/parts/0"),
-        ({"message": []}, "Message: an object is due"),
+        ({"message": []}, "Message: expected an object"),
     ],
 )
 def test_what_says_nothing_without_a_member_is_refused(value: Any, why: str):
@@ -185,4 +185,4 @@ def test_a_list_loses_some_items_and_not_most():
 
 def test_what_cannot_be_changed_back_is_refused_as_it_came():
     refused = read_lenient(Task, {"id": 5}, lambda value: value | {"mood": 1})
-    assert refused == Unreadable({"id": 5}, "Task/id: a string is due, this is a number")
+    assert refused == Unreadable({"id": 5}, "Task/id: expected a string, received a number")

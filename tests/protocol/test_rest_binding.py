@@ -177,12 +177,12 @@ def test_whatever_a_card_and_an_agent_name_becomes_a_request(url: str, identity:
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b"", "there is no body"),
-        (b" \r\n", "there is no body"),
+        (b"", "the body is empty"),
+        (b" \r\n", "the body is empty"),
         (b"Internal Server Error", "text, not JSON: 'Internal Server Error'"),
         (b"true story", "text, not JSON: 'true story'"),
-        (b"<!DOCTYPE html><title>Error</title>", "HTML or XML, not JSON: a web server or a proxy answers here"),
-        (b'{"id":', "breaks off in"),
+        (b"<!DOCTYPE html><title>Error</title>", "HTML or XML, not JSON: the response is from a web server or a proxy"),
+        (b'{"id":', "ends within"),
         (b"\xff\xfe{", "UTF-16"),
     ],
 )
@@ -201,7 +201,7 @@ def test_a_deletion_is_done_when_nothing_is_answered(raw: bytes) -> None:
 @pytest.mark.parametrize("status", [301, 307, 404, 500])
 def test_a_deletion_is_not_done_when_the_status_denies_it(status: int) -> None:
     answer = rest.BINDING.decode_answer(V1, Operation.DELETE_PUSH, status, None)
-    assert answer == Unreadable(None, f"{status} without a body")
+    assert answer == Unreadable(None, f"status {status} without a body")
 
 
 @pytest.mark.parametrize("status", [200, 201, 202])
@@ -292,12 +292,12 @@ def test_an_error_keeps_what_it_says_beyond_its_name() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({"detail": "Not Found"}, "no error of A2A's, but 'Not Found' from a web framework"),
+        ({"detail": "Not Found"}, "not an A2A error: 'Not Found' from a web framework"),
         ({"detail": [{"loc": ["body"]}]}, "an array from a web framework"),
-        ({}, "no error of A2A's: this is an object"),
-        ([], "this is an array"),
-        ("no", "this is a string"),
-        (None, "404 without a body"),
+        ({}, "not an A2A error: an object"),
+        ([], "not an A2A error: an array"),
+        ("no", "not an A2A error: a string"),
+        (None, "status 404 without a body"),
     ],
 )
 def test_an_error_that_is_none_of_a2as_says_so(body: Any, why: str) -> None:

@@ -47,7 +47,7 @@ def test_a_version_is_read_for_the_wire_that_it_names(declared: str, version: st
 def test_a_version_that_we_do_not_speak_says_so(version: str):
     option = only(interface(version))
     assert not option.usable
-    assert (repr(version) if version else "without a protocolVersion") in option.reason
+    assert (repr(version) if version else "protocolVersion is missing") in option.reason
 
 
 def test_a_binding_that_we_do_not_speak_says_so():
@@ -66,33 +66,33 @@ def test_the_first_interface_of_the_card_wins():
     assert (choice.interface.url, choice.dialect.version, choice.reason) == (
         "http://old/",
         "0.3",
-        "first on the card",
+        "preferred",
     )
 
 
 def test_what_we_do_not_speak_is_passed_over():
     choice = select(card(interface("1.0", UNKNOWN), interface("9.0"), interface("1.0", url="http://new/")))
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://new/", "first on the card that we speak")
+    assert (choice.interface.url, choice.reason) == ("http://new/", "first supported interface")
 
 
 def test_a_transport_that_was_asked_for_wins_over_the_card():
     offered = card(interface("1.0", UNKNOWN), interface("0.3", url="http://old/"), interface("1.0", url="http://new/"))
     choice = select(offered, transports=("no-such-thing", "jsonrpc"))
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://old/", "jsonrpc was asked for")
+    assert (choice.interface.url, choice.reason) == ("http://old/", "jsonrpc was requested")
 
 
 def test_a_transport_that_the_card_does_not_offer_changes_nothing():
     choice = select(card(interface("1.0")), transports=(UNKNOWN,))
     assert choice is not None
-    assert choice.reason == "first on the card"
+    assert choice.reason == "preferred"
 
 
 def test_a_version_that_was_asked_for_wins_over_the_card():
     choice = select(card(interface("1.0"), interface("0.3", url="http://old/")), version="0.3")
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://old/", "protocol version 0.3 was asked for")
+    assert (choice.interface.url, choice.reason) == ("http://old/", "protocol version 0.3 was requested")
 
 
 def test_a_version_stands_in_where_the_card_declares_none():

@@ -15,7 +15,7 @@ from inspector.sample_agents.versions import VERSIONS, Version
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.dialects.registry import supports_binding
 from inspector.protocol.model import (
     AuthenticationInfo,
     ExtendedCardRequest,
@@ -74,7 +74,7 @@ def paths(value: Any) -> Iterator[tuple[Any, ...]]:
 
 def spoken(binding: str) -> list[Version]:
     every = (one for spellings in VERSIONS.values() for one in spellings)
-    return [one for one in every if travels_over(one.dialect, binding)]
+    return [one for one in every if supports_binding(one.dialect, binding)]
 
 
 def home(version: Version) -> str:

@@ -340,7 +340,7 @@ async def test_a_copy_is_edited_linted_and_saved(open_app: Open, tmp_path: Path,
         assert "a2a-inspect mock --card puppet-card.json" in driver.screen
         assert (tmp_path / "puppet-card.json").read_text() == area.text
         area.text = "{"
-        await driver.until("breaks off in an object")
+        await driver.until("ends within an object")
         await driver.press("ctrl+s", "enter")
         await driver.until("exists; enter again replaces it")
         assert (tmp_path / "puppet-card.json").read_text() != "{"

@@ -1,4 +1,7 @@
-"""What the versions before 1.0 have in common: roles, states, parts with a discriminator, push configurations."""
+"""Conversions for the versions before 1.0: roles, states, parts with a discriminator, push configurations.
+
+`import_*` converts the JSON of a version to the canonical JSON, `export_*` the canonical JSON to that of a version.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ _FILE = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaTyp
 
 
 def kind_of(part: dict[str, Json]) -> str:
-    """Return the kind of a canonical part: `text`, `file` or `data`."""
+    """Return the kind of a canonical part before 1.0: `text`, `file` or `data`."""
     if part.get("raw") is not None or part.get("url") is not None:
         return "file"
     return "data" if "data" in part and part.get("text") is None else "text"
 
 
 def flatten_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
-    """Move the members of a part's file that are in `names` into the part; unknown members stay in the file."""
+    """Move the members of `file` that are in `names` into the part; unknown members stay in `file`."""
     file = part.get("file")
     if not isinstance(file, dict):
         return part
@@ -43,7 +46,7 @@ def flatten_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, J
 
 
 def nest_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
-    """Move the members of a canonical part that are about its file into a file."""
+    """Move the members of a canonical part that describe its file into `file`."""
     unknown = part.get("file", {})
     if not isinstance(unknown, dict):
         return part
@@ -52,7 +55,7 @@ def nest_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
 
 
 def import_part(mark: str) -> Change:
-    """Return the change that reads a part whose kind is the member `mark`."""
+    """Return the conversion of a part from a version whose discriminator is the member `mark`."""
 
     def convert(value: Json) -> Json:
         if not isinstance(value, dict):
@@ -64,7 +67,7 @@ def import_part(mark: str) -> Change:
 
 
 def export_part(mark: str) -> Change:
-    """Return the change that writes a part with its kind as the member `mark`."""
+    """Return the conversion of a part to a version whose discriminator is the member `mark`."""
 
     def convert(value: Json) -> Json:
         part = {mark: kind_of(value)} | value
@@ -74,7 +77,7 @@ def export_part(mark: str) -> Change:
 
 
 def import_push(value: Json) -> Json:
-    """Rewrite `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, to the flat form of 1.0."""
+    """Convert `{taskId, pushNotificationConfig: {...}}`, or the inner object, to the flat push configuration of 1.0."""
     if not isinstance(value, dict):
         return value
     flat = value
@@ -84,13 +87,13 @@ def import_push(value: Json) -> Json:
     authentication = flat.get("authentication")
     if isinstance(authentication, dict) and isinstance(authentication.get("schemes"), list):
         first, *others = authentication["schemes"] or [""]
-        kept = authentication if others else without(authentication, "schemes")
-        flat = flat | {"authentication": kept | {"scheme": first}}
+        rest = authentication if others else without(authentication, "schemes")
+        flat = flat | {"authentication": rest | {"scheme": first}}
     return flat
 
 
 def export_push(value: Json) -> Json:
-    """Rewrite a push configuration to the inner object: its scheme in a list, and no tenant."""
+    """Convert a push configuration to the inner object: with its scheme in a list, and without a tenant."""
     if not isinstance(value, dict):
         return value
     config = without(value, "tenant")
@@ -104,7 +107,7 @@ def export_push(value: Json) -> Json:
 
 
 def import_configuration(push_member: str) -> Change:
-    """Return the change that reads the configuration of a send, with its push configuration in `push_member`."""
+    """Return the conversion of a send configuration whose push configuration is the member `push_member`."""
 
     def convert(value: Json) -> Json:
         if not isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""OPVS: A2A 1.0 under another name, with its own headers and gRPC service; push configurations may be nested as in 0.3.
+"""OPVS: the JSON of A2A 1.0 with other headers and another gRPC service; push configurations may be nested as in 0.3.
 
-The package of its gRPC service is not specified; servers use that of A2A, `lf.opvs.v1` or `opvs.v1`.
+OPVS does not specify the package of its gRPC service. Servers use the package of A2A, `lf.opvs.v1` or `opvs.v1`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _import_configuration = renamed(
 
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
-    """Read the result of an operation, push configurations flat or nested."""
+    """Read the result of an operation; push configurations may be flat or nested."""
     match operation:
         case Operation.SET_PUSH | Operation.GET_PUSH:
             return read(PushConfig, value, import_push)

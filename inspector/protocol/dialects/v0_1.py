@@ -1,7 +1,7 @@
-"""A2A 0.1: clients choose the ids of tasks, contexts are `sessionId`, artifacts have an `index`, parts a `type`.
+"""A2A 0.1: clients choose task ids, the context is `sessionId`, artifacts have an `index`, parts a `type`.
 
-A message has no ids: those of the task and the context are beside it. The id of a message that begins a task is used as
-that of the task.
+Messages have no ids; the ids of task and context are next to the message in the request. The id of the first message is
+used as the task id.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ ERROR_NAMES = {
     -32010: "RateLimitExceededError",
     -32011: "ResourceUnavailableError",
 }
-"""The codes that later versions use for other errors or not at all (section 8.2)."""
+"""The names of error codes that later versions do not use, or use for other errors (section 8.2)."""
 
 _TASK = {"sessionId": "contextId"}
 _UPDATE = {"id": "taskId", "sessionId": "contextId"}
@@ -84,7 +84,7 @@ _ARTIFACT = "artifact-"
 
 
 def _import_artifact(value: Json) -> Json:
-    """Read an artifact, whose id is made from its index; a missing index is 0 (section 6.7)."""
+    """Convert an artifact and derive its id from its index, by default 0 (section 6.7)."""
     if not isinstance(value, dict):
         return value
     artifact: dict[str, Json] = members(parts=each(import_part("type")))(value)
@@ -95,7 +95,7 @@ def _import_artifact(value: Json) -> Json:
 
 
 def _import_artifacts(value: Json) -> Json:
-    """Read the artifacts of a task; a missing index is that in the list."""
+    """Convert the artifacts of a task; the default index is the position in the list."""
     if not isinstance(value, list):
         return value
     return [
@@ -105,7 +105,7 @@ def _import_artifacts(value: Json) -> Json:
 
 
 def _import_artifact_update(value: Json) -> Json:
-    """Read an update, in which `append` and `lastChunk` are members of the artifact."""
+    """Convert an artifact update, in which `append` and `lastChunk` are members of the artifact."""
     artifact = value["artifact"]
     if not isinstance(artifact, dict):
         return value
@@ -114,7 +114,7 @@ def _import_artifact_update(value: Json) -> Json:
 
 
 def _import_send(value: Json) -> Json:
-    """Read the parameters of a send, which are flat, as a message with ids and a configuration."""
+    """Convert the flat parameters of a send to a message with ids and a configuration."""
     if not isinstance(value, dict):
         return value
     settings = {
@@ -151,10 +151,10 @@ decode_request = request_reader(
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a stream item: `{id, artifact}`, `{id, status, final}`, or a bare task or message as some agents send it."""
+    """Read an event of a stream: `{id, artifact}` or `{id, status, final}`; some agents send a task or a message."""
     shape = looks_like(value)
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
-        return unknown_event(value, "neither status nor artifact of 0.1")
+        return unknown_event(value, "expected status or artifact, as in 0.1")
     if "artifact" in value:
         return read_lenient(TaskArtifactUpdateEvent, value, _import_artifact_update)
     if "status" in value and value.keys() & _TASK_ONLY:
@@ -163,7 +163,7 @@ def decode_event(value: Json) -> Event | Unreadable:
         return read_lenient(TaskStatusUpdateEvent, value, _import_status_update)
     if "role" in value and "parts" in value:
         return read_lenient(Message, value, _import_message)
-    return unknown_event(value, "neither status nor artifact")
+    return unknown_event(value, "expected status or artifact")
 
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
@@ -176,20 +176,20 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
         case Operation.STREAM | Operation.SUBSCRIBE:
             return decode_event(value)
         case _:
-            return Unreadable(value, f"0.1 has no {operation.value}")
+            return Unreadable(value, f"A2A 0.1 does not have {operation.value}")
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read the body of a webhook: a bare task or an event, because the specification leaves it open."""
+    """Read the body of a push notification: a task or an event, because the specification does not define it."""
     bare = isinstance(value, dict) and "status" in value and "final" not in value
     return _read_task(value) if bare else decode_event(value)
 
 
 def _read_task(value: Json) -> Task | Unreadable:
     if isinstance(value, dict) and "status" not in value and "id" not in value:
-        return unknown_event(value, "a task is due here, with id and status")
+        return unknown_event(value, "expected a task with id and status")
     if isinstance(value, dict) and value.get("kind", "task") != "task":
-        return unknown_event(value, "a task is due here")
+        return unknown_event(value, "expected a task")
     return read_lenient(Task, value, _import_task)
 
 
@@ -197,7 +197,7 @@ def _read_task(value: Json) -> Task | Unreadable:
 
 
 def _export_message(value: Json) -> Json:
-    """Write a message, in which 0.1 requires a role and parts."""
+    """Convert a message; role and parts are required in 0.1."""
     if not isinstance(value, dict):
         return value
     rewrite = members(role=map_string(inverse(ROLES)), parts=each(export_part("type")))
@@ -206,7 +206,7 @@ def _export_message(value: Json) -> Json:
 
 
 def _export_artifact(value: Json, place: int | None = None) -> Json:
-    """Write an artifact; its index is in its id, or else its place in the list of the task."""
+    """Convert an artifact; its index is part of its id, or the position in the list of the task."""
     identity = value.get("artifactId", "")
     number = identity.removeprefix(_ARTIFACT)
     rewritten = members(parts=each(export_part("type")))(without(value, "artifactId", "extensions"))
@@ -226,7 +226,7 @@ _export_task = renamed(
 
 
 def encode_event(event: Event) -> Json:
-    """Write a stream item; a task, which 0.1 does not stream, has a history so that it differs from a status update."""
+    """Write an event of a stream; a task gets a history, which distinguishes it from a status update."""
     value = event.to_json()
     match event:
         case Task():
@@ -267,7 +267,7 @@ def encode_request(operation: Operation, request: Request) -> Json:
 def _write_send(request: SendRequest, value: dict[str, Json]) -> Json:
     message, configuration = request.message, value.pop("configuration", None) or {}
     push = configuration.pop("taskPushNotificationConfig", None)
-    asked = {
+    parameters = {
         "id": message.task_id or message.message_id or None,
         "sessionId": message.context_id,
         "message": _export_message(value.pop("message", {})),
@@ -275,7 +275,7 @@ def _write_send(request: SendRequest, value: dict[str, Json]) -> Json:
         "pushNotification": None if push is None else _inner_push(push),
         "historyLength": configuration.get("historyLength"),
     }
-    return value | _without_none(asked)
+    return value | _without_none(parameters)
 
 
 def _inner_push(value: dict[str, Json]) -> dict[str, Json]:
@@ -287,7 +287,7 @@ def _nest_push(value: dict[str, Json]) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; results of operations that 0.1 does not have keep their members."""
+    """Write the result of an operation; the results of operations that 0.1 does not have are not converted."""
     match result:
         case Task() if operation not in (Operation.STREAM, Operation.SUBSCRIBE):
             return _write_task(result)
@@ -305,7 +305,7 @@ def encode_result(operation: Operation, result: Result) -> Json:
             return encode_event(result)
 
 
-# ── the card: one URL for JSON-RPC, and HTTP authentication schemes by their name (section 5.5) ──
+# ── the card: one URL for JSON-RPC, and a list of HTTP authentication schemes (section 5.5) ──
 
 _HTTP_SCHEME = "httpAuthSecurityScheme"
 _CARD_SINCE_0_2 = ("supportedInterfaces", "iconUrl", "securitySchemes", "securityRequirements", "signatures")
@@ -321,7 +321,7 @@ def _import_card(value: Json) -> Json:
 
 
 def _import_authentication(card: dict[str, Json]) -> dict[str, Json]:
-    """Declare each authentication scheme as a security scheme that is sufficient alone."""
+    """Convert each authentication scheme to a security scheme with a requirement; one of them is sufficient."""
     authentication = card.get("authentication")
     schemes = authentication.get("schemes") if isinstance(authentication, dict) else None
     if not isinstance(schemes, list) or not all(isinstance(scheme, str) for scheme in schemes):
@@ -335,9 +335,9 @@ def _import_authentication(card: dict[str, Json]) -> dict[str, Json]:
 
 
 def encode_card(card: AgentCard) -> Json:
-    """Write a card with the URL of the first interface and the HTTP schemes.
+    """Write a card with the URL of the first interface and its HTTP authentication schemes.
 
-    It always has `authentication`, because nothing else distinguishes it from a card of 0.2 without a version.
+    `authentication` is always written, because it distinguishes the card from a card of 0.2 without a version.
     """
     value = card.to_json()
     written = without(value, *_CARD_SINCE_0_2)

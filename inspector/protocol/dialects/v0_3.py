@@ -1,7 +1,7 @@
 """A2A 0.3 over JSON-RPC: `kind` discriminators, lowercase states, nested push configurations, `final`.
 
-Both directions work on JSON: 0.3 is rewritten into the canonical shape and read, or the canonical object is written
-and rewritten. Members that 0.3 does not name pass through unchanged either way, all but a tenant, which is left out.
+The JSON of 0.3 is converted to the canonical JSON and then read; objects are written as canonical JSON and then
+converted. Unknown members are not changed, except that a tenant is left out.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ METHODS: Mapping[Operation, str] = {
 _PUSH_QUERY = {"id": "taskId", "pushNotificationConfigId": "id"}
 
 
-# ── reading: 0.3 JSON into canonical JSON ──
+# ── import: JSON of 0.3 to canonical JSON ──
 
 
 _import_message = drop_discriminator("kind", "message", role=map_string(ROLES), parts=each(import_part("kind")))
@@ -104,16 +104,16 @@ decode_request = request_reader(
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a stream item or the result of a send, told apart by `kind` (section 7.2.1)."""
+    """Read an event of a stream or the result of a send, according to its `kind` (section 7.2.1)."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind in _EVENT_IMPORTS:
         model, change = _EVENT_IMPORTS[kind]
         return read_lenient(model, value, change)
-    return unknown_event(value, "no kind" if kind is None else f"no known kind: {brief(kind)}")
+    return unknown_event(value, "the member kind is missing" if kind is None else f"unknown kind: {brief(kind)}")
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read a webhook's body: a bare Task from the SDKs of this version, which mark it with `kind` or not."""
+    """Read the body of a push notification: the SDKs of this version send a task, with or without `kind`."""
     bare = isinstance(value, dict) and "kind" not in value and "status" in value and "id" in value
     return _read_task(value) if bare and looks_like(value) != "0.1" else decode_event(value)
 
@@ -121,7 +121,7 @@ def decode_push(value: Json) -> Event | Unreadable:
 def _read_task(value: Json) -> Task | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in (None, "task"):
-        return Unreadable(value, f"a task is due here, this is of kind {brief(kind)}")
+        return Unreadable(value, f"expected a task, received the kind {brief(kind)}")
     return read_lenient(Task, value, _import_task)
 
 
@@ -129,7 +129,7 @@ decode_result = result_reader(
     {
         Operation.GET: _read_task,
         Operation.CANCEL: _read_task,
-        Operation.LIST: lambda value: Unreadable(value, "this protocol version has no list over JSON-RPC"),
+        Operation.LIST: lambda value: Unreadable(value, "this protocol version does not have ListTasks over JSON-RPC"),
         Operation.SET_PUSH: partial(read, PushConfig, change=import_push),
         Operation.GET_PUSH: partial(read, PushConfig, change=import_push),
         Operation.LIST_PUSH: partial(
@@ -142,7 +142,7 @@ decode_result = result_reader(
 )
 
 
-# ── writing: canonical JSON into 0.3 JSON ──
+# ── export: canonical JSON to JSON of 0.3 ──
 
 
 def _export_configuration(value: Json) -> Json:
@@ -173,7 +173,7 @@ _EVENT_EXPORTS: Mapping[type[Event], Change] = {
 
 
 def encode_event(event: Event) -> Json:
-    """Write an event under its kind; a status update says whether it is the last one of the stream (section 7.2.2)."""
+    """Write an event with its `kind`; in a status update, `final` marks the end of the stream (section 7.2.2)."""
     value = _EVENT_EXPORTS[type(event)](event.to_json())
     return {"final": is_final(event)} | value if isinstance(event, TaskStatusUpdateEvent) else value
 
@@ -197,7 +197,7 @@ def encode_request(operation: Operation, request: Request) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; the pages of a list of push configurations are not known to 0.3."""
+    """Write the result of an operation; a list of push configurations has no pages in 0.3."""
     match result:
         case PushConfig():
             return _nest_push(result.to_json())

@@ -1,6 +1,6 @@
-"""A2A 0.3 in ProtoJSON, for REST and gRPC: one-of members, `content`, resource names, `TASK_STATE_CANCELLED`.
+"""A2A 0.3 in ProtoJSON, over HTTP+JSON and gRPC: oneof members, `content`, resource names, `TASK_STATE_CANCELLED`.
 
-Members that the proto does not have (a tenant, the name of a text, data that is not an object) are left out.
+Members that the proto does not have are left out: a tenant, the name of a text part, data that is not an object.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _FILE = {"fileWithBytes": "raw", "fileWithUri": "url", "name": "filename", "mime
 _TASK, _CONFIG = "tasks/", "/pushNotificationConfigs/"
 
 
-# ── reading ──
+# ── import: ProtoJSON of 0.3 to canonical JSON ──
 
 
 def _import_part(value: Json) -> Json:
@@ -76,14 +76,14 @@ def _import_part(value: Json) -> Json:
 
 
 def _import_config(value: Json) -> Json:
-    """Read `{name, pushNotificationConfig}`, whose name says the task and the configuration."""
+    """Convert `{name, pushNotificationConfig}`; the name contains the ids of the task and the configuration."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return import_push(value)
     return _named(value["name"]) | import_push(without(value, "name"))
 
 
 def _import_set_push(value: Json) -> Json:
-    """Read `{parent, configId, config: {...}}`; a route gives the parent, or the body of some clients alone does."""
+    """Convert `{parent, configId, config: {...}}`; `parent` is in the path, or (from some clients) in the body only."""
     if not isinstance(value, dict) or not isinstance(value.get("config"), dict):
         return _import_config(value)
     flat = _import_config(value["config"]) | without(value, "parent", "configId", "config")
@@ -109,7 +109,7 @@ def _import_push_query(value: Json) -> Json:
 
 
 def _named(name: str) -> dict[str, Json]:
-    """Take the name of a push configuration apart."""
+    """Return the task id and the configuration id in the name of a push configuration."""
     task, found, config = name.removeprefix(_TASK).rpartition(_CONFIG)
     return {"taskId": task, "id": config} if found else {"taskId": config}
 
@@ -139,7 +139,7 @@ decode_request = request_reader(
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a StreamResponse or SendMessageResponse; the message in it is called `message`, or `msg` before 0.2.6."""
+    """Read a StreamResponse or SendMessageResponse; a message is the member `message`, or `msg` before 0.2.6."""
     return read_oneof(value, _EVENT_IMPORTS)
 
 
@@ -166,7 +166,7 @@ decode_result = result_reader(
 )
 
 
-# ── writing ──
+# ── export: canonical JSON to ProtoJSON of 0.3 ──
 
 
 def _export_part(value: Json) -> Json:
@@ -193,7 +193,7 @@ def _export_configuration(value: Json) -> Json:
 
 
 def _export_config(value: dict[str, Json]) -> dict[str, Json]:
-    """Write `{name, pushNotificationConfig}`; SDKs call the only configuration of a task after the task."""
+    """Convert to `{name, pushNotificationConfig}`; the default id of a configuration is the task id, as in SDKs."""
     task, inner = value.get("taskId", ""), without(export_push(value), "taskId")
     return {"name": f"{_TASK}{task}{_CONFIG}{value.get('id') or task}", "pushNotificationConfig": inner}
 
@@ -212,7 +212,7 @@ _EVENT_EXPORTS: Mapping[type[Event], tuple[str, Change]] = {
 
 
 def encode_event(event: Event) -> Json:
-    """Write an event in its wrapper; a status update that ends the stream says so."""
+    """Write an event in its wrapper; a status update that ends the stream has `final`."""
     wrapper, change = _EVENT_EXPORTS[type(event)]
     value = change(event.to_json())
     if isinstance(event, TaskStatusUpdateEvent) and is_final(event):
@@ -227,8 +227,8 @@ def encode_request(operation: Operation, request: Request) -> Json:
         case SendRequest():
             return _export_send(value)
         case TaskRequest():
-            taken = ("id", "name", "metadata", *(() if operation is Operation.GET else ("historyLength",)))
-            return {"name": _TASK + request.id} | without(value, *taken)
+            omitted = ("id", "name", "metadata", *(() if operation is Operation.GET else ("historyLength",)))
+            return {"name": _TASK + request.id} | without(value, *omitted)
         case PushConfig():
             config = _export_config(value)
             return {
@@ -264,7 +264,7 @@ def encode_result(operation: Operation, result: Result) -> Json:
             return encode_event(result)
 
 
-# ── how it travels ──
+# ── routes and gRPC service ──
 
 ROUTES: Mapping[Operation, Route] = {
     Operation.SEND: Route("POST", "/v1/message:send"),
@@ -272,9 +272,9 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.GET: Route("GET", "/v1/{name=tasks/*}"),
     Operation.LIST: Route("GET", "/v1/tasks"),
     Operation.CANCEL: Route("POST", "/v1/{name=tasks/*}:cancel"),
-    # The table of section 3.5.6 says POST, the proto GET; the official SDK for Python has GET alone.
+    # POST in the table of section 3.5.6, GET in the proto; the official Python SDK supports GET only.
     Operation.SUBSCRIBE: Route("GET", "/v1/{name=tasks/*}:subscribe"),
-    # That SDK reads the parent from the body, whatever the path says.
+    # The official Python SDK reads `parent` from the body and ignores the path.
     Operation.SET_PUSH: Route("POST", "/v1/{parent=tasks/*}/pushNotificationConfigs", whole_body=True),
     Operation.GET_PUSH: Route("GET", "/v1/{name=tasks/*/pushNotificationConfigs/*}"),
     Operation.LIST_PUSH: Route("GET", "/v1/{parent=tasks/*}/pushNotificationConfigs"),
@@ -299,7 +299,7 @@ SERVICE = GrpcService(
         },
     ),
 )
-"""The service of 0.2.5 and later; cards of earlier versions do not declare a version."""
+"""The service since 0.2.5; cards of earlier versions do not declare their version."""
 
 DIALECT = Dialect(
     traits=in_proto_json(V0_3),
@@ -312,7 +312,7 @@ DIALECT = Dialect(
     decode_result=decode_result,
     encode_event=encode_event,
     decode_event=decode_event,
-    encode_push=v0_3.encode_event,  # whatever the transport of the call, SDKs push what JSON-RPC would carry
+    encode_push=v0_3.encode_event,  # over every transport, SDKs push the JSON of JSON-RPC
     decode_push=v0_3.decode_push,
     encode_card=v0_3_card.encode_card,
     decode_card=v0_3_card.decode_card,

@@ -1,4 +1,4 @@
-"""A2A 1.0 in JSON: the canonical shape, with a wrapper of one member around a value that has several types."""
+"""A2A 1.0: the canonical JSON; events are wrapped in an object whose only member is named after their kind."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a StreamResponse, a SendMessageResponse or the body of a webhook (section 3.2.3)."""
+    """Read a StreamResponse, a SendMessageResponse or the body of a push notification (section 3.2.3)."""
     return read_oneof(value, _ONE_OF)
 
 
@@ -65,7 +65,7 @@ def encode_request(operation: Operation, request: Request) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; an event is wrapped if it could have several types."""
+    """Write the result of an operation; an event is wrapped if the operation returns several kinds of events."""
     match result:
         case Deleted():
             return result.to_json() or None
@@ -82,7 +82,7 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     if operation not in _RESULTS:
         return decode_event(value)
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
-        return Unreadable(value, "a bare task is due here, this one is wrapped in 'task'")
+        return Unreadable(value, "expected a task without a wrapper, received a task in the wrapper 'task'")
     if operation in _LENIENT_RESULTS:
         return read_lenient(_LENIENT_RESULTS[operation], value)
     return read(_RESULTS[operation], value)
@@ -101,7 +101,7 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.GET: Route("GET", "/tasks/{id}"),
     Operation.LIST: Route("GET", "/tasks"),
     Operation.CANCEL: Route("POST", "/tasks/{id}:cancel"),
-    # Sections 5.3 and 11.3 say POST, the proto GET; the official SDKs send POST and accept both.
+    # POST in sections 5.3 and 11.3, GET in the proto; the official SDKs send POST and accept both.
     Operation.SUBSCRIBE: Route("POST", "/tasks/{id}:subscribe"),
     Operation.SET_PUSH: Route("POST", _CONFIGS),
     Operation.GET_PUSH: Route("GET", _CONFIGS + "/{id}"),
@@ -109,7 +109,7 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.DELETE_PUSH: Route("DELETE", _CONFIGS + "/{id}"),
     Operation.EXTENDED_CARD: Route("GET", "/extendedAgentCard"),
 }
-"""The paths of section 11.3; a tenant may precede each of them."""
+"""The routes of section 11.3; a tenant may precede each path."""
 
 RESPONSES: Mapping[Operation, str] = {
     Operation.SEND: "SendMessageResponse",

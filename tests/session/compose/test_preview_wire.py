@@ -13,7 +13,7 @@ from inspector.sample_agents.server import MockAgent
 from scripted import Agent, OpenSession, answering, drive, streaming, task
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.dialects.registry import ALL, travels_over
+from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.errors import Fault
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
@@ -22,7 +22,7 @@ from inspector.wire.client.observations import Sent
 
 VERSIONS = ("1.0", "0.3", "0.2", "0.1", "opvs")
 BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
-SPOKEN = sorted({(one.version, binding) for one in ALL for binding in BINDINGS if travels_over(one, binding)})
+SPOKEN = sorted({(one.version, binding) for one in ALL for binding in BINDINGS if supports_binding(one, binding)})
 EXTENSION = "https://example.com/ext/v1"
 TEXT = "echo a < b & c\tä\u2028\U0001f600\r\n"
 SECRET = "open-sesame-and-more"
