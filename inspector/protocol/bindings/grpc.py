@@ -121,7 +121,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
                 Whose.YOURS,
                 FaultCode.USAGE,
                 f"{operation.value} cannot be encoded as {method.request} of A2A {dialect.version}: {why}.",
-                "gRPC supports only the members that the protocol version defines. Remove the member, or use another binding.",
+                "gRPC supports only the members of its messages. Remove the member, or use another binding.",
             )
         ) from error
     metadata = {name.lower(): text for name, text in dialect.headers.items()}

@@ -28,7 +28,7 @@ _MAGIC = (
 def looks_double_encoded(raw: str) -> bool:
     """Return whether base64 contains base64 of a text or of a file with a known signature.
 
-    A file that is itself base64 of a text gives the same result.
+    The result is also True for a file whose own content is base64 of a text.
     """
     once = _decoded(raw[:_LOOKED_AT])
     if once is None or len(once) < 4:
