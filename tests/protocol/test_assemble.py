@@ -69,7 +69,7 @@ def test_a_replacement_opens_a_closed_artifact_again():
     assert misfits == []
 
 
-def test_artifacts_that_come_interleaved_stay_apart():
+def test_interleaved_artifacts_are_separate():
     task, misfits = told(
         chunk("a1", key="a"), chunk("b1", key="b"), chunk("a2", key="a", append=True), chunk("b2", key="b", append=True)
     )
@@ -97,7 +97,7 @@ def test_texts_of_one_kind_that_follow_each_other_are_one_run():
     assert task.artifacts["a"].parts == [TextRun(0, 2, "text/markdown", None), TextRun(2, 3, None, None)]
 
 
-def test_other_parts_stay_what_they_are_and_in_order():
+def test_other_parts_are_unchanged_and_in_order():
     picture = Part(raw="aGk=", media_type="image/png", filename="x.png")
     data, link = Part(data={"n": 1}), Part(url="https://example.com/x")
     noted = Part(text="noted", metadata={"why": "x"})

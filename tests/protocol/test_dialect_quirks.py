@@ -87,7 +87,7 @@ def test_quirk_21_old_versions_push_bare_tasks(path: Any) -> None:
         assert isinstance(dialect_of(path).decode_push(parse(post.body)), Task)
 
 
-def test_quirk_21_a_bare_task_of_0_1_is_not_taken_for_one_of_0_3() -> None:
+def test_quirk_21_a_bare_task_of_0_1_is_not_read_as_0_3() -> None:
     for post in deliveries(ROOT / "01" / "webhook" / "push.txt"):
         value = parse(post.body)
         read = {name_of_dialect(one) for one in ALL if not isinstance(one.decode_push(value), Unreadable)}

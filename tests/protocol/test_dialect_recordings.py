@@ -87,7 +87,7 @@ def outcomes(path: Path) -> list[Answer | Item]:
     return found
 
 
-def test_the_recordings_are_there() -> None:
+def test_the_recordings_exist() -> None:
     assert len(recordings("jsonrpc")) > 120
     assert len(recordings("probes")) > 170
     assert len(recordings("webhook")) == 15
@@ -177,7 +177,7 @@ def test_an_old_card_maps_to_the_interfaces_of_its_version(version: str, shown: 
     assert [(one.protocol_binding, one.url, one.protocol_version) for one in interfaces] == shown
 
 
-def test_a_0_1_card_maps_to_a_demand_for_its_schemes() -> None:
+def test_a_0_1_card_maps_to_a_requirement_of_its_schemes() -> None:
     card = card_of("01")
     assert card.security_schemes == {"Bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
     assert card.security_requirements == [{"schemes": {"Bearer": {"list": []}}}]
@@ -208,7 +208,7 @@ def test_a_0_3_card_maps_to_the_security_schemes_of_1_0() -> None:
     }
 
 
-def test_the_cards_of_both_versions_say_the_same_of_the_same_agent() -> None:
+def test_the_cards_of_both_versions_describe_the_same_agent() -> None:
     old, new = card_of("03"), card_of("10")
     for name in ("description", "version", "documentation_url", "icon_url", "provider", "skills"):
         assert getattr(old, name) == getattr(new, name), name
@@ -265,13 +265,13 @@ SAME_IN_BOTH = [
 
 
 @pytest.mark.parametrize("name", SAME_IN_BOTH)
-def test_the_same_conversation_reads_the_same_in_both_versions(name: str) -> None:
+def test_the_same_conversation_is_read_equally_in_both_versions(name: str) -> None:
     old, new = (outcomes(ROOT / version / "jsonrpc" / f"{name}.txt") for version in ("03", "10"))
     assert [gist(one) for one in old] == [gist(one) for one in new]
     assert old
 
 
-def test_a_stream_of_1_0_reads_as_a_task_its_updates_and_its_artifact() -> None:
+def test_a_stream_of_1_0_is_read_as_task_updates_and_artifact() -> None:
     hello = ("message", "ROLE_USER", [("text", "task hi", None, None, None)], None)
     said = [
         ("message", "ROLE_AGENT", [("text", text, None, None, None)], None) for text in ("working on it", "all done")
@@ -292,7 +292,7 @@ def test_an_error_in_the_middle_of_a_stream_is_an_error_with_its_code() -> None:
     assert last.data[0]["reason"] == "CONTENT_TYPE_NOT_SUPPORTED"
 
 
-def test_the_operations_on_a_task_of_1_0_are_read_as_what_they_are() -> None:
+def test_the_results_of_1_0_operations_have_their_types() -> None:
     path = next((ROOT / "10" / "jsonrpc").glob("task_ops_*.txt"))
     kinds = [type(one).__name__ for one in outcomes(path)]
     assert kinds.count("PushConfig") == 2

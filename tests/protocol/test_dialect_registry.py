@@ -58,7 +58,7 @@ def test_every_operation_has_parameters_and_a_method() -> None:
     assert {Operation.STREAM, Operation.SUBSCRIBE} == STREAMING
 
 
-def test_the_methods_are_spelled_as_each_version_spells_them() -> None:
+def test_the_methods_have_the_names_of_each_version() -> None:
     assert all(DIALECTS["1.0"].methods[operation] == operation.value for operation in Operation)
     assert DIALECTS["0.3"].methods == {
         Operation.SEND: "message/send",
@@ -122,13 +122,13 @@ HYBRID = {
         ({}, "1.0"),
     ],
 )
-def test_a_card_is_read_in_the_version_that_shaped_it(value: Any, version: str) -> None:
+def test_a_card_is_read_in_the_version_of_its_format(value: Any, version: str) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
     assert dialect.version == version
 
 
-def test_a_card_without_a_version_is_of_the_version_that_shaped_it() -> None:
+def test_a_card_without_a_version_is_read_in_the_version_of_its_format() -> None:
     card, _ = read_card({"url": "http://h", "iconUrl": "http://h/i.png"})
     assert isinstance(card, AgentCard)
     assert [one.protocol_version for one in card.supported_interfaces] == ["0.2"]
@@ -172,7 +172,7 @@ def test_every_route_and_every_grpc_method_is_of_an_operation_that_the_version_h
 
 
 @pytest.mark.parametrize("value", [None, [], "card", 5, True])
-def test_what_is_no_object_is_no_card(value: Any) -> None:
+def test_a_value_that_is_not_an_object_is_not_a_card(value: Any) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, Unreadable)
     assert dialect.version == "1.0"

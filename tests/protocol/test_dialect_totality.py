@@ -153,5 +153,5 @@ def test_any_json_is_a_call_or_an_error(value: Any) -> None:
 
 @given(value=json_values)
 @many
-def test_a_version_of_any_kind_of_words_has_a_dialect_or_none(value: Any) -> None:
+def test_any_version_text_has_a_dialect_or_none(value: Any) -> None:
     assert registry.for_version(str(value)) in (None, *registry.DIALECTS.values())

@@ -84,7 +84,7 @@ def holds(big: Any, small: Any) -> bool:
 @dialects
 @given(value=anything)
 @settings(max_examples=80, deadline=None)
-def test_all_that_is_not_named_as_lost_comes_back(dialect: Dialect, value: Wire) -> None:
+def test_members_not_reported_as_unsupported_survive(dialect: Dialect, value: Wire) -> None:
     written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
         return
@@ -97,7 +97,7 @@ def test_all_that_is_not_named_as_lost_comes_back(dialect: Dialect, value: Wire)
 @dialects
 @given(value=anything)
 @settings(max_examples=40, deadline=None)
-def test_what_is_named_as_lost_does_not_come_back(dialect: Dialect, value: Wire) -> None:
+def test_members_reported_as_unsupported_do_not_survive(dialect: Dialect, value: Wire) -> None:
     written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
         return
@@ -125,7 +125,7 @@ def at(value: Any, pointer: str) -> Any:
 @pytest.mark.parametrize("dialect", [v1_0.DIALECT, opvs.DIALECT], ids=name_of_dialect)
 @given(value=anything)
 @settings(max_examples=60, deadline=None)
-def test_1_0_loses_nothing(dialect: Dialect, value: Wire) -> None:
+def test_1_0_supports_all_members(dialect: Dialect, value: Wire) -> None:
     assert dialect.unsupported_members(value) == ()
 
 
@@ -183,7 +183,7 @@ LOST_TO_0_1 = {
     ],
     ids=["0.3", "0.2", "0.3 proto", "0.2 proto", "0.1"],
 )
-def test_a_rich_request_names_what_each_dialect_cannot_carry(dialect: Dialect, lost: set[str]) -> None:
+def test_unsupported_members_of_a_full_request_by_dialect(dialect: Dialect, lost: set[str]) -> None:
     assert set(dialect.unsupported_members(RICH)) == lost
 
 
@@ -232,7 +232,7 @@ def test_a_rich_request_names_what_each_dialect_cannot_carry(dialect: Dialect, l
         ),
     ],
 )
-def test_what_is_lost_is_named(value: Wire, dialect: Dialect, losses: tuple[str, ...]) -> None:
+def test_unsupported_members_are_reported(value: Wire, dialect: Dialect, losses: tuple[str, ...]) -> None:
     assert dialect.unsupported_members(value) == losses
 
 
@@ -241,7 +241,7 @@ def test_a_name_with_a_slash_is_escaped_in_the_pointer() -> None:
     assert v0_1.DIALECT.unsupported_members(card) == ("/securitySchemes/a~1b~0c",)
 
 
-def test_a_message_is_respelled_for_every_version() -> None:
+def test_a_message_is_written_in_every_version() -> None:
     message = Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")])
     assert {name_of_dialect(dialect): dialect.encode(message) for dialect in ALL} == {
         "1.0": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},

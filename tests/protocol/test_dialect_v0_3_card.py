@@ -167,7 +167,7 @@ def test_a_card_with_a_member_of_the_wrong_type_is_refused(members: Any) -> None
 
 
 @pytest.mark.parametrize("value", [None, [], "card", 3])
-def test_what_is_no_object_is_no_card(value: Any) -> None:
+def test_a_value_that_is_not_an_object_is_not_a_card(value: Any) -> None:
     refused = DIALECT.decode_card(value)
     assert isinstance(refused, Unreadable)
     assert refused.why.startswith("AgentCard: expected an object")

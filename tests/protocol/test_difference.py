@@ -42,7 +42,7 @@ def test_skills_are_matched_by_their_id():
     ]
 
 
-def test_an_item_that_is_added_in_front_moves_nothing():
+def test_an_item_added_at_the_front_is_no_move_of_the_others():
     before = [{"id": "a"}, {"id": "b"}]
     assert said({"skills": before}, {"skills": [{"id": "new"}, *before]}) == ["added /skills/0"]
 
@@ -80,7 +80,7 @@ def test_lists_of_words_are_compared_as_words():
     ]
 
 
-def test_depth_is_no_danger():
+def test_deeply_nested_values_can_be_compared():
     deep: object = 1
     other: object = 2
     for _ in range(200):

@@ -115,14 +115,14 @@ def test_an_event_is_read_without_its_optional_members_of_the_wrong_type(value: 
         ({"message": []}, "Message: expected an object"),
     ],
 )
-def test_what_says_nothing_without_a_member_is_refused(value: Any, why: str):
+def test_an_object_without_an_essential_member_is_unreadable(value: Any, why: str):
     refused = read(value)
     assert isinstance(refused, Unreadable)
     assert refused.value == value
     assert refused.why.startswith(why)
 
 
-def test_a_page_of_tasks_is_read_without_what_its_tasks_get_wrong():
+def test_a_page_of_tasks_is_read_without_invalid_optional_members():
     page = {"tasks": [task(metadata=5)["task"]], "nextPageToken": "", "pageSize": "1"}
     read_page = V1.decode_result(Operation.LIST, page)
     assert not isinstance(read_page, Unreadable)
@@ -150,7 +150,7 @@ SPOKEN += [("0.1", event) for event in EVENTS[2:]]  # 0.1 streams neither tasks 
 @pytest.mark.parametrize(
     ("version", "event"), SPOKEN, ids=lambda one: one if isinstance(one, str) else type(one).__name__
 )
-def test_whatever_is_left_out_is_named_where_it_stands(version: str, event: Event):
+def test_each_omitted_member_has_a_finding(version: str, event: Event):
     dialect = DIALECTS[version]
     sound = dialect.encode_event(event)
     assert not isinstance(read(sound, dialect), Unreadable)
@@ -168,7 +168,7 @@ def test_whatever_is_left_out_is_named_where_it_stands(version: str, event: Even
         assert isinstance(read(value, dialect), Event | Unreadable)
 
 
-def test_a_million_bad_items_are_as_good_as_none():
+def test_a_list_of_a_million_invalid_items_is_omitted():
     started = time.process_time()
     read_task = read(task(history=[1] * 1_000_000))
     assert isinstance(read_task, Task)
@@ -178,11 +178,11 @@ def test_a_million_bad_items_are_as_good_as_none():
     assert time.process_time() - started < 20  # naming each of them would take a minute and a gigabyte
 
 
-def test_a_list_loses_some_items_and_not_most():
+def test_a_list_loses_a_limited_number_of_items():
     assert read(task(history=[1] * 100 + [MESSAGE.to_json()])).history == [MESSAGE]
     assert read(task(history=[1] * 101 + [MESSAGE.to_json()])).history is None
 
 
-def test_what_cannot_be_changed_back_is_refused_as_it_came():
+def test_an_unreadable_object_keeps_the_original_value():
     refused = read_lenient(Task, {"id": 5}, lambda value: value | {"mood": 1})
     assert refused == Unreadable({"id": 5}, "Task/id: expected a string, received a number")

@@ -57,7 +57,7 @@ def error_info(reason: str) -> dict[str, Any]:
 # ── the request ──
 
 
-def test_the_binding_goes_by_its_name_on_the_card() -> None:
+def test_the_binding_has_its_name_on_cards() -> None:
     assert registry.BINDINGS["HTTP+JSON"] is rest.BINDING
 
 
@@ -193,7 +193,7 @@ def test_a_body_that_is_no_json_says_what_it_is_instead(raw: bytes, why: str) ->
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"null"])
-def test_a_deletion_is_done_when_nothing_is_answered(raw: bytes) -> None:
+def test_an_empty_response_to_a_deletion_is_success(raw: bytes) -> None:
     value = rest.BINDING.read(V1, Operation.DELETE_PUSH, raw)
     assert rest.BINDING.decode_answer(V1, Operation.DELETE_PUSH, 204, value) == Deleted()
 

@@ -32,7 +32,7 @@ BEGUN = (status("WORKING", "reading"), chunk("one "), chunk("two ", append=True)
 LATER = (chunk("three", append=True, lastChunk=True), status("COMPLETED", "done"))
 
 
-def test_what_comes_later_does_not_change_it():
+def test_later_changes_do_not_affect_a_snapshot():
     account = tell(AssembledTask("t"), *BEGUN)
     kept = take_snapshot(account)
     tell(account, *LATER, chunk("instead"))
@@ -45,7 +45,7 @@ def test_what_comes_later_does_not_change_it():
     assert len(then.artifacts["a"].parts) == 2
 
 
-def test_a_text_that_goes_on_ends_where_it_ended():
+def test_a_text_ends_where_it_ended_at_the_snapshot():
     account = tell(AssembledTask("t"), chunk("one "))
     kept = take_snapshot(account)
     like = v1_0.decode_event(chunk("one "))
@@ -55,7 +55,7 @@ def test_a_text_that_goes_on_ends_where_it_ended():
     assert account.artifacts["a"].parts == [TextRun(0, 7, None, None)]
 
 
-def test_it_goes_another_way_without_changing_the_first_or_itself():
+def test_a_restored_task_is_independent():
     account = tell(AssembledTask("t"), *BEGUN)
     kept = take_snapshot(account)
     tell(kept.restore(), *LATER)
@@ -68,6 +68,6 @@ def test_it_goes_another_way_without_changing_the_first_or_itself():
     assert whole.context_id == again.context_id
 
 
-def test_a_task_of_which_nothing_was_heard_can_be_kept():
+def test_a_snapshot_of_an_empty_task():
     then = take_snapshot(AssembledTask("t")).restore()
     assert (then.id, then.artifacts, then.moves) == ("t", {}, [])

@@ -32,7 +32,7 @@ def test_a_file_may_hold_a_set_a_key_or_pem(tmp_path: Path, raw: bytes):
 @pytest.mark.parametrize(
     "raw", [b"", b"{", b"[]", b'{"keys": []}', b'{"keys": [{"kty": "oct", "k": "AAAA"}]}', b"\xff\xfe"]
 )
-def test_a_file_without_a_key_is_the_users_to_mend(tmp_path: Path, raw: bytes):
+def test_a_file_without_a_key_is_a_usage_error(tmp_path: Path, raw: bytes):
     path = tmp_path / "keys"
     path.write_bytes(raw)
     with pytest.raises(FaultError, match="contains no key to verify with") as caught:
@@ -40,7 +40,7 @@ def test_a_file_without_a_key_is_the_users_to_mend(tmp_path: Path, raw: bytes):
     assert (caught.value.fault.whose, caught.value.fault.code) == (Whose.YOURS, FaultCode.USAGE)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+def test_a_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(FaultError, match=r"nowhere\.json could not be read: No such file"):
         read_file(tmp_path / "nowhere.json")
 
@@ -78,11 +78,11 @@ def test_keys_are_fetched_from_the_cards_own_origin(jku: str, card: str):
         ("http://192.168.0.9/keys", "http://192.168.0.9/card.json", "expected https"),
     ],
 )
-def test_keys_are_fetched_from_nowhere_else(jku: str, card: str, why: str):
+def test_keys_are_not_fetched_from_other_origins(jku: str, card: str, why: str):
     assert why in refusal(jku, card)
 
 
-def test_an_answer_is_read_as_keys_or_says_why_not():
+def test_a_response_contains_keys_or_the_reason_why_not():
     assert [key.kid for key in read_answer("https://x/k", 200, SET).keys] == ["ours"]
     assert read_answer("https://x/k", 404, SET).notes == ("The keys at https://x/k could not be fetched: status 404.",)
     [note] = read_answer("https://x/k", 200, b"<html>").notes

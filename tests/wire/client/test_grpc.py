@@ -130,7 +130,7 @@ async def test_each_message_of_a_stream_is_a_frame_with_its_bytes():
     assert ended(seen).events == 3
 
 
-async def test_metadata_goes_both_ways_and_binary_values_are_shown_in_base64():
+async def test_metadata_is_sent_and_received_with_binary_values_in_base64():
     heard: dict[str, Any] = {}
 
     async def handle(raw: bytes, context: Any) -> bytes:
@@ -152,7 +152,7 @@ async def test_metadata_goes_both_ways_and_binary_values_are_shown_in_base64():
     assert trailers.binary("last-bin") == b"\xff"
 
 
-async def test_an_error_is_the_status_with_its_details_and_no_fault_of_the_wire():
+async def test_an_error_is_a_status_with_details_without_a_fault():
     status = protobuf.message_class("status", "Status")(code=5, message="no such task")
     reason = protobuf.write("status", "ErrorInfo", {"reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"})
     status.details.add(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=reason)
@@ -173,7 +173,7 @@ async def test_an_error_is_the_status_with_its_details_and_no_fault_of_the_wire(
 
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNKNOWN", "CANCELLED"])
-async def test_a_status_that_the_server_sent_is_not_taken_for_a_lost_connection(code: str):
+async def test_a_status_of_the_server_is_not_a_lost_connection(code: str):
     async def refuse(raw: bytes, context: Any) -> bytes:
         await context.abort(grpc.StatusCode[code], "failed to connect to all addresses; last error: Connection refused")
         return b""
@@ -200,7 +200,7 @@ async def test_an_error_in_the_middle_of_a_stream_comes_after_its_messages():
     assert (trailers.name, trailers.message) == ("INTERNAL", "fell over")
 
 
-async def test_a_method_that_is_not_there_is_unimplemented():
+async def test_a_missing_method_is_unimplemented():
     async with served(unary=echo) as target:
         seen = await observe(asking(target, streaming=True))
     trailers = seen[2]
@@ -269,7 +269,7 @@ async def test_calls_run_side_by_side_on_one_client():
 # ── what breaks ──
 
 
-async def test_nobody_listens():
+async def test_a_closed_port_is_reported():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound and never listening: nobody else can take the port
         target = f"127.0.0.1:{held.getsockname()[1]}"
@@ -280,7 +280,7 @@ async def test_nobody_listens():
     assert fault(seen).whose is Whose.AGENT
 
 
-async def test_a_server_that_comes_back_is_reached_at_once():
+async def test_a_restarted_server_is_reached_immediately():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
@@ -297,7 +297,7 @@ async def test_a_server_that_comes_back_is_reached_at_once():
     assert ended(seen).fault is None
 
 
-async def test_a_name_that_does_not_resolve():
+async def test_an_unknown_host_name_is_reported():
     seen = await observe(asking("no-such-host.invalid:5000"))
     assert fault(seen).seen == "The name no-such-host.invalid could not be resolved."
     assert fault(seen).whose is Whose.NETWORK
@@ -320,7 +320,7 @@ async def raw_server(
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def test_a_server_that_speaks_http_1():
+async def test_a_server_without_http_2_is_reported():
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -331,7 +331,7 @@ async def test_a_server_that_speaks_http_1():
     assert "the gRPC port" in fault(seen).hint
 
 
-async def test_a_server_that_says_nothing_at_all():
+async def test_a_silent_server_is_reported():
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
 
@@ -340,7 +340,7 @@ async def test_a_server_that_says_nothing_at_all():
     assert fault(seen).seen == f"The connection to {target} timed out."
 
 
-async def test_a_web_server_that_speaks_http_2_without_grpc():
+async def test_a_web_server_without_grpc_is_reported():
     not_found = b"\x8d"  # :status 404, from the static table of HPACK
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -358,7 +358,7 @@ async def test_a_web_server_that_speaks_http_2_without_grpc():
     assert fault(seen).seen == f"{target} answered with HTTP 404, without a gRPC status."
 
 
-async def test_a_server_that_dies_in_the_middle_of_a_stream():
+async def test_a_server_that_stops_during_a_stream_is_reported():
     server = """
 import asyncio, grpc.aio, os, grpc
 async def stream(raw, context):
@@ -384,7 +384,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("metadata", [{"x_header": "café"}, {"X_header": "upper"}, {"x_header": "a\r\nb"}])
-async def test_metadata_that_grpc_cannot_carry_is_the_users_fault(metadata: dict[str, str]):
+async def test_invalid_metadata_is_a_usage_error(metadata: dict[str, str]):
     async with served(unary=echo) as target:
         seen = await observe(asking(target, **metadata))
     assert [type(one) for one in seen] == [Sent, Ended]
@@ -422,14 +422,14 @@ async def test_a_certificate_for_another_name_is_refused(monkeypatch: pytest.Mon
     assert fault(seen).seen.startswith("The certificate of 127.0.0.1 was refused: ")
 
 
-async def test_tls_where_none_is_spoken():
+async def test_tls_to_a_port_without_tls_is_reported():
     async with served(unary=echo) as target:
         seen = await observe(asking(target, tls=True))
     assert fault(seen).seen.startswith("TLS with 127.0.0.1 failed: ")
     assert "grpc://" in fault(seen).hint
 
 
-async def test_none_where_tls_is_spoken(certified: grpc.ServerCredentials):
+async def test_plain_grpc_to_a_port_with_tls_is_reported(certified: grpc.ServerCredentials):
     async with served(unary=echo, credentials=certified) as target:
         seen = await observe(asking(target))
     assert fault(seen).seen == f"{target} accepted the connection and closed it."
@@ -439,7 +439,7 @@ async def test_none_where_tls_is_spoken(certified: grpc.ServerCredentials):
 # ── credentials ──
 
 
-def test_credentials_are_signed_in_lower_case_and_only_where_they_go_home():
+def test_credentials_are_sent_in_lower_case_to_their_origin_only():
     credentials = Credentials(
         {"Authorization": "Bearer w"}, frozenset({"http://a:1"}), {"Key": "k"}, plain={"A2A-Extensions": "urn:x"}
     )

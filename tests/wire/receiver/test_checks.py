@@ -62,7 +62,7 @@ def checks(delivery: Delivery) -> dict[str, bool | None]:
 
 
 @pytest.mark.parametrize("stage", [REQUEST, BODY], ids=["request", "body"])
-async def test_a_check_of_deliveries_runs_for_each_and_one_of_heads_for_each_new_head(receiver, client, came, stage):
+async def test_a_delivery_check_runs_each_time_and_a_head_check_for_each_new_head(receiver, client, came, stage):
     hook = receiver.register()
     assert [await post(client, hook) for _ in range(3)] == [204] * 3
     with added(stage, Scope.HEAD) as heads, added(stage, Scope.DELIVERY) as deliveries:
@@ -74,7 +74,7 @@ async def test_a_check_of_deliveries_runs_for_each_and_one_of_heads_for_each_new
 
 
 @pytest.mark.parametrize("scope", Scope)
-async def test_a_check_that_is_added_later_refuses_a_head_that_was_good_before(receiver, client, came, scope):
+async def test_a_check_that_is_added_later_rejects_a_verified_head(receiver, client, came, scope):
     hook = receiver.register()
     assert await post(client, hook) == 204
     with added(REQUEST, scope, Result(False, "not today"), status=403):
@@ -83,7 +83,7 @@ async def test_a_check_that_is_added_later_refuses_a_head_that_was_good_before(r
     assert came[-1].checks[-3] == Check("added", False, "not today")
 
 
-async def test_a_head_that_was_good_is_refused_once_its_registration_is_gone(receiver, client, came):
+async def test_a_verified_head_is_rejected_after_its_registration_was_removed(receiver, client, came):
     hook = receiver.register()
     assert [await post(client, hook) for _ in range(2)] == [204, 204]
     receiver.forget(hook)
@@ -91,14 +91,14 @@ async def test_a_head_that_was_good_is_refused_once_its_registration_is_gone(rec
     assert came[-1].registration is None
 
 
-async def test_another_body_behind_the_same_head_has_a_verdict_of_its_own(receiver, client, came):
+async def test_bodies_with_the_same_head_are_checked_separately(receiver, client, came):
     hook = receiver.register()
     assert [await post(client, hook, body) for body in (b"{}", b"[}", b"{}")] == [204] * 3
     assert [checks(one)["json"] for one in came] == [True, False, True]
     assert [one.body for one in came] == [b"{}", b"[}", b"{}"]
 
 
-async def test_a_head_with_one_thing_wrong_is_not_taken_for_the_good_one(receiver, client, came):
+async def test_a_head_with_one_wrong_header_does_not_reuse_results(receiver, client, came):
     hook, other = receiver.register(), receiver.register()
     assert await post(client, hook) == 204
     assert await post(client, hook, **{"X-A2A-Notification-Token": other.token}) == 401
@@ -107,21 +107,21 @@ async def test_a_head_with_one_thing_wrong_is_not_taken_for_the_good_one(receive
     assert [one.refused == "" for one in came] == [True, False, False, True]
 
 
-async def test_a_proof_that_is_made_for_one_delivery_is_verified_each_time(receiver, client, came):
+async def test_a_proof_for_one_delivery_is_verified_each_time(receiver, client, came):
     hook = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
     signed = {"X-A2A-Signature": "f" * 64}
     assert [await post(client, hook, **signed) for _ in range(2)] == [401, 401]
     assert [checks(one)["signature"] for one in came] == [False, False]
 
 
-async def test_refused_heads_are_not_kept(receiver, client):
+async def test_rejected_heads_are_not_cached(receiver, client):
     hook = receiver.register()
     with added(REQUEST, Scope.HEAD) as heads:
         assert [await post(client, hook, Origin="http://a.example") for _ in range(3)] == [403] * 3
         assert len(heads) == 3
 
 
-async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
+async def test_restarting_clears_the_cache(came, unused_tcp_port):
     receiver = Receiver(came.append, port=unused_tcp_port)
     await receiver.start()
     hook = receiver.register()
@@ -136,7 +136,7 @@ async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
         await receiver.stop()
 
 
-def test_only_the_last_keys_are_kept():
+def test_the_cache_keeps_the_last_keys():
     cache: VerifiedCache[int, str] = VerifiedCache(3)
     for number in range(5):
         cache.keep(number, str(number))

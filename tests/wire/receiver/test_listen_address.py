@@ -29,7 +29,7 @@ def written(folder: Path, cert: trustme.LeafCert) -> tuple[Path, Path]:
     return chain, key
 
 
-async def test_a_receiver_with_a_certificate_speaks_https(authority: trustme.CA, tmp_path: Path):
+async def test_a_receiver_with_a_certificate_uses_https(authority: trustme.CA, tmp_path: Path):
     chain, key = written(tmp_path, authority.issue_cert("127.0.0.1"))
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
@@ -64,7 +64,7 @@ async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authorit
     ],
     ids=["plain http", "nonsense", "nothing"],
 )
-async def test_what_is_no_tls_is_reported(authority: trustme.CA, tmp_path: Path, sent: bytes, why: str):
+async def test_a_failed_handshake_is_reported(authority: trustme.CA, tmp_path: Path, sent: bytes, why: str):
     async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
         reader, writer = await desk.connect()
         writer.write(sent)
@@ -76,7 +76,7 @@ async def test_what_is_no_tls_is_reported(authority: trustme.CA, tmp_path: Path,
         writer.close()
 
 
-async def test_a_sender_that_says_nothing_does_not_keep_the_receiver_from_stopping(
+async def test_a_silent_sender_does_not_prevent_the_receiver_from_stopping(
     authority: trustme.CA, tmp_path: Path
 ):
     async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
@@ -96,19 +96,19 @@ async def test_a_handshake_that_takes_too_long_is_reported(authority: trustme.CA
         writer.close()
 
 
-def test_certificate_and_key_may_stand_in_one_file(authority: trustme.CA, tmp_path: Path):
+def test_certificate_and_key_may_be_in_one_file(authority: trustme.CA, tmp_path: Path):
     both = tmp_path / "both.pem"
     both.write_bytes(authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
     assert isinstance(tls_context(both), ssl.SSLContext)
 
 
-def test_the_usual_port_of_https_may_be_left_out_of_host():
+def test_the_default_port_of_https_may_be_omitted_in_host():
     assert "127.0.0.1" in ListenAddress.at("127.0.0.1", 443, tls=True).hosts
     assert "127.0.0.1" not in ListenAddress.at("127.0.0.1", 443).hosts
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no certificate"], ids=["absent", "empty", "something else"])
-def test_what_is_no_certificate_is_the_fault_of_the_command(tmp_path: Path, content: bytes | None):
+def test_an_invalid_certificate_is_a_usage_error(tmp_path: Path, content: bytes | None):
     path = tmp_path / "cert.pem"
     if content is not None:
         path.write_bytes(content)

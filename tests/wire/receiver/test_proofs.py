@@ -72,7 +72,7 @@ def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header:
         (WebhookAuth.of("api-key", SECRET), ("Authorization", f"ApiKey {SECRET}")),
     ],
 )
-def test_the_proof_that_was_asked_for_is_enough(auth: WebhookAuth, header: tuple[str, str]):
+def test_the_registered_proof_is_sufficient(auth: WebhookAuth, header: tuple[str, str]):
     checks, (status, _) = verdict(auth, header)
     assert (status, checks["authorization"].good) == (204, True)
 
@@ -89,23 +89,23 @@ def test_the_proof_that_was_asked_for_is_enough(auth: WebhookAuth, header: tuple
         (WebhookAuth(), ("X-API-Key", TOKEN)),
     ],
 )
-def test_another_proof_is_refused(auth: WebhookAuth, header: tuple[str, str]):
+def test_another_proof_is_rejected(auth: WebhookAuth, header: tuple[str, str]):
     assert verdict(auth, header)[1][0] == 401
 
 
-def test_credentials_that_came_twice_have_to_be_the_same():
+def test_repeated_credentials_have_to_be_equal():
     pair = ("Authorization", f"Bearer {TOKEN}")
     assert verdict(WebhookAuth(), pair, pair)[1][0] == 204
     assert verdict(WebhookAuth(), pair, ("Authorization", "Bearer x"))[1][0] == 401
     assert verdict(WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
 
 
-def test_the_token_alone_is_enough_and_it_is_said_what_did_not_come():
+def test_the_token_alone_is_sufficient_and_missing_credentials_are_reported():
     checks, (status, _) = verdict(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
     assert (status, checks["authorization"]) == (204, Check("authorization", None, "expected Basic, received none"))
 
 
-def test_a_jwt_in_place_of_credentials_is_refused_with_what_to_ask_for():
+def test_a_jwt_instead_of_credentials_is_rejected_with_a_hint():
     status, why = verdict(WebhookAuth(), bearer(CLAIMS))[1]
     assert (status, "register with a JWKS" in why) == (401, True)
 
@@ -125,31 +125,31 @@ def signatures() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
-def test_the_hmac_of_the_body_is_good_wherever_senders_put_it(header: tuple[str, str]):
+def test_the_hmac_of_the_body_is_accepted_in_all_known_headers(header: tuple[str, str]):
     checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header)
     assert (status, checks["signature"].good) == (204, True)
     assert header[0] in checks["signature"].said
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
-def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
+def test_the_hmac_of_another_body_is_rejected(header: tuple[str, str]):
     checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header, body=BODY + b" ")
     assert (status, checks["signature"].good) == (401, False)
 
 
-def test_a_secret_that_is_sent_itself_is_told_as_such():
+def test_a_secret_that_is_sent_instead_of_a_signature_is_reported():
     checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
     assert checks["signature"].said.startswith("Authorization contains the secret itself")
 
 
-def test_a_right_hmac_does_not_excuse_a_wrong_one():
+def test_a_correct_hmac_does_not_make_up_for_a_wrong_hmac():
     right = signatures()[0]
     assert verdict(WebhookAuth.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
 
 
 @pytest.mark.parametrize("headers", [[], [("X-A2A-Notification-Token", TOKEN)]])
-def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[str, str]]):
+def test_a_body_without_the_required_signature_is_rejected(headers: list[tuple[str, str]]):
     checks, (status, why) = verdict(WebhookAuth.of("hmac", SECRET), *headers)
     assert (status, checks["signature"].good) == (401, False)
     assert "X-Hub-Signature-256" in why
@@ -160,7 +160,7 @@ def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[
 ASKED = WebhookAuth(Proof.JWT, keys=KEYS, issuer="agent", audience="me")
 
 
-def test_a_sound_jwt_is_good_in_every_line():
+def test_a_valid_jwt_passes_every_check():
     checks, (status, _) = verdict(ASKED, bearer(CLAIMS | {"request_body_sha256": hashlib.sha256(BODY).hexdigest()}))
     lines = ("authorization", "signature", "issuer", "audience", "dates", "replay", "body-hash")
     assert (status, [checks[name].good for name in lines]) == (204, [True] * 7)
@@ -187,7 +187,7 @@ def test_a_sound_jwt_is_good_in_every_line():
         ({"request_body_sha256": 5}, "body-hash"),
     ],
 )
-def test_a_jwt_with_a_wrong_claim_is_refused_for_that_claim(claims: dict[str, Any], name: str):
+def test_a_jwt_with_a_wrong_claim_fails_the_check_of_that_claim(claims: dict[str, Any], name: str):
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
     made = _signed(changed)
     checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
@@ -211,12 +211,12 @@ def _signed(claims: dict[str, Any], header: dict[str, Any] | None = None) -> str
         {"jti": None},
     ],
 )
-def test_a_jwt_within_its_bounds_is_good(claims: dict[str, Any]):
+def test_a_jwt_within_the_limits_is_accepted(claims: dict[str, Any]):
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
     assert verdict(ASKED, bearer(changed))[1] == (204, "")
 
 
-def test_what_was_not_asked_for_is_told_and_not_judged():
+def test_claims_that_are_not_required_are_shown_and_not_checked():
     checks, (status, _) = verdict(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
     assert (status, checks["issuer"].good, checks["audience"].good) == (204, None, None)
     assert "'agent'" in checks["issuer"].said
@@ -232,14 +232,14 @@ def test_a_jwt_that_was_accepted_before_is_a_replay():
         assert verdict(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
 
 
-def test_a_jwt_by_a_key_that_is_not_in_the_set_is_refused():
+def test_a_jwt_signed_by_an_unknown_key_is_rejected():
     stranger = ECKey.generate_key("P-256", {"kid": "k1"})
     checks, (status, why) = verdict(ASKED, bearer(CLAIMS, stranger))
     assert (status, checks["signature"].good) == (401, False)
     assert "not valid with key 'k1'" in why
 
 
-def test_a_shared_secret_no_algorithm_and_an_unknown_extension_are_refused():
+def test_shared_secrets_alg_none_and_unknown_extensions_are_rejected():
     shared = OctKey.import_key(b"x" * 32)
     confused = jose.encode({"alg": "HS256", "kid": "k1"}, CLAIMS, shared, algorithms=["HS256"])
     none = ".".join(
@@ -254,12 +254,12 @@ def test_a_shared_secret_no_algorithm_and_an_unknown_extension_are_refused():
     "value",
     ["", "Bearer", "Bearer x", "Bearer a.b", "Bearer ..", "Bearer a.b.c.d", "Basic dXNlcjpw", SECRET, "Bearer !.!.!"],
 )
-def test_what_is_no_jwt_is_refused(value: str):
+def test_an_invalid_jwt_is_rejected(value: str):
     checks, (status, _) = verdict(ASKED, ("Authorization", value))
     assert (status, checks["authorization"].good) == (401, False)
 
 
-def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
+def test_the_recorded_delivery_of_0_1_is_checked_correctly():
     raw = (DATA / "push_0_1.http").read_bytes()
     head, _, body = raw.partition(b"\r\n\r\n")
     value = head.partition(b"Authorization: ")[2].partition(b"\r\n")[0].decode()

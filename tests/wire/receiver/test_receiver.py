@@ -17,7 +17,7 @@ from inspector.wire.receiver.server import ReceiverLimits
 # What is accepted
 
 
-async def test_a_good_delivery_is_answered_with_204_and_reported_as_it_came(desk):
+async def test_an_accepted_delivery_is_answered_with_204_and_reported_unchanged(desk):
     before = time.time()
     answer = await desk.send(desk.post(target=f"{desk.hook.path}?a=b%20c", X_Twice="one") + b"")
     delivery = await desk.inbox.one()
@@ -37,7 +37,7 @@ async def test_a_good_delivery_is_answered_with_204_and_reported_as_it_came(desk
     [("1.1", (), None, True), ("1.1", ("Connection: close",), "close", False), ("1.0", (), None, False)],
     ids=["plain", "asked to close", "HTTP/1.0"],
 )
-async def test_what_becomes_of_the_connection_is_as_the_sender_asked(desk, version, asked, said, stays):
+async def test_the_connection_is_closed_or_kept_as_the_sender_requests(desk, version, asked, said, stays):
     request = desk.head(f"Content-Length: {len(BODY)}", *asked).replace(b"HTTP/1.1", f"HTTP/{version}".encode()) + BODY
     reader, writer = await desk.connect()
     writer.write(request)
@@ -65,7 +65,7 @@ async def test_headers_keep_their_order_their_spelling_and_their_duplicates(desk
 
 
 @pytest.mark.parametrize("chunks", [[BODY], [BODY[:5], BODY[5:6], BODY[6:]]])
-async def test_a_chunked_body_is_put_together(desk, chunks):
+async def test_a_chunked_body_is_joined(desk, chunks):
     framed = [b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks]
     answer = await desk.send(desk.head("Transfer-Encoding: chunked"), *framed, b"0\r\n\r\n")
     assert answer.status == 204
@@ -94,7 +94,7 @@ async def test_recorded_deliveries_of_every_version_are_accepted_byte_for_byte(n
     ]
 
 
-async def test_a_recorded_delivery_with_other_credentials_beside_the_token_is_refused():
+async def test_a_recorded_delivery_with_wrong_credentials_and_a_correct_token_is_rejected():
     raw = (DATA / "push_1_0.http").read_bytes()
     async with opened(public_url="http://127.0.0.1:9460") as desk:
         raw = raw.replace(b"/hook", desk.hook.path.encode(), 1).replace(b"tok-2", desk.hook.token.encode(), 1)
@@ -102,7 +102,7 @@ async def test_a_recorded_delivery_with_other_credentials_beside_the_token_is_re
         assert (await desk.inbox.one()).refused == ("Authorization does not match the credentials of registration 1.")
 
 
-async def test_the_challenge_of_the_first_version_is_answered_and_shown():
+async def test_the_challenge_of_0_1_is_answered_and_reported():
     async with opened(ReceiverLimits(), public_url="http://127.0.0.1:9160") as desk:
         raw = (DATA / "push_0_1_challenge.http").read_bytes().replace(b"/hook", desk.hook.path.encode(), 1)
         answer = await desk.send(raw)
@@ -122,7 +122,7 @@ async def test_the_challenge_of_the_first_version_is_answered_and_shown():
     [("%3Cscript%3E", 200), ("abc%20d%2B%3D+e", 200), ("x" * 1025, 405), ("\x01", 400), ("%0d%0a", 405), ("", 405)],
     ids=["what looks like markup", "spelled for a url", "too long", "a control character", "a line end", "nothing"],
 )
-async def test_a_challenge_is_echoed_as_it_was_meant_or_not_at_all(desk, value, status):
+async def test_a_challenge_is_echoed_decoded_or_rejected(desk, value, status):
     raw = desk.head(method="GET", target=f"{desk.hook.path}?validationToken={value}")
     answer = await desk.send(raw)
     assert answer.status == status
@@ -130,12 +130,12 @@ async def test_a_challenge_is_echoed_as_it_was_meant_or_not_at_all(desk, value, 
 
 
 @pytest.mark.parametrize(("changed", "status"), [({"Origin": "http://evil.example"}, 403), ({"Host": "evil"}, 421)])
-async def test_a_challenge_by_a_browser_or_for_another_host_is_refused(desk, changed, status):
+async def test_a_challenge_by_a_browser_or_for_another_host_is_rejected(desk, changed, status):
     raw = desk.head(method="GET", target=f"{desk.hook.path}?validationToken=abc", **changed)
     assert (await desk.send(raw)).status == status
 
 
-async def test_a_challenge_of_an_unknown_path_is_refused(desk):
+async def test_a_challenge_of_an_unknown_path_is_rejected(desk):
     assert (await desk.send(desk.head(method="GET", target="/push/x?validationToken=abc"))).status == 404
 
 
@@ -147,7 +147,7 @@ async def test_a_public_url_with_a_path_is_advertised_and_matched_with_and_witho
         assert (await desk.send(desk.post(target=f"/other{desk.hook.path}"))).status == 404
 
 
-async def test_another_content_type_and_a_body_that_is_no_json_are_shown_and_not_refused(desk):
+async def test_a_wrong_content_type_and_invalid_json_are_reported_and_not_rejected(desk):
     assert (await desk.send(desk.post(b"<p>", Content_Type="text/html"))).status == 204
     delivery = await desk.inbox.one()
     assert delivery.refused == ""
@@ -166,7 +166,7 @@ async def test_one_connection_carries_many_deliveries_even_pipelined(desk):
 
 
 @pytest.mark.parametrize("turns", range(8))
-async def test_the_body_of_a_pipelined_delivery_is_never_taken_for_a_head(turns):
+async def test_the_body_of_a_pipelined_delivery_is_not_read_as_a_head(turns):
     async with opened(ReceiverLimits(head=400, body=1000)) as desk:
         reader, writer = await desk.connect()
         writer.write(desk.post(b"1") + desk.head("Content-Length: 900"))
@@ -177,14 +177,14 @@ async def test_the_body_of_a_pipelined_delivery_is_never_taken_for_a_head(turns)
         writer.close()
 
 
-async def test_a_sender_that_leaves_without_waiting_is_heard_all_the_same(desk):
+async def test_a_delivery_of_a_sender_that_does_not_wait_is_reported(desk):
     _, writer = await desk.connect()
     writer.write(desk.post())
     writer.close()
     assert (await desk.inbox.one()).refused == ""
 
 
-async def test_a_sender_that_asks_before_it_sends_is_told_to_go_on(desk):
+async def test_a_request_with_expect_100_continue_is_continued(desk):
     reader, writer = await desk.connect()
     writer.write(desk.head("Expect: 100-continue", f"Content-Length: {len(BODY)}"))
     assert (await Answer.read(reader)).status == 100
@@ -194,13 +194,13 @@ async def test_a_sender_that_asks_before_it_sends_is_told_to_go_on(desk):
     assert (await desk.inbox.one()).body == BODY
 
 
-async def test_a_sender_that_asks_before_it_sends_to_nowhere_is_refused_at_once(desk):
+async def test_a_rejected_request_with_expect_100_continue_is_not_continued(desk):
     answer = await desk.send(desk.head("Expect: 100-continue", "Content-Length: 77", target="/push/nowhere"))
     assert answer.status == 404
     assert (await desk.inbox.one()).body == b""
 
 
-async def test_a_crowd_of_real_clients_loses_nothing():
+async def test_many_clients_at_once_lose_no_delivery():
     async with opened(ReceiverLimits()) as desk, aiohttp.ClientSession() as session, httpx.AsyncClient() as client:
         headers = {"Authorization": f"Bearer {desk.hook.token}"}
 
@@ -216,7 +216,7 @@ async def test_a_crowd_of_real_clients_loses_nothing():
         assert sorted(json.loads(one.body)["n"] for one in desk.inbox.all) == list(range(400))
 
 
-async def test_two_receivers_do_not_know_each_others_registrations(desk):
+async def test_two_receivers_have_separate_registrations(desk):
     async with opened() as other:
         assert other.receiver.address != desk.receiver.address
         assert (await other.send(other.post(target=desk.hook.path))).status == 404
@@ -239,7 +239,7 @@ async def test_registrations_are_numbered_and_share_no_secret(desk):
 # What is refused for its head
 
 
-async def test_a_wrong_token_is_answered_with_401_and_reported_with_its_body_but_never_named(desk):
+async def test_a_wrong_token_is_answered_with_401_and_never_quoted(desk):
     answer = await desk.send(desk.post(X_A2A_Notification_Token="canary-1234"))
     delivery = await desk.inbox.one()
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -257,7 +257,7 @@ async def test_repeated_tokens_that_differ_are_answered_with_401(desk):
     assert "2 times with different values" in (await desk.inbox.one()).refused
 
 
-async def test_a_forgotten_path_is_answered_with_404(desk):
+async def test_a_removed_registration_is_answered_with_404(desk):
     desk.receiver.forget(desk.hook)
     desk.receiver.forget(desk.hook)
     assert (await desk.send(desk.post())).status == 404
@@ -283,13 +283,13 @@ async def test_any_other_method_is_answered_with_405(desk, method):
     ("method", "target", "more"),
     [("CONNECT", "127.0.0.1:80", []), ("GET", None, ["Connection: Upgrade", "Upgrade: websocket"])],
 )
-async def test_nobody_gets_a_tunnel(desk, method, target, more):
+async def test_connect_and_upgrade_are_rejected(desk, method, target, more):
     assert (await desk.send(desk.head(*more, method=method, target=target))).status in {404, 405}
     assert (await desk.inbox.one()).refused
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "localhost:{port}", "127.0.0.1", ""])
-async def test_a_foreign_host_is_answered_with_421(desk, host):
+async def test_another_host_is_answered_with_421(desk, host):
     assert (await desk.send(desk.post(Host=host.format(port=desk.receiver.address[1])))).status == 421
     delivery = await desk.inbox.one()
     assert delivery.refused.startswith("Host is ")
@@ -311,7 +311,7 @@ async def test_a_browser_is_answered_with_403_and_gets_no_cors_header(desk):
     assert all("browser" in delivery.refused for delivery in await desk.inbox.until(3))
 
 
-async def test_no_answer_names_a_version_of_anything(desk):
+async def test_no_response_contains_a_version_of_software(desk):
     for raw in (desk.post(), desk.post(target="/"), b"\x00\r\n\r\n"):
         answer = await desk.send(raw)
         assert answer.headers["server"] == "a2a-inspect"
@@ -319,7 +319,7 @@ async def test_no_answer_names_a_version_of_anything(desk):
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "gzip, gzip", "nonsense"])
-async def test_an_encoded_body_is_answered_with_415_and_never_unpacked(desk, encoding):
+async def test_an_encoded_body_is_answered_with_415_and_not_decoded(desk, encoding):
     bomb = gzip.compress(b"0" * 50_000)
     assert (await desk.send(desk.post(bomb, Content_Encoding=encoding))).status == 415
     delivery = await desk.inbox.one()

@@ -13,7 +13,7 @@ from inspector.protocol.errors import FaultError, Whose
 from inspector.wire.receiver.server import Receiver
 
 
-async def test_stop_breaks_off_what_is_open_and_leaves_no_task_and_no_socket():
+async def test_stop_closes_connections_and_leaves_no_task_and_no_socket():
     before = asyncio.all_tasks()
     inbox = Inbox()
     receiver = Receiver(inbox, limits=replace(PATIENT, linger=60))
@@ -47,7 +47,7 @@ async def test_stop_breaks_off_what_is_open_and_leaves_no_task_and_no_socket():
 
 
 @pytest.mark.parametrize("turns", range(8))
-async def test_stop_may_come_in_any_turn_of_a_delivery(turns):
+async def test_stop_is_possible_in_any_iteration_of_a_delivery(turns):
     failures = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context))
     inbox = Inbox()
@@ -66,7 +66,7 @@ async def test_stop_may_come_in_any_turn_of_a_delivery(turns):
     assert failures == []
 
 
-async def test_a_stopped_receiver_can_be_started_again_and_has_forgotten_its_registrations():
+async def test_a_restarted_receiver_has_no_registrations():
     inbox = Inbox()
     receiver = Receiver(inbox)
     await receiver.stop()
@@ -82,7 +82,7 @@ async def test_a_stopped_receiver_can_be_started_again_and_has_forgotten_its_reg
     await receiver.stop()
 
 
-async def test_nothing_can_be_asked_of_a_receiver_that_never_ran():
+async def test_a_receiver_that_was_not_started_has_no_address():
     receiver = Receiver(Inbox())
     for ask in (receiver.register, lambda: receiver.address, lambda: receiver.base_url):
         with pytest.raises(RuntimeError):
@@ -95,7 +95,7 @@ async def test_it_listens_on_the_loopback_address_only():
         assert desk.hook.url.startswith("http://127.0.0.1:")
 
 
-async def test_a_port_in_use_is_a_clear_fault_and_nothing_runs(desk):
+async def test_a_port_in_use_is_reported_and_nothing_runs(desk):
     other = Receiver(Inbox(), port=desk.receiver.address[1])
     with pytest.raises(FaultError) as raised:
         await other.start()
@@ -115,7 +115,7 @@ async def test_a_port_in_use_is_a_clear_fault_and_nothing_runs(desk):
         ("127.0.0.1", -1, "-1 is not a port."),
     ],
 )
-async def test_a_place_where_nobody_can_listen_is_a_clear_fault(host, port, seen):
+async def test_an_invalid_listen_address_is_reported(host, port, seen):
     with pytest.raises(FaultError) as raised:
         await Receiver(Inbox(), host=host, port=port).start()
     assert raised.value.fault.seen == seen
@@ -126,7 +126,7 @@ async def test_a_place_where_nobody_can_listen_is_a_clear_fault(host, port, seen
     ("code", "seen"),
     [(errno.EACCES, "Listening on 127.0.0.1:80 is not permitted."), (errno.EMFILE, "Too many open files.")],
 )
-async def test_what_the_system_refuses_is_a_clear_fault(monkeypatch, code, seen):
+async def test_an_error_of_the_system_is_reported(monkeypatch, code, seen):
     def refuse(*_args, **_options):
         raise OSError(code, "Too many open files")
 
@@ -136,7 +136,7 @@ async def test_what_the_system_refuses_is_a_clear_fault(monkeypatch, code, seen)
     assert seen in raised.value.fault.seen
 
 
-async def test_a_useless_public_url_is_a_clear_fault_and_leaves_the_port_free(unused_port):
+async def test_an_invalid_public_url_is_reported_and_leaves_the_port_free(unused_port):
     with pytest.raises(FaultError):
         await Receiver(Inbox(), port=unused_port, public_url="abc.example.org").start()
     async with opened(port=unused_port) as desk:
@@ -149,7 +149,7 @@ def unused_port():
         return server.getsockname()[1]
 
 
-async def test_a_failing_listener_is_answered_for_with_500_and_the_receiver_goes_on(desk):
+async def test_a_failing_callback_causes_500_and_the_receiver_continues(desk):
     failures = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context["exception"]))
 

@@ -10,7 +10,7 @@ from receiving import BODY, Answer, opened, verdict
 from inspector.wire.receiver.server import ReceiverLimits
 
 
-async def test_a_declared_length_over_the_limit_is_answered_with_413_before_the_body_comes(desk):
+async def test_a_content_length_over_the_limit_is_answered_with_413_at_once(desk):
     answer = await desk.send(desk.head("Content-Length: 1073741824"))
     assert answer.status == 413
     delivery = await desk.inbox.one()
@@ -18,11 +18,11 @@ async def test_a_declared_length_over_the_limit_is_answered_with_413_before_the_
     assert (verdict(delivery)["size"], verdict(delivery)["json"]) == (False, None)
 
 
-async def test_a_body_of_exactly_the_limit_is_taken(desk):
+async def test_a_body_of_exactly_the_limit_is_accepted(desk):
     assert (await desk.send(desk.post(b'"' + b"x" * 998 + b'"'))).status == 204
 
 
-async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_kept(quick):
+async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_recorded(quick):
     reader, writer = await quick.connect()
     writer.write(quick.head("Transfer-Encoding: chunked"))
     chunk = b"40\r\n" + b"x" * 64 + b"\r\n"
@@ -40,7 +40,7 @@ async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_kept(quick)
     writer.close()
 
 
-async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
+async def test_a_rejected_sender_can_finish_its_body_and_read_the_response():
     async with opened(ReceiverLimits(body=1000, rejected_body=100, linger=60)) as desk:
         reader, writer = await desk.connect()
         writer.write(desk.head(f"Content-Length: {1 << 22}"))
@@ -54,7 +54,7 @@ async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
         assert len((await desk.inbox.one()).body) <= 100
 
 
-async def test_bodies_that_together_hold_too_much_are_answered_with_503():
+async def test_bodies_that_are_too_long_together_are_answered_with_503():
     async with opened(ReceiverLimits(body=1000, all_bodies=500)) as desk:
         assert (await desk.send(desk.post(b"x" * 501))).status == 503
         assert (await desk.inbox.one()).refused == "Too many long bodies are being received."
@@ -71,7 +71,7 @@ async def test_bodies_that_together_hold_too_much_are_answered_with_503():
         ["x" * 3_000],
     ],
 )
-async def test_too_much_of_a_head_is_answered_with_431_and_its_beginning_shown(desk, lines):
+async def test_a_head_that_is_too_long_is_answered_with_431_and_its_beginning_recorded(desk, lines):
     reader, writer = await desk.connect()
     writer.write(desk.head(*lines))
     assert (await Answer.read(reader)).status == 431
@@ -95,7 +95,7 @@ async def test_a_slow_head_is_answered_with_408(quick, pieces):
     assert delivery.method == ("POST" if len(pieces) > 1 else "P")
 
 
-async def test_the_clock_runs_for_every_head_of_a_connection(quick):
+async def test_the_time_limit_applies_to_every_head_of_a_connection(quick):
     reader, writer = await quick.connect()
     writer.write(quick.post())
     assert (await Answer.read(reader)).status == 204
@@ -105,13 +105,13 @@ async def test_the_clock_runs_for_every_head_of_a_connection(quick):
     assert (await quick.inbox.until(2))[1].target == "/x HT"
 
 
-async def test_a_head_that_was_refused_is_not_late_as_well(quick):
+async def test_a_rejected_head_does_not_time_out_as_well(quick):
     assert (await quick.send(b"x" * 3_000)).status == 431
     assert (await quick.send(b"POST")).status == 408  # its clock runs out after that of the first
     assert [delivery.status for delivery in quick.inbox.all] == [431, 408]
 
 
-async def test_a_head_that_trickles_in_is_answered_with_408(quick):
+async def test_a_head_in_small_slow_parts_is_answered_with_408(quick):
     reader, writer = await quick.connect()
     answer = asyncio.create_task(Answer.read(reader))
     async with asyncio.timeout(10):
@@ -124,7 +124,7 @@ async def test_a_head_that_trickles_in_is_answered_with_408(quick):
     writer.close()
 
 
-async def test_a_slow_body_is_answered_with_408_and_what_came_is_kept(quick):
+async def test_a_slow_body_is_answered_with_408_and_its_beginning_recorded(quick):
     assert (await quick.send(quick.head("Content-Length: 77"), BODY[:9])).status == 408
     delivery = await quick.inbox.one()
     assert delivery.refused == "Only 9 bytes of the body were received within 0.2 s."
@@ -150,7 +150,7 @@ async def test_a_slow_body_is_answered_with_408_and_what_came_is_kept(quick):
         (b"POST /\xff HTTP/1.1\r\nHost: a\r\n\r\n", "Not valid HTTP"),
     ],
 )
-async def test_what_is_no_http_is_answered_with_400_and_reported_without_a_word_in_the_log(desk, caplog, raw, words):
+async def test_invalid_http_is_answered_with_400_and_reported_without_logging(desk, caplog, raw, words):
     caplog.set_level(logging.DEBUG)
     assert (await desk.send(raw)).status == 400
     delivery = await desk.inbox.one()
@@ -162,7 +162,7 @@ async def test_what_is_no_http_is_answered_with_400_and_reported_without_a_word_
     assert [record for record in caplog.records if record.name != "asyncio"] == []
 
 
-async def test_what_is_no_http_is_shown_as_far_as_it_can_be_read(desk):
+async def test_invalid_http_is_recorded_as_far_as_it_can_be_read(desk):
     await desk.send(desk.post(X_Bad="a\x1bb"))
     delivery = await desk.inbox.one()
     assert (delivery.method, delivery.target, delivery.body) == ("POST", desk.hook.path, BODY)
@@ -181,7 +181,7 @@ async def test_malformed_chunks_are_answered_with_400_without_waiting_for_more(d
     assert "chunked body is malformed" in (await desk.inbox.one()).refused
 
 
-async def test_garbage_after_a_good_delivery_is_a_refused_delivery_of_its_own(desk):
+async def test_invalid_bytes_after_an_accepted_delivery_are_a_separate_delivery(desk):
     reader, writer = await desk.connect()
     for raw, status in ((desk.post(), 204), (b"\x00\x01\x02\r\n\r\n", 400)):
         writer.write(raw)
@@ -191,7 +191,7 @@ async def test_garbage_after_a_good_delivery_is_a_refused_delivery_of_its_own(de
     assert (good.refused, bad.status, bad.body) == ("", 400, b"")
 
 
-async def test_a_body_longer_than_its_declared_length_is_refused_and_shown_whole(desk):
+async def test_a_body_longer_than_its_content_length_is_rejected_and_recorded_completely(desk):
     raw = desk.head(f"Content-Length: {len(BODY) - 2}") + BODY
     assert (await desk.send(raw)).status == 400
     delivery = await desk.inbox.one()
@@ -200,7 +200,7 @@ async def test_a_body_longer_than_its_declared_length_is_refused_and_shown_whole
 
 
 @pytest.mark.parametrize("sent", [1, 40, -5])
-async def test_a_delivery_that_breaks_off_is_reported_though_nobody_can_be_answered(desk, sent):
+async def test_a_delivery_whose_sender_disconnects_is_reported(desk, sent):
     raw = desk.post()
     _, writer = await desk.connect()
     writer.write(raw[: sent if sent > 0 else len(raw) + sent])
@@ -211,7 +211,7 @@ async def test_a_delivery_that_breaks_off_is_reported_though_nobody_can_be_answe
     assert delivery.refused == f"The connection was closed after {part}."
 
 
-async def test_a_refused_delivery_that_breaks_off_says_why_it_was_refused(desk):
+async def test_a_rejected_delivery_whose_sender_disconnects_has_the_reason_of_the_rejection(desk):
     _, writer = await desk.connect()
     writer.write(desk.post(X_A2A_Notification_Token="wrong")[:-5])
     writer.close()
@@ -219,7 +219,7 @@ async def test_a_refused_delivery_that_breaks_off_says_why_it_was_refused(desk):
     assert (delivery.status, delivery.refused[:25]) == (0, "X-A2A-Notification-Token ")
 
 
-async def test_a_connection_that_never_says_anything_is_closed_and_not_reported(quick):
+async def test_a_silent_connection_is_closed_and_not_reported(quick):
     reader, writer = await quick.connect()
     writer.write(b"\r\n")
     async with asyncio.timeout(10):
@@ -238,7 +238,7 @@ async def test_an_idle_connection_is_closed_after_its_delivery(quick):
     assert len(quick.inbox.all) == 1
 
 
-async def test_one_connection_too_many_is_answered_with_503_and_makes_room_when_another_leaves():
+async def test_a_connection_over_the_limit_is_answered_with_503_until_another_is_closed():
     async with opened(ReceiverLimits(connections=2)) as desk:
         pairs = [await desk.connect() for _ in range(2)]
         for reader, writer in pairs:

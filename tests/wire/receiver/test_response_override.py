@@ -30,7 +30,7 @@ from inspector.wire.receiver.response_override import Manner, ResponseOverrides,
         ("302:1", "302", 1),
     ],
 )
-def test_an_answer_is_read_as_it_is_written(text: str, words: str, left: int | None):
+def test_an_override_is_parsed(text: str, words: str, left: int | None):
     read = read_override(text)
     assert read is not None
     assert (read.response.words, read.left) == (words, left)
@@ -45,7 +45,7 @@ def dialled(*texts: str) -> ResponseOverrides:
     return overrides
 
 
-def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
+def test_overrides_with_a_count_apply_first_and_then_the_last_without_a_count():
     overrides = dialled("500:2", "429", "never", "404:1")
     assert overrides.words == "500, 2 more; never; 404, 1 more"
     assert [overrides.next_response(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
@@ -54,17 +54,17 @@ def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
 @pytest.mark.parametrize(
     "text", ["", "5", "99", "199", "600", "500:0", "500:", "500:-1", "maybe", "500 2", "1e3", "500@", "٥٠٠"]
 )
-def test_what_is_no_answer_is_not_read(text: str):
+def test_an_invalid_override_is_rejected(text: str):
     assert read_override(text) is None
 
 
-def test_only_a_whole_answer_of_success_takes_a_delivery():
+def test_only_a_complete_response_of_success_accepts_a_delivery():
     taking = {"200": True, "202": True, "204@5": True, "302": False, "429": False, "500": False}
     assert {text: read_override(text).response.accepts for text in taking} == taking
     assert not any(read_override(manner.value).response.accepts for manner in Manner if manner is not Manner.WHOLE)
 
 
-async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
+async def test_an_override_applies_to_its_registration_and_count():
     async with opened() as desk:
         other = desk.receiver.register()
         overrides = ResponseOverrides()
@@ -77,7 +77,7 @@ async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
         assert (bool(overrides), overrides.next_response(other)) == (False, response_override.ACCEPT)
 
 
-async def test_statuses_are_given_in_turn_and_told():
+async def test_overrides_are_applied_in_order_and_reported():
     async with opened() as desk:
         for text in ("500:1", "429/7:1", "302:1", "200:1"):
             desk.receiver.overrides.add(read_override(text))
@@ -95,7 +95,7 @@ async def test_statuses_are_given_in_turn_and_told():
     ]
 
 
-async def test_what_is_refused_does_not_use_up_what_is_dialled_in():
+async def test_a_rejected_delivery_does_not_use_an_override():
     async with opened() as desk:
         desk.receiver.overrides.add(read_override("500:1"))
         assert (await desk.send(desk.post(X_A2A_Notification_Token="wrong"))).status == 401
@@ -103,7 +103,7 @@ async def test_what_is_refused_does_not_use_up_what_is_dialled_in():
         assert (await desk.send(desk.post())).status == 500
 
 
-async def test_a_delay_holds_the_answer_back_and_not_the_report():
+async def test_a_delay_delays_the_response_and_not_the_report():
     async with opened() as desk:
         desk.receiver.overrides.add(read_override("204@0.2:1"))
         began = time.monotonic()
@@ -115,7 +115,7 @@ async def test_a_delay_holds_the_answer_back_and_not_the_report():
         assert time.monotonic() - began >= 0.2
 
 
-async def test_an_answer_that_never_comes_holds_the_connection_until_the_sender_leaves():
+async def test_without_a_response_the_connection_stays_open_until_the_sender_closes_it():
     async with opened() as desk:
         desk.receiver.overrides.add(read_override("never:1"))
         reader, writer = await desk.connect()
@@ -127,7 +127,7 @@ async def test_an_answer_that_never_comes_holds_the_connection_until_the_sender_
         assert (await desk.send(desk.post())).status == 204
 
 
-async def test_the_receiver_stops_although_answers_are_due():
+async def test_the_receiver_stops_although_responses_are_pending():
     async with opened() as desk:
         desk.receiver.overrides.add(read_override("never"))
         desk.receiver.overrides.add(read_override("204@1000"))
@@ -139,7 +139,7 @@ async def test_the_receiver_stops_although_answers_are_due():
         writer.close()
 
 
-async def test_a_reset_breaks_the_connection_off():
+async def test_reset_resets_the_connection():
     async with opened() as desk:
         desk.receiver.overrides.add(read_override("reset:1"))
         reader, writer = await desk.connect()
@@ -150,7 +150,7 @@ async def test_a_reset_breaks_the_connection_off():
         writer.close()
 
 
-async def test_a_truncated_answer_promises_more_than_comes():
+async def test_a_truncated_response_is_shorter_than_announced():
     async with opened() as desk:
         desk.receiver.overrides.add(read_override("truncated:1"))
         reader, writer = await desk.connect()
@@ -162,7 +162,7 @@ async def test_a_truncated_answer_promises_more_than_comes():
         writer.close()
 
 
-async def test_a_redirect_that_is_followed_is_seen():
+async def test_a_followed_redirect_can_be_recognised():
     async with opened(ReceiverLimits()) as desk:
         desk.receiver.overrides.add(read_override("307:1"))
         first = await desk.send(desk.post())
