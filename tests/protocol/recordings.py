@@ -1,4 +1,4 @@
-"""Reads the recordings beside it: what official SDKs of every version said to each other, byte for byte.
+"""Read the recordings in this folder: the exact bytes of conversations between official SDKs of every version.
 
 A recording is text with the raw bytes of both directions in between, each piece behind a line that says where it
 went and how long it is. `exchanges` puts the pieces of each direction together again and pairs the HTTP messages.
@@ -117,7 +117,7 @@ class ProtoMessage:
 
     def operation(self, dialect: Dialect) -> Operation:
         assert dialect.service is not None
-        return next(one for one, method in dialect.service.methods.items() if method.name == self.method)
+        return next(operation for operation, method in dialect.service.methods.items() if method.name == self.method)
 
 
 def proto_messages(path: Path) -> list[ProtoMessage]:
@@ -141,7 +141,7 @@ def pinged(path: Path) -> HttpMessage:
 
 def payloads(path: Path) -> list[Any]:
     """Read the JSON that stands in a trace of curl, one value a line."""
-    return [json.loads(one) for one in re.findall(r"^(?:data: )?(\{\".*\})$", path.read_text(), re.MULTILINE)]
+    return [json.loads(value) for value in re.findall(r"^(?:data: )?(\{\".*\})$", path.read_text(), re.MULTILINE)]
 
 
 def _pieces(head: re.Pattern[bytes], raw: bytes, *wanted: bytes) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Which dialect speaks a declared version, and which version shaped a card."""
+"""The dialect of a declared version, and the version of a card by its format."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_card_is_read_in_the_version_of_its_format(value: Any, version: str) -
 def test_a_card_without_a_version_is_read_in_the_version_of_its_format() -> None:
     card, _ = read_card({"url": "http://h", "iconUrl": "http://h/i.png"})
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == ["0.2"]
+    assert [interface.protocol_version for interface in card.supported_interfaces] == ["0.2"]
     assert select(card) is not None
     assert (choice := select(card, version="0.1")) is not None
     assert choice.dialect is v0_1.DIALECT
@@ -181,7 +181,7 @@ def test_a_value_that_is_not_an_object_is_not_a_card(value: Any) -> None:
 def test_a_hybrid_card_offers_both_versions_and_keeps_its_old_members() -> None:
     card, _ = read_card(HYBRID)
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3"]
+    assert [interface.protocol_version for interface in card.supported_interfaces] == ["1.0", "0.3"]
     assert card.model_extra
     assert set(card.model_extra) == {
         "url",

@@ -1,4 +1,4 @@
-"""Whatever JSON comes, decoding answers with a value, and that value can be written again."""
+"""Decoding any JSON returns a value without an exception, and this value can be written again."""
 
 from __future__ import annotations
 

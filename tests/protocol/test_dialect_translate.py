@@ -1,4 +1,4 @@
-"""Any canonical object stands in any dialect, and what is lost there is named: neither more nor less."""
+"""Any canonical object can be written in any dialect, and exactly the lost members are reported."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def read_back(dialect: Dialect, value: Wire, written: Any) -> Wire | Unreadable:
         return dialect.decode_result(operation, written)
     if isinstance(value, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
         return dialect.decode_event(written)
-    offered = [one for one, model in REQUESTS.items() if isinstance(value, model) and dialect.has(one)]
+    offered = [
+        operation for operation, model in REQUESTS.items() if isinstance(value, model) and dialect.has(operation)
+    ]
     return dialect.decode_request(offered[0], written)
 
 
@@ -66,7 +68,7 @@ def taken_out(value: Any, pointers: set[str], where: str = "") -> Any:
         return {name: taken_out(value[name], pointers, steps[name]) for name in value if steps[name] not in pointers}
     if isinstance(value, list):
         places = [f"{where}/{place}" for place in range(len(value))]
-        return [taken_out(one, pointers, at) for one, at in zip(value, places, strict=True) if at not in pointers]
+        return [taken_out(item, pointers, at) for item, at in zip(value, places, strict=True) if at not in pointers]
     return value
 
 

@@ -1,4 +1,4 @@
-"""0.1: tasks that the client names, sessions, parts by `type`, artifacts by `index`, and codes of its own."""
+"""0.1: task ids chosen by the client, sessions, parts with `type`, artifacts with `index`, other error codes."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_the_chunks_of_an_index_become_one_artifact() -> None:
 def test_artifacts_without_an_index_get_different_ids() -> None:
     read = DIALECT.decode_result(Operation.GET, {"id": "t", "status": {}, "artifacts": [{"parts": []}, {"parts": []}]})
     assert isinstance(read, Task)
-    assert [one.artifact_id for one in read.artifacts or []] == ["artifact-0", "artifact-1"]
+    assert [artifact.artifact_id for artifact in read.artifacts or []] == ["artifact-0", "artifact-1"]
 
 
 @pytest.mark.parametrize("index", ["1", 1.0, True, None, [], 10**30])

@@ -1,4 +1,4 @@
-"""0.3 over JSON-RPC, member by member: what is read, what is kept, what is refused, and what is written."""
+"""0.3 over JSON-RPC, member by member: reading, unknown members, rejections, writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ProtoJSON of 0.3: one-of members, resource names, two Ls in CANCELLED, and base64 of base64."""
+"""The ProtoJSON of 0.3: oneof members, resource names, two Ls in CANCELLED, and files in base64 of base64."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_quirk_13_statuses_over_rest_come_without_a_time() -> None:
 
 @pytest.mark.parametrize(("version", "transport"), [("03", "rest"), ("03", "grpc"), ("02", "grpc")])
 def test_quirk_15_base64_of_base64_is_unchanged_and_detected(version: str, transport: str) -> None:
-    [part] = [part for one in artifacts_of(version, transport, "send_file") for part in one.parts if part.raw]
+    [part] = [part for artifact in artifacts_of(version, transport, "send_file") for part in artifact.parts if part.raw]
     assert part.raw is not None
     assert looks_double_encoded(part.raw)
     once = base64.b64decode(part.raw)
@@ -221,7 +221,7 @@ def test_quirk_15_base64_of_base64_is_unchanged_and_detected(version: str, trans
 
 
 def test_quirk_15_a_short_text_that_was_encoded_twice_is_detected() -> None:
-    [raw] = [part.raw for one in artifacts_of("03", "rest", "send_mixed") for part in one.parts if part.raw]
+    [raw] = [part.raw for artifact in artifacts_of("03", "rest", "send_mixed") for part in artifact.parts if part.raw]
     assert raw == "YUdWc2JHOD0="
     assert looks_double_encoded(raw)
 

@@ -1,4 +1,4 @@
-"""1.0 in JSON: one-member wrappers around what can be several things, and bare objects where only one is due."""
+"""1.0: results of several types have a wrapper with one member, other results have none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two cards: member by member, items by what they are."""
+"""The differences between two cards: member by member, items matched by their identity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspector.protocol.difference import Change, How, difference
 
 
 def said(before: object, after: object) -> list[str]:
-    return [f"{one.how} {one.pointer}" for one in difference(before, after)]
+    return [f"{change.how} {change.pointer}" for change in difference(before, after)]
 
 
 @pytest.mark.parametrize("value", [None, True, 0, 1.5, "x", [], {}, [1, [2, {"a": None}]], {"skills": [{"id": "a"}]}])
@@ -34,7 +34,7 @@ def test_skills_are_matched_by_their_id():
     before = {"skills": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}, {"id": "c"}]}
     after = {"skills": [{"id": "b", "name": "B"}, {"id": "new"}, {"id": "a", "name": "Z"}]}
     changes = difference(before, after)
-    assert [(one.how, one.pointer, one.path) for one in changes] == [
+    assert [(change.how, change.pointer, change.path) for change in changes] == [
         (How.ADDED, "/skills/1", ("skills", "new")),
         (How.CHANGED, "/skills/2/name", ("skills", "a", "name")),
         (How.REMOVED, "/skills/2", ("skills", "c")),

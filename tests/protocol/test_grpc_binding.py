@@ -1,4 +1,4 @@
-"""gRPC as a binding: messages there and back, errors in every spelling, urls, secrets, and bytes from strangers."""
+"""The gRPC binding: messages in both directions, errors in every encoding, URLs, secrets, and invalid bytes."""
 
 from __future__ import annotations
 
@@ -350,8 +350,8 @@ def test_recorded_messages_with_a_damaged_byte_are_read_or_unreadable(path: Path
     service = dialect_of(path).service
     assert service is not None
     outcomes = [protobuf.read(service.descriptors, kind, raw) for kind, raw in damaged(path)]
-    assert any(isinstance(one, Unreadable) for one in outcomes)
-    assert any(isinstance(one, dict) for one in outcomes)
+    assert any(isinstance(outcome, Unreadable) for outcome in outcomes)
+    assert any(isinstance(outcome, dict) for outcome in outcomes)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""JSON-RPC envelopes: good ones are opened, bad ones are values that say what is wrong with them."""
+"""The JSON-RPC binding: valid envelopes are opened, invalid envelopes are unreadable with the reason."""
 
 from __future__ import annotations
 

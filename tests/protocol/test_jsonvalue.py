@@ -1,4 +1,4 @@
-"""Bytes become JSON values or are refused in words; nothing is raised, and nothing that was accepted fails later."""
+"""Bytes become JSON values, or are rejected with a reason; nothing is raised, and accepted values can be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events with members of the wrong type: what can be read of them, and what cannot."""
+"""Events with members of the wrong type: which parts can be read."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_page_of_tasks_is_read_without_invalid_optional_members():
     assert read_page.to_json() == {"tasks": [task()["task"]], "nextPageToken": ""}
 
 
-@pytest.mark.parametrize("dialect", ALL, ids=lambda one: f"{one.version} {'/'.join(one.methods) and 'rpc'}")
+@pytest.mark.parametrize("dialect", ALL, ids=lambda dialect: f"{dialect.version} {'/'.join(dialect.methods) and 'rpc'}")
 def test_a_request_is_read_strictly(dialect: Dialect):
     sent = dialect.encode_request(Operation.SEND, SendRequest(message=MESSAGE))
     assert not isinstance(dialect.decode_request(Operation.SEND, sent), Unreadable)
@@ -148,7 +148,7 @@ SPOKEN += [("0.1", event) for event in EVENTS[2:]]  # 0.1 streams neither tasks 
 
 
 @pytest.mark.parametrize(
-    ("version", "event"), SPOKEN, ids=lambda one: one if isinstance(one, str) else type(one).__name__
+    ("version", "event"), SPOKEN, ids=lambda value: value if isinstance(value, str) else type(value).__name__
 )
 def test_each_omitted_member_has_a_finding(version: str, event: Event):
     dialect = DIALECTS[version]
@@ -163,7 +163,7 @@ def test_each_omitted_member_has_a_finding(version: str, event: Event):
         for step in steps[:-1]:
             holder = holder[step]
         holder[steps[-1]] = 5 if not isinstance(holder[steps[-1]], int) or isinstance(holder[steps[-1]], bool) else "5"
-        found = {one.pointer for one in of_object(value, None, version, "JSONRPC")}
+        found = {finding.pointer for finding in of_object(value, None, version, "JSONRPC")}
         assert pointer(*steps) in found, steps
         assert isinstance(read(value, dialect), Event | Unreadable)
 

@@ -1,4 +1,4 @@
-"""The error taxonomy agrees with the specification's table (1.0.1 sections 5.4 and 9.5) and with what SDKs send."""
+"""The table of errors agrees with the specification (1.0.1 sections 5.4 and 9.5) and with what SDKs send."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_the_reasons_of_the_sdk_are_in_the_table() -> None:
             for value in map(parse, [exchange.response.body, *exchange.response.frames]):
                 error = value.get("error") if isinstance(value, dict) else None
                 data = error.get("data") if isinstance(error, dict) else None
-                infos = [one for one in data if "reason" in one] if isinstance(data, list) else []
-                seen |= {(error["code"], one["reason"]) for one in infos}
+                infos = [detail for detail in data if "reason" in detail] if isinstance(data, list) else []
+                seen |= {(error["code"], info["reason"]) for info in infos}
     assert len(seen) >= 6
     assert seen <= {(code, reason) for _, code, _, reason in TABLE}
 

@@ -1,4 +1,4 @@
-"""The canonical objects are lenient about absence, strict about types, frozen, and keep what they do not know."""
+"""The canonical objects accept missing members, reject wrong types, are immutable, and keep unknown members."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def types_in(annotation: Any) -> set[Any]:
         return {annotation} - {type(None)}
     if get_origin(annotation) in (dict, list):
         return {get_origin(annotation)}
-    return set().union(*(types_in(one) for one in get_args(annotation) if not hasattr(one, "fail_fast")))
+    return set().union(*(types_in(argument) for argument in get_args(annotation) if not hasattr(argument, "fail_fast")))
 
 
 MEMBERS = [
@@ -43,8 +43,12 @@ MEMBERS = [
     for field in model.model_fields.values()
 ]
 members = pytest.mark.parametrize(("model", "name", "held"), MEMBERS)
-typed_members = pytest.mark.parametrize(("model", "name", "held"), [one for one in MEMBERS if one.values[2] != {Any}])
-list_members = pytest.mark.parametrize(("model", "name", "held"), [one for one in MEMBERS if one.values[2] == {list}])
+typed_members = pytest.mark.parametrize(
+    ("model", "name", "held"), [member for member in MEMBERS if member.values[2] != {Any}]
+)
+list_members = pytest.mark.parametrize(
+    ("model", "name", "held"), [member for member in MEMBERS if member.values[2] == {list}]
+)
 
 
 def test_all_canonical_objects_are_tested() -> None:
@@ -68,7 +72,7 @@ def test_a_null_counts_as_missing(model: type[Wire], name: str, held: set[Any]) 
 
 @typed_members
 def test_a_member_of_the_wrong_type_is_refused(model: type[Wire], name: str, held: set[Any]) -> None:
-    fitting = set().union(*(FITTING.get(one, {"object"}) for one in held))
+    fitting = set().union(*(FITTING.get(name, {"object"}) for name in held))
     for kind, value in VALUES.items():
         refused = isinstance(read(model, {name: value}), Unreadable)
         if kind not in fitting:

@@ -1,4 +1,4 @@
-"""HTTP+JSON from a server's side: every path that a client makes is found again, and nothing else is."""
+"""HTTP+JSON in a server: every path that a client creates is recognised, and no other path."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ def found(dialect: Dialect, call: HttpRequest) -> Found:
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])
 @pytest.mark.parametrize(("operation", "request_"), CALLS, ids=[operation.value for operation, _ in CALLS])
-def test_a_server_finds_the_operation_of_a_client(
-    dialect: Dialect, operation: Operation, request_: Request
-) -> None:
+def test_a_server_finds_the_operation_of_a_client(dialect: Dialect, operation: Operation, request_: Request) -> None:
     call = rest.encode("http://agent", dialect, operation, request_, "1")
     asked = found(dialect, call)
     assert asked.operation is operation

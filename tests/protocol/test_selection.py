@@ -1,4 +1,4 @@
-"""Which interface of a card is used, and why."""
+"""The choice of an interface of a card, and its reason."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def card(*interfaces: AgentInterface) -> AgentCard:
     return AgentCard(name="x", supported_interfaces=list(interfaces))
 
 
-def only(one: AgentInterface) -> Option:
-    [option] = options(card(one))
+def only(declared: AgentInterface) -> Option:
+    [option] = options(card(declared))
     return option
 
 
@@ -117,7 +117,8 @@ def test_no_interface_is_chosen_if_none_is_supported(interfaces: tuple[AgentInte
 
 def test_alternatives_list_declared_versions_first():
     found = [
-        (one.dialect.version, one.reason) for one in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
+        (choice.dialect.version, choice.reason)
+        for choice in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
     ]
     assert found[0] == ("1.0", "declared")
     assert ("0.3", "not declared") in found[1:]

@@ -1,4 +1,4 @@
-"""An account that is kept as it is: nothing later changes it, and what is done to it changes nothing else."""
+"""A snapshot of a task is not affected by later changes, and does not affect other snapshots."""
 
 from __future__ import annotations
 

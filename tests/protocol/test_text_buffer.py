@@ -1,4 +1,4 @@
-"""Text that grows: the tail from any position is the tail of the whole."""
+"""A growing text: the tail from any position equals the tail of the whole text."""
 
 from __future__ import annotations
 

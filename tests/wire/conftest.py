@@ -1,4 +1,4 @@
-"""A receiver that is ready, patient or quick."""
+"""Fixtures: a running receiver with long or short time limits."""
 
 import pytest
 from receiving import QUICK, opened

@@ -1,4 +1,4 @@
-"""A server that says exactly the bytes that a test wants, however wrong, and remembers what it heard."""
+"""A server that sends exactly the bytes that a test defines, valid or not, and records the requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A receiver on a real socket, what it reports, and what is sent to it."""
+"""A receiver on a real socket, the deliveries that it reports, and a way to send requests to it."""
 
 import asyncio
 import contextlib

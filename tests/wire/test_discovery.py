@@ -1,4 +1,4 @@
-"""Where a card is looked for, and what an answer says about it."""
+"""The URLs at which a card is looked for, and how the responses are read."""
 
 from __future__ import annotations
 
@@ -104,16 +104,16 @@ def test_a_card_is_looked_for_in_order(reference: str, urls: list[str]):
         ("file:///tmp/a%20card.json", "/tmp/a card.json"),
     ],
 )
-def test_a_path_is_known_by_its_looks(reference: str, path: str):
+def test_a_path_is_recognised_by_its_form(reference: str, path: str):
     assert local_path(reference) == Path(path)
 
 
-def test_a_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch):
+def test_a_path_may_start_with_a_home_directory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", "/home/someone")
     assert local_path("~/card") == Path("/home/someone/card")
 
 
-def test_a_name_is_a_path_where_such_a_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_name_is_a_path_if_the_file_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     assert local_path("agent") is None
     Path("agent").write_text("{}", encoding="utf-8")
@@ -123,12 +123,12 @@ def test_a_name_is_a_path_where_such_a_file_is(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     "reference", ["example.com", "localhost:1", "http://h/card.json", "::1", "", "a\0b", "x" * 5000, "h/" * 3000]
 )
-def test_what_is_no_path_is_none(reference: str):
+def test_a_url_is_not_a_path(reference: str):
     assert local_path(reference) is None
 
 
 @pytest.mark.parametrize("reference", ["~no-such-user/card.json", "file://[", "./" + "x" * 5000])
-def test_a_path_that_cannot_be_read_gets_a_sentence(reference: str):
+def test_an_unreadable_path_is_reported(reference: str):
     path = local_path(reference)
     assert path is not None
     with pytest.raises(FaultError) as raised:
@@ -139,7 +139,7 @@ def test_a_path_that_cannot_be_read_gets_a_sentence(reference: str):
 # Answers
 
 
-def test_a_card_is_found_with_the_bytes_that_it_was_served_as():
+def test_a_card_is_found_with_its_original_bytes():
     raw = json.dumps(CARD, indent=2).encode()
     found = read_answer(200, "application/json", raw)
     assert isinstance(found, FoundCard)
@@ -153,7 +153,7 @@ def test_a_card_of_0_3_is_found_too():
     assert found.card.supported_interfaces[0].url == "http://x/"
 
 
-def test_what_a_card_lacks_does_not_hide_it():
+def test_an_incomplete_card_is_found():
     assert isinstance(read_bytes(b'{"name": "bare"}'), FoundCard)
 
 
@@ -163,7 +163,7 @@ def test_what_a_card_lacks_does_not_hide_it():
         (b"", "empty"),
         (b"  \n", "empty"),
         (b"<!doctype html><title>hi", "HTML or XML, not JSON served as text/html"),
-        (b"{", "breaks off"),
+        (b"{", "ends within"),
         (b"[1, 2]", "JSON, but an array instead of a card"),
         (b"null", "JSON, but null instead of a card"),
         (b'"card"', "JSON, but a string instead of a card"),
@@ -177,7 +177,7 @@ def test_what_a_card_lacks_does_not_hide_it():
         (b'{"name": "\xff"}', "not UTF-8"),
     ],
 )
-def test_what_is_no_card_is_said_in_a_few_words(raw: bytes, said: str):
+def test_a_response_that_is_not_a_card_is_described(raw: bytes, said: str):
     outcome = read_bytes(raw, "text/html" if raw.startswith(b"<") else "application/json")
     assert isinstance(outcome, str)
     assert said in outcome
@@ -185,12 +185,12 @@ def test_what_is_no_card_is_said_in_a_few_words(raw: bytes, said: str):
 
 
 @pytest.mark.parametrize(("status", "said"), [(204, "204"), (301, "301"), (404, "404"), (500, "500")])
-def test_a_status_that_is_no_success_is_said_whatever_the_body(status: int, said: str):
+def test_an_error_status_is_reported_with_any_body(status: int, said: str):
     assert read_answer(status, "application/json", json.dumps(CARD).encode()) == said
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_status_that_asks_for_credentials_says_so(status: int):
+def test_a_status_that_requires_credentials_is_described(status: int):
     assert "credentials" in str(read_answer(status, "", b""))
 
 
@@ -212,7 +212,7 @@ def test_a_card_is_read_from_a_file(tmp_path: Path):
     ("content", "code"),
     [(None, FaultCode.CARD_NOT_FOUND), (b"", FaultCode.CARD_INVALID), (b"[]", FaultCode.CARD_INVALID)],
 )
-def test_a_file_without_a_card_is_the_fault_of_the_command(tmp_path: Path, content: bytes | None, code: FaultCode):
+def test_a_file_without_a_card_is_a_usage_error(tmp_path: Path, content: bytes | None, code: FaultCode):
     path = tmp_path / "card.json"
     if content is not None:
         path.write_bytes(content)
@@ -223,7 +223,7 @@ def test_a_file_without_a_card_is_the_fault_of_the_command(tmp_path: Path, conte
     assert str(path) in fault.seen
 
 
-def test_a_folder_is_no_card(tmp_path: Path):
+def test_a_folder_is_not_a_card(tmp_path: Path):
     with pytest.raises(FaultError) as raised:
         read_file(tmp_path)
     assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
@@ -243,7 +243,7 @@ def test_a_folder_is_no_card(tmp_path: Path):
         (["HTML or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
     ],
 )
-def test_no_card_says_whose_fault_that_is(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
+def test_a_missing_card_has_a_fault(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
     tries = [(f"http://h/{number}", outcome) for number, outcome in enumerate(outcomes)]
     fault = not_found("http://h", tries, statuses)
     assert (fault.whose, fault.code) == (whose, code)

@@ -1,4 +1,4 @@
-"""Where keys for signatures are taken from, and where not."""
+"""The sources of keys for signatures: files and the origin of the card, and no others."""
 
 from __future__ import annotations
 

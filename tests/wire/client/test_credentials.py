@@ -1,4 +1,4 @@
-"""Credentials belong to an origin and go nowhere else."""
+"""Credentials belong to an origin and are sent only there."""
 
 from __future__ import annotations
 

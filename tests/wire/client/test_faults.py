@@ -1,4 +1,4 @@
-"""What the network does wrong, in words; `test_http.py` has the same from real servers."""
+"""Descriptions of network failures; `test_http.py` tests them with real servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gRPC client against real servers on this machine: what is observed, and what is said when something breaks."""
+"""The gRPC client with real servers on this machine: observations, and descriptions of failures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def certified(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> grpc.ServerCred
 
 
 def credentials_of(certificate: trustme.LeafCert) -> grpc.ServerCredentials:
-    chain = b"".join(one.bytes() for one in certificate.cert_chain_pems)
+    chain = b"".join(pem.bytes() for pem in certificate.cert_chain_pems)
     return grpc.ssl_server_credentials([(certificate.private_key_pem.bytes(), chain)])
 
 
@@ -124,9 +124,9 @@ async def test_a_unary_call_is_observed_from_its_request_to_its_status():
 async def test_each_message_of_a_stream_is_a_frame_with_its_bytes():
     async with served(stream=three) as target:
         seen = await observe(asking(target, streaming=True))
-    frames = [frame for one in seen if isinstance(one, Frames) for frame in one.frames]
+    frames = [frame for observation in seen if isinstance(observation, Frames) for frame in observation.frames]
     assert [(frame.raw, frame.data) for frame in frames] == [(message(text), message(text)) for text in "012"]
-    assert [type(one) for one in seen] == [Sent, Head, Frames, Frames, Frames, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Frames, Frames, Frames, Trailers, Ended]
     assert ended(seen).events == 3
 
 
@@ -164,7 +164,7 @@ async def test_an_error_is_a_status_with_details_without_a_fault():
 
     async with served(unary=refuse) as target:
         seen = await observe(asking(target))
-    assert [type(one) for one in seen] == [Sent, Head, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Trailers, Ended]
     trailers = seen[2]
     assert isinstance(trailers, Trailers)
     assert (trailers.code, trailers.name, trailers.message) == (5, "NOT_FOUND", "no such task")
@@ -180,7 +180,7 @@ async def test_a_status_of_the_server_is_not_a_lost_connection(code: str):
 
     async with served(unary=refuse) as target:
         seen = await observe(asking(target))
-    assert [type(one) for one in seen] == [Sent, Head, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Trailers, Ended]
     trailers = seen[2]
     assert isinstance(trailers, Trailers)
     assert trailers.name == code
@@ -194,7 +194,7 @@ async def test_an_error_in_the_middle_of_a_stream_comes_after_its_messages():
 
     async with served(stream=break_off) as target:
         seen = await observe(asking(target, streaming=True))
-    assert [type(one) for one in seen] == [Sent, Head, Frames, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Frames, Trailers, Ended]
     trailers = seen[3]
     assert isinstance(trailers, Trailers)
     assert (trailers.name, trailers.message) == ("INTERNAL", "fell over")
@@ -219,7 +219,7 @@ async def test_a_message_beyond_the_limit_is_not_read():
         seen = await observe(asking(target), GrpcClient(Limits(body=4000)))
     assert ended(seen).how is Ending.LIMIT
     assert fault(seen).seen == "Stopped reading: a message has 5,000 bytes, the limit is 4,000."
-    assert not any(isinstance(one, Body) for one in seen)
+    assert not any(isinstance(observation, Body) for observation in seen)
 
 
 async def test_closing_the_iterator_ends_the_call_on_the_wire():
@@ -260,7 +260,7 @@ async def test_calls_run_side_by_side_on_one_client():
     async with served(unary=echo, stream=three) as target, aclosing(GrpcClient()) as client:
 
         async def outcome(streaming: bool) -> int:
-            seen = [one async for one in client.exchange(asking(target, streaming=streaming))]
+            seen = [observation async for observation in client.exchange(asking(target, streaming=streaming))]
             return ended(seen).events
 
         assert await asyncio.gather(*map(outcome, (True, False, True, False))) == [3, 1, 3, 1]
@@ -274,7 +274,7 @@ async def test_a_closed_port_is_reported():
         held.bind(("127.0.0.1", 0))  # bound and never listening: nobody else can take the port
         target = f"127.0.0.1:{held.getsockname()[1]}"
         seen = await observe(asking(target))
-    assert [type(one) for one in seen] == [Sent, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Ended]
     assert ended(seen).how is Ending.BROKEN
     assert fault(seen).seen == f"Nothing listens at {target}: the connection was refused."
     assert fault(seen).whose is Whose.AGENT
@@ -285,14 +285,14 @@ async def test_a_restarted_server_is_reached_immediately():
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
         async with aclosing(GrpcClient()) as client:
-            assert fault([one async for one in client.exchange(asking(f"127.0.0.1:{port}"))])
+            assert fault([observation async for observation in client.exchange(asking(f"127.0.0.1:{port}"))])
             held.close()
             server = grpc.aio.server()
             handlers = {"SendMessage": grpc.unary_unary_rpc_method_handler(echo)}
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
             assert server.add_insecure_port(f"127.0.0.1:{port}") == port
             await server.start()
-            seen = [one async for one in client.exchange(asking(f"127.0.0.1:{port}"))]
+            seen = [observation async for observation in client.exchange(asking(f"127.0.0.1:{port}"))]
             await server.stop(None)
     assert ended(seen).fault is None
 
@@ -380,14 +380,14 @@ asyncio.run(main())
         seen = await observe(asking(target, streaming=True))
     assert ended(seen).how is Ending.BROKEN
     assert fault(seen).seen.startswith(f"The stream broke off after 1 event. {target} closed the connection: ")
-    assert not any(isinstance(one, Trailers) for one in seen)
+    assert not any(isinstance(observation, Trailers) for observation in seen)
 
 
 @pytest.mark.parametrize("metadata", [{"x_header": "café"}, {"X_header": "upper"}, {"x_header": "a\r\nb"}])
 async def test_invalid_metadata_is_a_usage_error(metadata: dict[str, str]):
     async with served(unary=echo) as target:
         seen = await observe(asking(target, **metadata))
-    assert [type(one) for one in seen] == [Sent, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Ended]
     assert (fault(seen).whose, fault(seen).code) == (Whose.YOURS, FaultCode.USAGE)
 
 

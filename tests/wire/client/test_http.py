@@ -1,4 +1,4 @@
-"""The HTTP client behind its tap: what it observes of servers that behave, that break off, and that overdo it."""
+"""The HTTP client: what it observes of servers that respond, disconnect, or exceed the limits."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def fault_of(seen: list[Observation], how: Ending = Ending.BROKEN) -> Fault:
 
 
 def body_of(seen: list[Observation]) -> bytes:
-    [body] = [one.raw for one in seen if isinstance(one, Body)]
+    [body] = [observation.raw for observation in seen if isinstance(observation, Body)]
     return body
 
 
 def data_of(seen: list[Observation]) -> list[bytes | None]:
-    return [frame.data for one in seen if isinstance(one, Frames) for frame in one.frames]
+    return [frame.data for observation in seen if isinstance(observation, Frames) for frame in observation.frames]
 
 
 # Answers that end in order
@@ -229,9 +229,9 @@ async def test_a_stream_that_is_reset_is_incomplete(client: Client):
     async with serve(script) as server, asyncio.timeout(PATIENCE):
         seen: list[Observation] = []
         async with aclosing(client.exchange(HttpRequest("GET", server.url, {}))) as observed:
-            async for one in observed:
-                seen.append(one)
-                if isinstance(one, Frames):
+            async for observation in observed:
+                seen.append(observation)
+                if isinstance(observation, Frames):
                     reset.set()
     fault = fault_of(seen)
     assert "broke off after 1 event." in fault.seen
@@ -251,7 +251,7 @@ async def test_a_stream_that_is_reset_is_incomplete(client: Client):
 )
 async def test_invalid_http_is_a_fault_of_the_agent(client: Client, data: bytes):
     seen = await broken_after(client, data)
-    assert [type(one) for one in seen] == [Sent, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Ended]
     assert fault_of(seen).whose is Whose.AGENT
 
 
@@ -414,8 +414,8 @@ async def test_closing_the_iterator_closes_the_connection_and_leaves_no_task(cli
     async with serve(long_stream) as server:
         before = asyncio.all_tasks()
         async with aclosing(client.exchange(HttpRequest("GET", server.url, {}))) as seen:
-            async for one in seen:
-                if isinstance(one, Frames):
+            async for observation in seen:
+                if isinstance(observation, Frames):
                     break
         await eventually(lambda: server.open == 0)
         # The script of the connection is a task as well, which counts down before it is done.

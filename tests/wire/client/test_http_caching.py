@@ -1,4 +1,4 @@
-"""What a head says about keeping a card."""
+"""The caching headers of a card."""
 
 from __future__ import annotations
 

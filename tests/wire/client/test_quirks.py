@@ -1,4 +1,4 @@
-"""The quirks of real servers that concern the wire, by the numbers of the list that they are collected in."""
+"""Deviations of real servers that concern the transport, with the numbers of our notes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def observed(sent_back: bytes) -> list[Observation]:
     port = server.sockets[0].getsockname()[1]
     request = HttpRequest("GET", f"http://127.0.0.1:{port}/", {})
     async with server, asyncio.timeout(10), aclosing(Client()) as client, aclosing(client.exchange(request)) as seen:
-        return [one async for one in seen]
+        return [observation async for observation in seen]
 
 
 async def test_quirk_08_a_stream_ends_with_its_last_chunk_though_the_socket_stays_open():

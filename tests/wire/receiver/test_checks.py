@@ -1,4 +1,4 @@
-"""Results of checks are reused as far as their scope allows, and a check is never skipped otherwise."""
+"""Results of checks are reused within their scope, and otherwise every check runs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def added(stage: Stage[Any], scope: Scope, result: Result | None = None, *, stat
 
 
 def checks(delivery: Delivery) -> dict[str, bool | None]:
-    return {one.name: one.good for one in delivery.checks}
+    return {check.name: check.good for check in delivery.checks}
 
 
 @pytest.mark.parametrize("stage", [REQUEST, BODY], ids=["request", "body"])
@@ -94,8 +94,8 @@ async def test_a_verified_head_is_rejected_after_its_registration_was_removed(re
 async def test_bodies_with_the_same_head_are_checked_separately(receiver, client, came):
     hook = receiver.register()
     assert [await post(client, hook, body) for body in (b"{}", b"[}", b"{}")] == [204] * 3
-    assert [checks(one)["json"] for one in came] == [True, False, True]
-    assert [one.body for one in came] == [b"{}", b"[}", b"{}"]
+    assert [checks(delivery)["json"] for delivery in came] == [True, False, True]
+    assert [delivery.body for delivery in came] == [b"{}", b"[}", b"{}"]
 
 
 async def test_a_head_with_one_wrong_header_does_not_reuse_results(receiver, client, came):
@@ -104,14 +104,14 @@ async def test_a_head_with_one_wrong_header_does_not_reuse_results(receiver, cli
     assert await post(client, hook, **{"X-A2A-Notification-Token": other.token}) == 401
     assert await post(client, hook, Origin="http://a.example") == 403
     assert await post(client, hook) == 204
-    assert [one.refused == "" for one in came] == [True, False, False, True]
+    assert [delivery.refused == "" for delivery in came] == [True, False, False, True]
 
 
 async def test_a_proof_for_one_delivery_is_verified_each_time(receiver, client, came):
     hook = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
     signed = {"X-A2A-Signature": "f" * 64}
     assert [await post(client, hook, **signed) for _ in range(2)] == [401, 401]
-    assert [checks(one)["signature"] for one in came] == [False, False]
+    assert [checks(delivery)["signature"] for delivery in came] == [False, False]
 
 
 async def test_rejected_heads_are_not_cached(receiver, client):
@@ -149,7 +149,7 @@ async def test_many_deliveries_over_many_connections_are_each_reported_once(rece
     async with aiohttp.ClientSession() as client:
         statuses = await asyncio.gather(*(post(client, hook, b'{"n":%d}' % number) for number in range(200)))
     assert statuses == [204] * 200
-    assert sorted(one.body for one in came) == sorted(b'{"n":%d}' % number for number in range(200))
+    assert sorted(delivery.body for delivery in came) == sorted(b'{"n":%d}' % number for number in range(200))
 
 
 def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_nothing_has_to_run():

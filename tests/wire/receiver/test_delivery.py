@@ -1,4 +1,4 @@
-"""The verdict on a delivery, as a function of its head and body."""
+"""The checks of a delivery, as functions of its head and body."""
 
 import pytest
 from hypothesis import given

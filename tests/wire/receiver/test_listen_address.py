@@ -1,4 +1,4 @@
-"""The receiver over TLS, with a certificate that the user gives."""
+"""The receiver over TLS, with a certificate of the user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def authority() -> trustme.CA:
 
 def written(folder: Path, cert: trustme.LeafCert) -> tuple[Path, Path]:
     chain, key = folder / "chain.pem", folder / "key.pem"
-    chain.write_bytes(b"".join(one.bytes() for one in cert.cert_chain_pems))
+    chain.write_bytes(b"".join(pem.bytes() for pem in cert.cert_chain_pems))
     key.write_bytes(cert.private_key_pem.bytes())
     return chain, key
 
@@ -76,9 +76,7 @@ async def test_a_failed_handshake_is_reported(authority: trustme.CA, tmp_path: P
         writer.close()
 
 
-async def test_a_silent_sender_does_not_prevent_the_receiver_from_stopping(
-    authority: trustme.CA, tmp_path: Path
-):
+async def test_a_silent_sender_does_not_prevent_the_receiver_from_stopping(authority: trustme.CA, tmp_path: Path):
     async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
         _, writer = await desk.connect()
         await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Who works for many senders leaves every turn of the loop some time for others."""
+"""The receiver leaves time for other work in every iteration of the event loop."""
 
 from __future__ import annotations
 

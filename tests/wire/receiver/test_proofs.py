@@ -1,4 +1,4 @@
-"""How a delivery proves where it is from: Authorization, API key, HMAC and JWT, each as it was asked for."""
+"""The authentication of a delivery as registered: Authorization, API key, HMAC and JWT."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_jwt_with_a_wrong_claim_fails_the_check_of_that_claim(claims: dict[str
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
     made = _signed(changed)
     checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
-    assert (status, [one for one in checks if checks[one].good is False]) == (401, [name])
+    assert (status, [check for check in checks if checks[check].good is False]) == (401, [name])
 
 
 def _signed(claims: dict[str, Any], header: dict[str, Any] | None = None) -> str:
@@ -243,7 +243,13 @@ def test_shared_secrets_alg_none_and_unknown_extensions_are_rejected():
     shared = OctKey.import_key(b"x" * 32)
     confused = jose.encode({"alg": "HS256", "kid": "k1"}, CLAIMS, shared, algorithms=["HS256"])
     none = ".".join(
-        (*(urlsafe_b64encode(json.dumps(one).encode()).rstrip(b"=").decode() for one in ({"alg": "none"}, CLAIMS)), "")
+        (
+            *(
+                urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+                for value in ({"alg": "none"}, CLAIMS)
+            ),
+            "",
+        )
     )
     for made, why in ((confused, "HS256"), (none, "none"), (_signed(CLAIMS, {"crit": ["b64"], "b64": True}), "crit")):
         checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
@@ -269,9 +275,9 @@ def test_the_recorded_delivery_of_0_1_is_checked_correctly():
     auth = WebhookAuth(Proof.JWT, keys=keys)
     sent = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
     request = PushRequest(sent, hook(auth), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
-    checks = {one.name: one.good for one in judged(request, body)[0]}
+    checks = {check.name: check.good for check in judged(request, body)[0]}
     assert (checks["signature"], checks["dates"], checks["body-hash"]) == (True, True, True)
-    forged = {one.name: one.good for one in judged(request, body + b" ")[0]}
+    forged = {check.name: check.good for check in judged(request, body + b" ")[0]}
     assert forged == {**checks, "body-hash": False}
 
 

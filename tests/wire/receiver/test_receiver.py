@@ -1,4 +1,4 @@
-"""The webhook receiver on real sockets: what it accepts, what a head is refused for, and that it reports both."""
+"""The webhook receiver on real sockets: accepted deliveries, rejected heads, and the report of both."""
 
 import asyncio
 import gzip
@@ -213,7 +213,7 @@ async def test_many_clients_at_once_lose_no_delivery():
 
         statuses = await asyncio.gather(*(by_aiohttp(n) for n in range(300)), *(by_httpx(n) for n in range(300, 400)))
         assert set(statuses) == {204}
-        assert sorted(json.loads(one.body)["n"] for one in desk.inbox.all) == list(range(400))
+        assert sorted(json.loads(delivery.body)["n"] for delivery in desk.inbox.all) == list(range(400))
 
 
 async def test_two_receivers_have_separate_registrations(desk):

@@ -1,4 +1,4 @@
-"""The webhook receiver on real sockets: what is refused for its size, its pace or its form."""
+"""The webhook receiver on real sockets: deliveries that are rejected for size, time or format."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Answers dialled in: how they are written, for whom, how often, and what of them crosses the wire."""
+"""Response overrides: their syntax, their scope and count, and the responses that are sent."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_an_override_applies_to_its_registration_and_count():
         overrides.add(read_override("500:2", other))
         overrides.add(read_override("202"))
         assert overrides.words == "500, 2 more for webhook 2; 202"
-        statuses = [overrides.next_response(one).status for one in (desk.hook, other, other, other)]
+        statuses = [overrides.next_response(registration).status for registration in (desk.hook, other, other, other)]
         assert (statuses, overrides.words) == ([202, 500, 500, 202], "202")
         overrides.clear()
         assert (bool(overrides), overrides.next_response(other)) == (False, response_override.ACCEPT)
@@ -83,10 +83,10 @@ async def test_overrides_are_applied_in_order_and_reported():
             desk.receiver.overrides.add(read_override(text))
         answers = [await desk.send(desk.post()) for _ in range(5)]
         seen = await desk.inbox.until(5)
-    assert [one.status for one in answers] == [500, 429, 302, 200, 204]
+    assert [response.status for response in answers] == [500, 429, 302, 200, 204]
     assert answers[1].headers["retry-after"] == "7"
     assert answers[2].headers["location"] == f"{desk.hook.url}?redirected=1"
-    assert [(one.status, one.override, one.accepted, one.refused) for one in seen] == [
+    assert [(delivery.status, delivery.override, delivery.accepted, delivery.refused) for delivery in seen] == [
         (500, "500", False, ""),
         (429, "429, retry after 7 s", False, ""),
         (302, "302", False, ""),

@@ -1,4 +1,4 @@
-"""Which tunnels are proposed."""
+"""The commands for tunnels that are proposed."""
 
 from __future__ import annotations
 
