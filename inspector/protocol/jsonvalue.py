@@ -79,7 +79,7 @@ def read(model: type[ModelT], value: Json, change: Callable[[Json], Json] | None
         first = error.errors(include_url=False, include_context=False)[0]
         where = "".join(f"/{step}" for step in first["loc"])
         expected = _EXPECTED.get(first["type"])
-        problem = f"expected {expected}, received {brief(first['input'])}" if expected else first["msg"][:_QUOTED]
+        problem = f"expected {expected}, found {brief(first['input'])}" if expected else first["msg"][:_QUOTED]
         return Unreadable(value, f"{model.__name__}{where}: {problem}")
 
 

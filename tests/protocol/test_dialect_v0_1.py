@@ -175,14 +175,14 @@ def test_a_push_body_is_a_task_or_an_event(value: Any, kind: type[Any]) -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "expected an event (an object), received null"),
+        (None, "expected an event (an object), found null"),
         ({}, "expected status or artifact"),
         (
             {"kind": "task", "id": "t", "status": {}},
             "expected status or artifact, as in 0.1; this is the format of A2A 0.3",
         ),
         ({"task": {"id": "t"}}, "expected status or artifact, as in 0.1; this is the format of A2A 1.0"),
-        ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: expected an object, received an array"),
+        ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: expected an object, found an array"),
     ],
 )
 def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) -> None:

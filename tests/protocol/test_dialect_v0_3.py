@@ -254,8 +254,8 @@ def test_a_task_with_null_members_is_read() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "expected an event (an object), received null"),
-        ([], "expected an event (an object), received an array"),
+        (None, "expected an event (an object), found null"),
+        ([], "expected an event (an object), found an array"),
         ({}, "the member kind is missing"),
         ({"kind": None}, "the member kind is missing"),
         ({"kind": "Task"}, "unknown kind: 'Task'"),
@@ -302,7 +302,7 @@ def test_a_requested_task_cannot_be_another_kind(operation: Operation) -> None:
     assert DIALECT.decode_result(operation, {"id": "t"}) == Task(id="t")
     assert DIALECT.decode_result(operation, {"id": "t", "kind": "task"}) == Task(id="t")
     refused = DIALECT.decode_result(operation, {"kind": "message", "messageId": "m"})
-    assert refused == Unreadable({"kind": "message", "messageId": "m"}, "expected a task, received the kind 'message'")
+    assert refused == Unreadable({"kind": "message", "messageId": "m"}, "expected a task, found the kind 'message'")
     assert isinstance(DIALECT.decode_result(operation, None), Unreadable)
 
 
@@ -424,7 +424,7 @@ def test_a_list_of_push_configurations_is_an_array() -> None:
     assert DIALECT.decode_result(Operation.LIST_PUSH, None) == PushConfigList()
     shaped_like_1_0 = {"configs": []}
     refused = DIALECT.decode_result(Operation.LIST_PUSH, shaped_like_1_0)
-    assert refused == Unreadable(shaped_like_1_0, "PushConfigList/configs: expected an array, received an object")
+    assert refused == Unreadable(shaped_like_1_0, "PushConfigList/configs: expected an array, found an object")
 
 
 @pytest.mark.parametrize("operation", [Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH])

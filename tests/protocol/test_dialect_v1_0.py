@@ -60,17 +60,17 @@ NO_EVENT = "expected one of artifactUpdate, message, statusUpdate, task"
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "expected an event (an object), received null"),
-        ("task", "expected an event (an object), received a string"),
+        (None, "expected an event (an object), found null"),
+        ("task", "expected an event (an object), found a string"),
         ({}, NO_EVENT),
         ({"task": None}, NO_EVENT),
         ({"status_update": {}}, NO_EVENT),
-        ({"kind": "task", "id": "t"}, f"{NO_EVENT}; received kind 'task'; this is the format of A2A 0.3"),
-        ({"kind": 5}, f"{NO_EVENT}; received kind a number"),
-        ({"task": {}, "message": {}}, "expected one of these members, received several: message, task"),
-        ({"task": []}, "Task: expected an object, received an array"),
-        ({"task": {"id": 5}}, "Task/id: expected a string, received a number"),
-        ({"artifactUpdate": {"append": "true"}}, "TaskArtifactUpdateEvent/append: expected a boolean, received 'true'"),
+        ({"kind": "task", "id": "t"}, f"{NO_EVENT}; found kind 'task'; this is the format of A2A 0.3"),
+        ({"kind": 5}, f"{NO_EVENT}; found kind a number"),
+        ({"task": {}, "message": {}}, "expected one of these members, found several: message, task"),
+        ({"task": []}, "Task: expected an object, found an array"),
+        ({"task": {"id": 5}}, "Task/id: expected a string, found a number"),
+        ({"artifactUpdate": {"append": "true"}}, "TaskArtifactUpdateEvent/append: expected a boolean, found 'true'"),
     ],
 )
 def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) -> None:
@@ -84,7 +84,7 @@ def test_a_requested_task_has_no_wrapper(operation: Operation) -> None:
     assert DIALECT.decode_result(operation, task.to_json()) == task
     wrapped = {"task": task.to_json()}
     refused = DIALECT.decode_result(operation, wrapped)
-    assert refused == Unreadable(wrapped, "expected a task without a wrapper, received a task in the wrapper 'task'")
+    assert refused == Unreadable(wrapped, "expected a task without a wrapper, found a task in the wrapper 'task'")
 
 
 def test_a_requested_task_may_have_a_member_named_task() -> None:

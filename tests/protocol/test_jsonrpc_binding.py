@@ -87,16 +87,16 @@ def test_a_server_reads_the_request_of_a_client(operation: Operation) -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ([], "expected a JSON-RPC response (an object), received an array"),
-        ([{"jsonrpc": "2.0", "id": 1, "result": {}}], "received an array"),
-        ("ok", "received a string"),
-        (None, "received null"),
+        ([], "expected a JSON-RPC response (an object), found an array"),
+        ([{"jsonrpc": "2.0", "id": 1, "result": {}}], "found an array"),
+        ("ok", "found a string"),
+        (None, "found null"),
         ({}, "neither result nor error"),
         ({"jsonrpc": "2.0", "id": 1}, "neither result nor error"),
         ({"jsonrpc": "2.0", "id": 1, "error": None}, "neither result nor error"),
         ({"detail": "Not Found"}, "neither result nor error"),
-        ({"error": "boom"}, "expected a JSON-RPC error (an object), received a string"),
-        ({"error": [1]}, "received an array"),
+        ({"error": "boom"}, "expected a JSON-RPC error (an object), found a string"),
+        ({"error": [1]}, "found an array"),
     ],
 )
 def test_an_invalid_response_is_unreadable_with_the_reason(value: Any, why: str) -> None:
@@ -141,7 +141,7 @@ def test_an_error_is_read_with_missing_members(error: Any, read: ProtocolError) 
 
 def test_a_result_of_the_wrong_type_is_unreadable_with_the_reason() -> None:
     answer = jsonrpc.decode_answer(V1, Operation.GET, 200, {"result": {"id": 7}})
-    assert answer == Unreadable({"id": 7}, "Task/id: expected a string, received a number")
+    assert answer == Unreadable({"id": 7}, "Task/id: expected a string, found a number")
 
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])

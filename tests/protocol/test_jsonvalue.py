@@ -148,17 +148,17 @@ def test_a_long_string_is_quoted_partly() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "Task: expected an object, received null"),
-        ([], "Task: expected an object, received an array"),
-        ({"id": 5}, "Task/id: expected a string, received a number"),
-        ({"status": "working"}, "Task/status: expected an object, received 'working'"),
-        ({"history": {}}, "Task/history: expected an array, received an object"),
+        (None, "Task: expected an object, found null"),
+        ([], "Task: expected an object, found an array"),
+        ({"id": 5}, "Task/id: expected a string, found a number"),
+        ({"status": "working"}, "Task/status: expected an object, found 'working'"),
+        ({"history": {}}, "Task/history: expected an array, found an object"),
         (
             {"history": [{}, {"parts": [{"text": True}]}]},
-            "Task/history/1/parts/0/text: expected a string, received a boolean",
+            "Task/history/1/parts/0/text: expected a string, found a boolean",
         ),
-        ({"artifacts": [None]}, "Task/artifacts/0: expected an object, received null"),
-        ({"metadata": "x"}, "Task/metadata: expected an object, received 'x'"),
+        ({"artifacts": [None]}, "Task/artifacts/0: expected an object, found null"),
+        ({"metadata": "x"}, "Task/metadata: expected an object, found 'x'"),
     ],
 )
 def test_a_member_of_the_wrong_type_is_reported_with_its_pointer(value: Any, why: str) -> None:

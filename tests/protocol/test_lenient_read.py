@@ -185,4 +185,4 @@ def test_a_list_loses_a_limited_number_of_items():
 
 def test_an_unreadable_object_keeps_the_original_value():
     refused = read_lenient(Task, {"id": 5}, lambda value: value | {"mood": 1})
-    assert refused == Unreadable({"id": 5}, "Task/id: expected a string, received a number")
+    assert refused == Unreadable({"id": 5}, "Task/id: expected a string, found a number")

@@ -245,7 +245,7 @@ async def test_an_error_of_the_agent_is_named_whatever_its_transport(agent: Agen
     records = await records_of(turn)
     assert turn.fault is not None
     assert turn.fault.code == "TaskNotFoundError"
-    assert "knows no such task" in turn.fault.seen
+    assert "does not know this task" in turn.fault.seen
     assert rules(records) == []
 
 

@@ -111,7 +111,7 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
         "DATA-002",
         [WORKING, {"task": {"id": 5}}, DONE],
         "/result/task/id",
-        "expected a string",
+        "a string is due",
     ),
     "no word of a context": (
         "DATA-001",
@@ -310,12 +310,7 @@ ANSWERS: dict[str, tuple[str, Handle, str, str]] = {
     "a number for an id": ("RPC-001", answering(message("hi"), id=7), "/id", "7 instead of"),
     "a huge id": ("RPC-001", answering(message("hi"), id="x" * 100_000), "/id", "'xxx"),
     "no id": ("RPC-001", answering(message("hi"), id=...), "/id", "missing instead of"),
-    "a result that cannot be read": (
-        "DATA-002",
-        answering({"task": {"id": 5}}),
-        "/result/task/id",
-        "expected a string",
-    ),
+    "a result that cannot be read": ("DATA-002", answering({"task": {"id": 5}}), "/result/task/id", "a string is due"),
     "a result in the shape of 0.3": ("DATA-006", answering(OLD_TASK), "/result/kind", "the member kind"),
     "the wrong media type": ("RPC-005", lambda r, h: _typed(r, h, "text/plain"), "", "text/plain"),
     "an unknown state": (

@@ -50,14 +50,14 @@ class Opened:
 def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
     """Return the result or the error in a JSON-RPC response; if it has both, the error."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"expected a JSON-RPC response (an object), received {type_name(value)}")
+        return Unreadable(value, f"expected a JSON-RPC response (an object), found {type_name(value)}")
     error = value.get("error")
     if error is None:
         if "result" in value:
             return Opened(value["result"])
         return Unreadable(value, "not a JSON-RPC response: neither result nor error")
     if not isinstance(error, dict):
-        return Unreadable(value, f"expected a JSON-RPC error (an object), received {type_name(error)}")
+        return Unreadable(value, f"expected a JSON-RPC error (an object), found {type_name(error)}")
     code, message = error.get("code"), error.get("message")
     return ProtocolError(
         code=code if type(code) is int else None,

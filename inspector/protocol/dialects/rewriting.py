@@ -78,7 +78,7 @@ def without(value: dict[str, Json], *names: str) -> dict[str, Json]:
 def unknown_event(value: Json, why: str) -> Unreadable:
     """Return an unreadable event with the reason, and with the protocol version whose format it has."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"expected an event (an object), received {type_name(value)}")
+        return Unreadable(value, f"expected an event (an object), found {type_name(value)}")
     shape = looks_like(value)
     return Unreadable(value, f"{why}; this is the format of A2A {shape}" if shape else why)
 
@@ -94,10 +94,10 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
             event = read_lenient(model, value[name], change)
             return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
         case []:
-            kind = f"; received kind {brief(value['kind'])}" if "kind" in value else ""
+            kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
             return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
         case _:
-            return Unreadable(value, f"expected one of these members, received several: {', '.join(sorted(present))}")
+            return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:

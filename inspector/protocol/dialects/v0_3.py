@@ -121,7 +121,7 @@ def decode_push(value: Json) -> Event | Unreadable:
 def _read_task(value: Json) -> Task | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in (None, "task"):
-        return Unreadable(value, f"expected a task, received the kind {brief(kind)}")
+        return Unreadable(value, f"expected a task, found the kind {brief(kind)}")
     return read_lenient(Task, value, _import_task)
 
 

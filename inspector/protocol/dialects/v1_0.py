@@ -82,7 +82,7 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     if operation not in _RESULTS:
         return decode_event(value)
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
-        return Unreadable(value, "expected a task without a wrapper, received a task in the wrapper 'task'")
+        return Unreadable(value, "expected a task without a wrapper, found a task in the wrapper 'task'")
     if operation in _LENIENT_RESULTS:
         return read_lenient(_LENIENT_RESULTS[operation], value)
     return read(_RESULTS[operation], value)
