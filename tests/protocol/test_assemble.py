@@ -202,7 +202,7 @@ def test_every_misfit_is_reported(misfit: Misfit):
 @pytest.mark.parametrize(
     "late",
     [status(State.COMPLETED), status(State.FAILED), snapshot(State.WORKING), chunk("x")],
-    ids=["the same again", "another end", "a snapshot at work", "an artifact"],
+    ids=["the same again", "another end", "a snapshot in a working state", "an artifact"],
 )
 def test_nothing_may_follow_a_terminal_state(late: Any):
     assert told(status(State.COMPLETED), late)[1] == [Misfit.AFTER_TERMINAL]

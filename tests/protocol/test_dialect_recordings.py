@@ -225,7 +225,7 @@ def test_the_cards_of_both_versions_describe_the_same_agent() -> None:
 
 
 def gist(value: Any) -> Any:
-    """Say what a thing says, without ids, times and members of one version."""
+    """Return the content of an object without ids, times and members of a single version."""
     match value:
         case Part():
             media_type = value.media_type if value.content in ("raw", "url") else None  # data has one in 1.0 only

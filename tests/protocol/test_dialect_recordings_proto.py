@@ -24,7 +24,7 @@ NOT_PROTO_JSON = {
     "10/grpc/errors_matrix": "a table of statuses",
     "opvs/grpc/paths": "a table of methods",
 }
-"""The gRPC recordings in which no message stands."""
+"""The gRPC recordings without a message."""
 
 GRPC = [path for path in recordings("grpc") if name_of(path) not in NOT_PROTO_JSON]
 

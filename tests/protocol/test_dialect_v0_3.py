@@ -96,15 +96,15 @@ PARTS = {
     "uri": ({"kind": "file", "file": {"uri": "http://h"}, "metadata": {}}, Part(url="http://h", metadata={})),
     "bytes and uri": ({"kind": "file", "file": {"bytes": "QQ==", "uri": "u"}}, Part(raw="QQ==", url="u")),
     "data": ({"kind": "data", "data": {"a": [1]}}, Part(data={"a": [1]})),
-    "data that is no object": ({"kind": "data", "data": [1]}, Part(data=[1])),
+    "data that is not an object": ({"kind": "data", "data": [1]}, Part(data=[1])),
     "null data": ({"kind": "data", "data": None}, Part(data=None)),
     "members unknown to a part": ({"kind": "text", "text": "a", "x": {}}, Part(text="a", x={})),
     "members unknown to a file": ({"kind": "file", "file": {"uri": "u", "size": 3}}, Part(url="u", file={"size": 3})),
     "a file without content": ({"kind": "file", "file": {"name": "a"}}, Part(filename="a", kind="file")),
-    "a kind that nobody names": ({"kind": "video", "video": {"a": 1}}, Part(kind="video", video={"a": 1})),
+    "an unknown kind": ({"kind": "video", "video": {"a": 1}}, Part(kind="video", video={"a": 1})),
     "a kind that does not fit": ({"kind": "data", "text": "a"}, Part(text="a", kind="data")),
-    "a kind that is no string": ({"kind": 5, "text": "a"}, Part(text="a", kind=5)),
-    "a file that is no object": ({"kind": "file", "file": "QQ=="}, Part(kind="file", file="QQ==")),
+    "a kind that is not a string": ({"kind": 5, "text": "a"}, Part(text="a", kind=5)),
+    "a file that is not an object": ({"kind": "file", "file": "QQ=="}, Part(kind="file", file="QQ==")),
     "a part of 0.1": ({"kind": "text", "type": "text", "text": "a"}, Part(text="a", type="text")),
 }
 
@@ -355,7 +355,7 @@ def test_a_configuration_is_written(configuration: SendConfiguration, written: A
 
 
 PUSH = {
-    "a whole one": (
+    "a complete configuration": (
         {
             "taskId": "t",
             "pushNotificationConfig": {

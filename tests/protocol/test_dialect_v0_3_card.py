@@ -72,8 +72,8 @@ SCHEMES = {
         {"openIdConnectSecurityScheme": {"openIdConnectUrl": "u"}},
     ),
     "mtls": ({"type": "mutualTLS", "description": "d"}, {"mtlsSecurityScheme": {"description": "d"}}),
-    "a type that nobody names": ({"type": "magic", "word": "sesame"}, {"type": "magic", "word": "sesame"}),
-    "a type that is no string": ({"type": ["http"]}, {"type": ["http"]}),
+    "an unknown type": ({"type": "magic", "word": "sesame"}, {"type": "magic", "word": "sesame"}),
+    "a type that is not a string": ({"type": ["http"]}, {"type": ["http"]}),
     "no type": ({"scheme": "bearer"}, {"scheme": "bearer"}),
 }
 

@@ -56,7 +56,7 @@ def v1() -> Dialect:
 
 
 def whole_messages(path: Path) -> list[tuple[str, bytes, Any]]:
-    """The messages of a recording whose bytes stand there in full: type, bytes, and their JSON."""
+    """The messages of a recording that contains all of their bytes: type, bytes, and JSON."""
     found = TRACE.findall(path.read_text())
     return [
         (kind, bytes.fromhex(raw), json.loads(text)) for size, raw, kind, text in found if int(size) * 2 == len(raw)

@@ -65,7 +65,7 @@ ACCEPTED = {
     "repeated members, of which the last counts": (b'{"a": 1, "a": 2}', {"a": 2}),
     "a surrogate pair": (rb'"\ud83d\ude00"', "😀"),
     "an escaped NUL": (rb'"\u0000"', "\0"),
-    "line separators that are no newlines": ('"\u2028\u2029\x85"'.encode(), "\u2028\u2029\x85"),
+    "line separators other than newlines": ('"\u2028\u2029\x85"'.encode(), "\u2028\u2029\x85"),
     "a number that vanishes": (b"1e-400", 0.0),
     "a number beyond a double": (b"[1e400, -1e400]", [float("inf"), float("-inf")]),
     "a scalar": (b" true\n", True),

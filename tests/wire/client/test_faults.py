@@ -16,7 +16,7 @@ URL = "http://user:hunter2@host.example:81/path"
 
 
 def wrapped(outer: Exception, *inner: BaseException) -> Exception:
-    """Return an error that lies over others, as httpx wraps what the system said."""
+    """Return an error with a chain of causes, as httpx wraps the error of the system."""
     error: BaseException = outer
     for below in inner:
         error.__cause__ = below

@@ -89,7 +89,7 @@ async def three(raw: bytes, context: Any) -> AsyncIterator[bytes]:
 
 @pytest.fixture
 def certified(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> grpc.ServerCredentials:
-    """The credentials of a server whose authority is trusted as the environment says."""
+    """The credentials of a server whose authority is trusted by an environment variable."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
@@ -271,7 +271,7 @@ async def test_calls_run_side_by_side_on_one_client():
 
 async def test_a_closed_port_is_reported():
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound and never listening: nobody else can take the port
+        held.bind(("127.0.0.1", 0))  # bound but not listening, so that no other process can use the port
         target = f"127.0.0.1:{held.getsockname()[1]}"
         seen = await observe(asking(target))
     assert [type(observation) for observation in seen] == [Sent, Ended]

@@ -46,7 +46,7 @@ def end_of(seen: list[Observation]) -> Ended:
 
 
 def fault_of(seen: list[Observation], how: Ending = Ending.BROKEN) -> Fault:
-    """Return the fault at the end of an exchange, which says whose it is, what was seen and what to do."""
+    """Return the fault at the end of an exchange; it has a text and a hint."""
     ended = end_of(seen)
     assert ended.how is how
     fault = ended.fault

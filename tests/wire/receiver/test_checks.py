@@ -36,10 +36,10 @@ async def client() -> AsyncIterator[aiohttp.ClientSession]:
         yield made
 
 
-async def post(client: aiohttp.ClientSession, hook: Registration, body: bytes = b"{}", **headers: str) -> int:
+async def post(client: aiohttp.ClientSession, registration: Registration, body: bytes = b"{}", **headers: str) -> int:
     """Post a delivery whose head is the same each time, unless headers are given."""
-    sent = {"X-A2A-Notification-Token": hook.token, "Content-Type": "application/json", **headers}
-    async with client.post(hook.url, data=body, headers=sent) as answer:
+    sent = {"X-A2A-Notification-Token": registration.token, "Content-Type": "application/json", **headers}
+    async with client.post(registration.url, data=body, headers=sent) as answer:
         return answer.status
 
 
@@ -63,75 +63,75 @@ def checks(delivery: Delivery) -> dict[str, bool | None]:
 
 @pytest.mark.parametrize("stage", [REQUEST, BODY], ids=["request", "body"])
 async def test_a_delivery_check_runs_each_time_and_a_head_check_for_each_new_head(receiver, client, came, stage):
-    hook = receiver.register()
-    assert [await post(client, hook) for _ in range(3)] == [204] * 3
+    registration = receiver.register()
+    assert [await post(client, registration) for _ in range(3)] == [204] * 3
     with added(stage, Scope.HEAD) as heads, added(stage, Scope.DELIVERY) as deliveries:
         for _ in range(50):
-            await post(client, hook)
+            await post(client, registration)
         assert (len(heads), len(deliveries)) == (1, 50)
-        await post(client, hook, **{"X-Other": "head"})
+        await post(client, registration, **{"X-Other": "head"})
         assert (len(heads), len(deliveries)) == (2, 51)
 
 
 @pytest.mark.parametrize("scope", Scope)
 async def test_a_check_that_is_added_later_rejects_a_verified_head(receiver, client, came, scope):
-    hook = receiver.register()
-    assert await post(client, hook) == 204
+    registration = receiver.register()
+    assert await post(client, registration) == 204
     with added(REQUEST, scope, Result(False, "not today"), status=403):
-        assert [await post(client, hook) for _ in range(2)] == [403, 403]
+        assert [await post(client, registration) for _ in range(2)] == [403, 403]
     assert came[-1].refused == "Not today."
     assert came[-1].checks[-3] == Check("added", False, "not today")
 
 
 async def test_a_verified_head_is_rejected_after_its_registration_was_removed(receiver, client, came):
-    hook = receiver.register()
-    assert [await post(client, hook) for _ in range(2)] == [204, 204]
-    receiver.forget(hook)
-    assert await post(client, hook) == 404
+    registration = receiver.register()
+    assert [await post(client, registration) for _ in range(2)] == [204, 204]
+    receiver.forget(registration)
+    assert await post(client, registration) == 404
     assert came[-1].registration is None
 
 
 async def test_bodies_with_the_same_head_are_checked_separately(receiver, client, came):
-    hook = receiver.register()
-    assert [await post(client, hook, body) for body in (b"{}", b"[}", b"{}")] == [204] * 3
+    registration = receiver.register()
+    assert [await post(client, registration, body) for body in (b"{}", b"[}", b"{}")] == [204] * 3
     assert [checks(delivery)["json"] for delivery in came] == [True, False, True]
     assert [delivery.body for delivery in came] == [b"{}", b"[}", b"{}"]
 
 
 async def test_a_head_with_one_wrong_header_does_not_reuse_results(receiver, client, came):
-    hook, other = receiver.register(), receiver.register()
-    assert await post(client, hook) == 204
-    assert await post(client, hook, **{"X-A2A-Notification-Token": other.token}) == 401
-    assert await post(client, hook, Origin="http://a.example") == 403
-    assert await post(client, hook) == 204
+    registration, other = receiver.register(), receiver.register()
+    assert await post(client, registration) == 204
+    assert await post(client, registration, **{"X-A2A-Notification-Token": other.token}) == 401
+    assert await post(client, registration, Origin="http://a.example") == 403
+    assert await post(client, registration) == 204
     assert [delivery.refused == "" for delivery in came] == [True, False, False, True]
 
 
 async def test_a_proof_for_one_delivery_is_verified_each_time(receiver, client, came):
-    hook = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
+    registration = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
     signed = {"X-A2A-Signature": "f" * 64}
-    assert [await post(client, hook, **signed) for _ in range(2)] == [401, 401]
+    assert [await post(client, registration, **signed) for _ in range(2)] == [401, 401]
     assert [checks(delivery)["signature"] for delivery in came] == [False, False]
 
 
 async def test_rejected_heads_are_not_cached(receiver, client):
-    hook = receiver.register()
+    registration = receiver.register()
     with added(REQUEST, Scope.HEAD) as heads:
-        assert [await post(client, hook, Origin="http://a.example") for _ in range(3)] == [403] * 3
+        assert [await post(client, registration, Origin="http://a.example") for _ in range(3)] == [403] * 3
         assert len(heads) == 3
 
 
 async def test_restarting_clears_the_cache(came, unused_tcp_port):
     receiver = Receiver(came.append, port=unused_tcp_port)
     await receiver.start()
-    hook = receiver.register()
+    registration = receiver.register()
     async with aiohttp.ClientSession() as client:
-        assert await post(client, hook) == 204
+        assert await post(client, registration) == 204
     await receiver.stop()
     await receiver.start()
     try:
         async with aiohttp.ClientSession() as client:
-            assert await post(client, hook) == 404
+            assert await post(client, registration) == 404
     finally:
         await receiver.stop()
 
@@ -145,9 +145,9 @@ def test_the_cache_keeps_the_last_keys():
 
 
 async def test_many_deliveries_over_many_connections_are_each_reported_once(receiver, came):
-    hook = receiver.register()
+    registration = receiver.register()
     async with aiohttp.ClientSession() as client:
-        statuses = await asyncio.gather(*(post(client, hook, b'{"n":%d}' % number) for number in range(200)))
+        statuses = await asyncio.gather(*(post(client, registration, b'{"n":%d}' % number) for number in range(200)))
     assert statuses == [204] * 200
     assert sorted(delivery.body for delivery in came) == sorted(b'{"n":%d}' % number for number in range(200))
 

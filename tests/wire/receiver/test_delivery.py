@@ -12,28 +12,28 @@ from inspector.wire.receiver.registration import Registration
 from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 TOKEN = "kX4v-9f_Tz0aQmB7"
-HOOK = Registration(3, "/push/secret-path", TOKEN, "http://127.0.0.1:9000/push/secret-path", 0.0)
+REGISTRATION = Registration(3, "/push/secret-path", TOKEN, "http://127.0.0.1:9000/push/secret-path", 0.0)
 PLACE = ListenAddress.at("127.0.0.1", 9000)
 GOOD = (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), ("X-A2A-Notification-Token", TOKEN))
 
 
-def judged(head: RequestHead, hook=HOOK, place: ListenAddress = PLACE) -> Report:
-    return check_head(PushRequest(head, hook, place))
+def judged(head: RequestHead, registration=REGISTRATION, place: ListenAddress = PLACE) -> Report:
+    return check_head(PushRequest(head, registration, place))
 
 
-def refusal(head: RequestHead, hook=HOOK) -> tuple[int, str]:
-    return judged(head, hook)[2:]
+def refusal(head: RequestHead, registration=REGISTRATION) -> tuple[int, str]:
+    return judged(head, registration)[2:]
 
 
 def body_checks(read: BodyRead, *, refused: bool = False) -> tuple[Check, ...]:
-    return check_body(PushBody(PushRequest(RequestHead("POST", "/", GOOD), HOOK, PLACE), read, refused)).checks
+    return check_body(PushBody(PushRequest(RequestHead("POST", "/", GOOD), REGISTRATION, PLACE), read, refused)).checks
 
 
 def checked(
-    name: str, *headers: tuple[str, str], method: str = "POST", place: ListenAddress = PLACE, hook=HOOK
+    name: str, *headers: tuple[str, str], method: str = "POST", place: ListenAddress = PLACE, registration=REGISTRATION
 ) -> Check:
-    head = RequestHead(method, HOOK.path, headers)
-    return next(check for check in judged(head, hook, place).checks if check.name == name)
+    head = RequestHead(method, REGISTRATION.path, headers)
+    return next(check for check in judged(head, registration, place).checks if check.name == name)
 
 
 @pytest.mark.parametrize("name", ["X-A2A-Notification-Token", "x-a2a-notification-token", "X-OPVS-Notification-Token"])
@@ -75,7 +75,7 @@ def test_a_correct_token_does_not_make_up_for_a_wrong_token():
         "X-OPVS-Notification-Token does not match the token of registration 3, but X-A2A-Notification-Token does"
     )
     wrong = (("X-A2A-Notification-Token", TOKEN), ("Authorization", "Bearer secret"))
-    assert refusal(RequestHead("POST", HOOK.path, (*GOOD[:2], *wrong))) == (
+    assert refusal(RequestHead("POST", REGISTRATION.path, (*GOOD[:2], *wrong))) == (
         401,
         "Authorization does not match the credentials of registration 3",
     )
@@ -101,8 +101,8 @@ def test_a_missing_token_is_rejected_with_the_expected_headers():
 
 
 def test_the_token_is_not_checked_without_a_registration():
-    assert checked("token", ("X-A2A-Notification-Token", TOKEN), hook=None).good is None
-    assert checked("path", hook=None).good is False
+    assert checked("token", ("X-A2A-Notification-Token", TOKEN), registration=None).good is None
+    assert checked("path", registration=None).good is False
 
 
 @pytest.mark.parametrize(
@@ -223,27 +223,27 @@ def test_an_origin_is_rejected_even_if_it_is_null():
 
 @pytest.mark.parametrize(("method", "echo"), [("GET", "abc"), ("POST", ""), ("HEAD", "")])
 def test_the_challenge_of_0_1_is_recognised(method, echo):
-    head = RequestHead(method, f"{HOOK.path}?a=b&validationToken=abc", GOOD)
-    assert PushRequest(head, HOOK, PLACE).echo == echo
+    head = RequestHead(method, f"{REGISTRATION.path}?a=b&validationToken=abc", GOOD)
+    assert PushRequest(head, REGISTRATION, PLACE).echo == echo
 
 
 def test_a_get_without_a_challenge_is_rejected():
-    assert refusal(RequestHead("GET", f"{HOOK.path}?validationtoken=abc", GOOD))[0] == 405
+    assert refusal(RequestHead("GET", f"{REGISTRATION.path}?validationtoken=abc", GOOD))[0] == 405
 
 
 def test_the_status_with_the_highest_priority_rejects_a_delivery():
-    def status(*drop: str, hook=HOOK, method="POST", more=()):
+    def status(*drop: str, registration=REGISTRATION, method="POST", more=()):
         headers = tuple(pair for pair in GOOD if pair[0] not in drop)
-        return refusal(RequestHead(method, HOOK.path, headers + more), hook)[0]
+        return refusal(RequestHead(method, REGISTRATION.path, headers + more), registration)[0]
 
     assert status() == 204
     assert status("Content-Type") == 204
     assert status("X-A2A-Notification-Token") == 401
     assert status("X-A2A-Notification-Token", more=(("Content-Encoding", "gzip"),)) == 415
     assert status("X-A2A-Notification-Token", method="PUT") == 405
-    assert status(hook=None, method="PUT") == 404
-    assert status(hook=None, more=(("Origin", "http://x"),)) == 403
-    assert status("Host", hook=None, more=(("Origin", "http://x"),)) == 421
+    assert status(registration=None, method="PUT") == 404
+    assert status(registration=None, more=(("Origin", "http://x"),)) == 403
+    assert status("Host", registration=None, more=(("Origin", "http://x"),)) == 421
 
 
 @pytest.mark.parametrize(
@@ -267,13 +267,13 @@ def test_a_long_header_is_quoted_partly():
 
 
 def test_no_repr_shows_a_secret():
-    head = RequestHead("POST", HOOK.path, GOOD)
+    head = RequestHead("POST", REGISTRATION.path, GOOD)
     delivery: Delivery = IncomingRequest("127.0.0.1:1").delivery(
         head,
         BodyRead(TOKEN.encode(), BodyOutcome.WHOLE),
         status=204,
         refused="",
-        registration=HOOK,
+        registration=REGISTRATION,
         checks=judged(head).checks,
     )
     assert TOKEN not in repr(delivery)

@@ -33,12 +33,12 @@ async def test_a_receiver_with_a_certificate_uses_https(authority: trustme.CA, t
     chain, key = written(tmp_path, authority.issue_cert("127.0.0.1"))
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    async with opened(tls=tls_context(chain, key)) as desk, httpx.AsyncClient(verify=trusting) as client:
-        assert desk.hook.url.startswith("https://127.0.0.1:")
-        headers = {"X-A2A-Notification-Token": desk.hook.token, "Content-Type": "application/json"}
-        answer = await client.post(desk.hook.url, content=BODY, headers=headers)
+    async with opened(tls=tls_context(chain, key)) as running, httpx.AsyncClient(verify=trusting) as client:
+        assert running.registration.url.startswith("https://127.0.0.1:")
+        headers = {"X-A2A-Notification-Token": running.registration.token, "Content-Type": "application/json"}
+        answer = await client.post(running.registration.url, content=BODY, headers=headers)
         assert answer.status_code == 204
-        assert (await desk.inbox.one()).body == BODY
+        assert (await running.inbox.one()).body == BODY
 
 
 async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authority: trustme.CA, tmp_path: Path):
@@ -47,9 +47,9 @@ async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authorit
         with socket.create_connection(address) as plain, pytest.raises(ssl.SSLCertVerificationError):
             context.wrap_socket(plain, server_hostname=address[0])
 
-    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
-        await asyncio.to_thread(distrust, desk.receiver.address)
-        delivery = await desk.inbox.one()
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as running:
+        await asyncio.to_thread(distrust, running.receiver.address)
+        delivery = await running.inbox.one()
         assert (delivery.method, delivery.status, delivery.registration) == ("TLS", 0, None)
         assert delivery.refused.startswith("The sender does not trust our certificate (")
         assert delivery.peer.startswith("127.0.0.1:")
@@ -65,32 +65,32 @@ async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authorit
     ids=["plain http", "nonsense", "nothing"],
 )
 async def test_a_failed_handshake_is_reported(authority: trustme.CA, tmp_path: Path, sent: bytes, why: str):
-    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
-        reader, writer = await desk.connect()
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as running:
+        reader, writer = await running.connect()
         writer.write(sent)
         if not sent:
             writer.close()
         with suppress(ConnectionError):
             await reader.read()
-        assert (await desk.inbox.one()).refused.startswith(why)
+        assert (await running.inbox.one()).refused.startswith(why)
         writer.close()
 
 
 async def test_a_silent_sender_does_not_prevent_the_receiver_from_stopping(authority: trustme.CA, tmp_path: Path):
-    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as desk:
-        _, writer = await desk.connect()
+    async with opened(tls=tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))) as running:
+        _, writer = await running.connect()
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):
-            await desk.receiver.stop()
-        assert (await desk.inbox.one()).method == "TLS"
+            await running.receiver.stop()
+        assert (await running.inbox.one()).method == "TLS"
         writer.close()
 
 
 async def test_a_handshake_that_takes_too_long_is_reported(authority: trustme.CA, tmp_path: Path):
     tls = tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))
-    async with opened(QUICK, tls=tls) as desk:
-        _, writer = await desk.connect()
-        assert (await desk.inbox.one()).method == "TLS"
+    async with opened(QUICK, tls=tls) as running:
+        _, writer = await running.connect()
+        assert (await running.inbox.one()).method == "TLS"
         writer.close()
 
 

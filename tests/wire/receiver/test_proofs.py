@@ -32,7 +32,7 @@ KEYS = read_keys(KeySet([KEY, OTHER]).as_dict(private=False))
 CLAIMS = {"iss": "agent", "aud": "me", "iat": NOW, "exp": NOW + 60, "jti": "1"}
 
 
-def hook(auth: WebhookAuth) -> Registration:
+def registration_for(auth: WebhookAuth) -> Registration:
     return Registration(1, "/push/p", TOKEN, "http://127.0.0.1:9000/push/p", 0.0, auth)
 
 
@@ -45,10 +45,10 @@ def judged(request: PushRequest, body: bytes) -> tuple[tuple[Check, ...], tuple[
     return head.checks + whole.checks, whole[2:]
 
 
-def verdict(auth: WebhookAuth, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
+def results(auth: WebhookAuth, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
     """Judge a delivery that is good but for its proof: the checks by name, and the status with its reason."""
     head = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), *headers))
-    registration = hook(auth)
+    registration = registration_for(auth)
     checks, refusal = judged(PushRequest(head, registration, PLACE, used=used or set(), clock=lambda: NOW), body)
     assert not any(secret in check.said for check in checks for secret in (TOKEN, SECRET))
     return {check.name: check for check in checks}, refusal
@@ -73,7 +73,7 @@ def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header:
     ],
 )
 def test_the_registered_proof_is_sufficient(auth: WebhookAuth, header: tuple[str, str]):
-    checks, (status, _) = verdict(auth, header)
+    checks, (status, _) = results(auth, header)
     assert (status, checks["authorization"].good) == (204, True)
 
 
@@ -90,23 +90,23 @@ def test_the_registered_proof_is_sufficient(auth: WebhookAuth, header: tuple[str
     ],
 )
 def test_another_proof_is_rejected(auth: WebhookAuth, header: tuple[str, str]):
-    assert verdict(auth, header)[1][0] == 401
+    assert results(auth, header)[1][0] == 401
 
 
 def test_repeated_credentials_have_to_be_equal():
     pair = ("Authorization", f"Bearer {TOKEN}")
-    assert verdict(WebhookAuth(), pair, pair)[1][0] == 204
-    assert verdict(WebhookAuth(), pair, ("Authorization", "Bearer x"))[1][0] == 401
-    assert verdict(WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
+    assert results(WebhookAuth(), pair, pair)[1][0] == 204
+    assert results(WebhookAuth(), pair, ("Authorization", "Bearer x"))[1][0] == 401
+    assert results(WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
 
 
 def test_the_token_alone_is_sufficient_and_missing_credentials_are_reported():
-    checks, (status, _) = verdict(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
+    checks, (status, _) = results(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
     assert (status, checks["authorization"]) == (204, Check("authorization", None, "expected Basic, received none"))
 
 
 def test_a_jwt_instead_of_credentials_is_rejected_with_a_hint():
-    status, why = verdict(WebhookAuth(), bearer(CLAIMS))[1]
+    status, why = results(WebhookAuth(), bearer(CLAIMS))[1]
     assert (status, "register with a JWKS" in why) == (401, True)
 
 
@@ -126,31 +126,31 @@ def signatures() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
 def test_the_hmac_of_the_body_is_accepted_in_all_known_headers(header: tuple[str, str]):
-    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header)
+    checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), header)
     assert (status, checks["signature"].good) == (204, True)
     assert header[0] in checks["signature"].said
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
 def test_the_hmac_of_another_body_is_rejected(header: tuple[str, str]):
-    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header, body=BODY + b" ")
+    checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), header, body=BODY + b" ")
     assert (status, checks["signature"].good) == (401, False)
 
 
 def test_a_secret_that_is_sent_instead_of_a_signature_is_reported():
-    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
+    checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
     assert checks["signature"].said.startswith("Authorization contains the secret itself")
 
 
 def test_a_correct_hmac_does_not_make_up_for_a_wrong_hmac():
     right = signatures()[0]
-    assert verdict(WebhookAuth.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
+    assert results(WebhookAuth.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
 
 
 @pytest.mark.parametrize("headers", [[], [("X-A2A-Notification-Token", TOKEN)]])
 def test_a_body_without_the_required_signature_is_rejected(headers: list[tuple[str, str]]):
-    checks, (status, why) = verdict(WebhookAuth.of("hmac", SECRET), *headers)
+    checks, (status, why) = results(WebhookAuth.of("hmac", SECRET), *headers)
     assert (status, checks["signature"].good) == (401, False)
     assert "X-Hub-Signature-256" in why
 
@@ -161,7 +161,7 @@ ASKED = WebhookAuth(Proof.JWT, keys=KEYS, issuer="agent", audience="me")
 
 
 def test_a_valid_jwt_passes_every_check():
-    checks, (status, _) = verdict(ASKED, bearer(CLAIMS | {"request_body_sha256": hashlib.sha256(BODY).hexdigest()}))
+    checks, (status, _) = results(ASKED, bearer(CLAIMS | {"request_body_sha256": hashlib.sha256(BODY).hexdigest()}))
     lines = ("authorization", "signature", "issuer", "audience", "dates", "replay", "body-hash")
     assert (status, [checks[name].good for name in lines]) == (204, [True] * 7)
 
@@ -190,7 +190,7 @@ def test_a_valid_jwt_passes_every_check():
 def test_a_jwt_with_a_wrong_claim_fails_the_check_of_that_claim(claims: dict[str, Any], name: str):
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
     made = _signed(changed)
-    checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
+    checks, (status, _) = results(ASKED, ("Authorization", f"Bearer {made}"))
     assert (status, [check for check in checks if checks[check].good is False]) == (401, [name])
 
 
@@ -213,11 +213,11 @@ def _signed(claims: dict[str, Any], header: dict[str, Any] | None = None) -> str
 )
 def test_a_jwt_within_the_limits_is_accepted(claims: dict[str, Any]):
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
-    assert verdict(ASKED, bearer(changed))[1] == (204, "")
+    assert results(ASKED, bearer(changed))[1] == (204, "")
 
 
 def test_claims_that_are_not_required_are_shown_and_not_checked():
-    checks, (status, _) = verdict(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
+    checks, (status, _) = results(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
     assert (status, checks["issuer"].good, checks["audience"].good) == (204, None, None)
     assert "'agent'" in checks["issuer"].said
 
@@ -227,14 +227,14 @@ def test_a_jwt_that_was_accepted_before_is_a_replay():
         header = bearer(claims)
         known = read(header[1].removeprefix("Bearer "))
         assert not isinstance(known, str)
-        checks, (status, _) = verdict(ASKED, header, used={known.identity})
+        checks, (status, _) = results(ASKED, header, used={known.identity})
         assert (status, checks["replay"].good) == (401, False)
-        assert verdict(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
+        assert results(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
 
 
 def test_a_jwt_signed_by_an_unknown_key_is_rejected():
     stranger = ECKey.generate_key("P-256", {"kid": "k1"})
-    checks, (status, why) = verdict(ASKED, bearer(CLAIMS, stranger))
+    checks, (status, why) = results(ASKED, bearer(CLAIMS, stranger))
     assert (status, checks["signature"].good) == (401, False)
     assert "not valid with key 'k1'" in why
 
@@ -252,7 +252,7 @@ def test_shared_secrets_alg_none_and_unknown_extensions_are_rejected():
         )
     )
     for made, why in ((confused, "HS256"), (none, "none"), (_signed(CLAIMS, {"crit": ["b64"], "b64": True}), "crit")):
-        checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
+        checks, (status, _) = results(ASKED, ("Authorization", f"Bearer {made}"))
         assert (status, checks["signature"].good, why in checks["signature"].said) == (401, False, True)
 
 
@@ -261,7 +261,7 @@ def test_shared_secrets_alg_none_and_unknown_extensions_are_rejected():
     ["", "Bearer", "Bearer x", "Bearer a.b", "Bearer ..", "Bearer a.b.c.d", "Basic dXNlcjpw", SECRET, "Bearer !.!.!"],
 )
 def test_an_invalid_jwt_is_rejected(value: str):
-    checks, (status, _) = verdict(ASKED, ("Authorization", value))
+    checks, (status, _) = results(ASKED, ("Authorization", value))
     assert (status, checks["authorization"].good) == (401, False)
 
 
@@ -274,7 +274,7 @@ def test_the_recorded_delivery_of_0_1_is_checked_correctly():
     assert not isinstance(made, str)
     auth = WebhookAuth(Proof.JWT, keys=keys)
     sent = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
-    request = PushRequest(sent, hook(auth), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
+    request = PushRequest(sent, registration_for(auth), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
     checks = {check.name: check.good for check in judged(request, body)[0]}
     assert (checks["signature"], checks["dates"], checks["body-hash"]) == (True, True, True)
     forged = {check.name: check.good for check in judged(request, body + b" ")[0]}
@@ -284,5 +284,5 @@ def test_the_recorded_delivery_of_0_1_is_checked_correctly():
 def test_rsa_keys_verify_too():
     key = RSAKey.generate_key(2048, {"kid": "r"})
     auth = WebhookAuth(Proof.JWT, keys=read_keys(KeySet([key]).as_dict(private=False)))
-    assert verdict(auth, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
-    assert verdict(auth, bearer(CLAIMS, key, "PS256"))[1] == (204, "")
+    assert results(auth, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
+    assert results(auth, bearer(CLAIMS, key, "PS256"))[1] == (204, "")

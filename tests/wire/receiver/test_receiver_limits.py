@@ -5,21 +5,21 @@ import contextlib
 import logging
 
 import pytest
-from receiving import BODY, Answer, opened, verdict
+from receiving import BODY, Answer, opened, results
 
 from inspector.wire.receiver.server import ReceiverLimits
 
 
-async def test_a_content_length_over_the_limit_is_answered_with_413_at_once(desk):
-    answer = await desk.send(desk.head("Content-Length: 1073741824"))
+async def test_a_content_length_over_the_limit_is_answered_with_413_at_once(running):
+    answer = await running.send(running.head("Content-Length: 1073741824"))
     assert answer.status == 413
-    delivery = await desk.inbox.one()
+    delivery = await running.inbox.one()
     assert delivery.refused == "Content-Length is 1,073,741,824 bytes, the limit is 1,000."
-    assert (verdict(delivery)["size"], verdict(delivery)["json"]) == (False, None)
+    assert (results(delivery)["size"], results(delivery)["json"]) == (False, None)
 
 
-async def test_a_body_of_exactly_the_limit_is_accepted(desk):
-    assert (await desk.send(desk.post(b'"' + b"x" * 998 + b'"'))).status == 204
+async def test_a_body_of_exactly_the_limit_is_accepted(running):
+    assert (await running.send(running.post(b'"' + b"x" * 998 + b'"'))).status == 204
 
 
 async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_recorded(quick):
@@ -41,9 +41,9 @@ async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_recorded(qu
 
 
 async def test_a_rejected_sender_can_finish_its_body_and_read_the_response():
-    async with opened(ReceiverLimits(body=1000, rejected_body=100, linger=60)) as desk:
-        reader, writer = await desk.connect()
-        writer.write(desk.head(f"Content-Length: {1 << 22}"))
+    async with opened(ReceiverLimits(body=1000, rejected_body=100, linger=60)) as running:
+        reader, writer = await running.connect()
+        writer.write(running.head(f"Content-Length: {1 << 22}"))
         writer.write(b"x" * (1 << 22))
         answer = await Answer.read(reader)
         async with asyncio.timeout(10):
@@ -51,14 +51,14 @@ async def test_a_rejected_sender_can_finish_its_body_and_read_the_response():
             assert await reader.read() == b""
         writer.close()
         assert (answer.status, answer.headers["connection"]) == (413, "close")
-        assert len((await desk.inbox.one()).body) <= 100
+        assert len((await running.inbox.one()).body) <= 100
 
 
 async def test_bodies_that_are_too_long_together_are_answered_with_503():
-    async with opened(ReceiverLimits(body=1000, all_bodies=500)) as desk:
-        assert (await desk.send(desk.post(b"x" * 501))).status == 503
-        assert (await desk.inbox.one()).refused == "Too many long bodies are being received."
-        assert (await desk.send(desk.post(b"1" * 500))).status == 204
+    async with opened(ReceiverLimits(body=1000, all_bodies=500)) as running:
+        assert (await running.send(running.post(b"x" * 501))).status == 503
+        assert (await running.inbox.one()).refused == "Too many long bodies are being received."
+        assert (await running.send(running.post(b"1" * 500))).status == 204
 
 
 @pytest.mark.parametrize(
@@ -71,20 +71,20 @@ async def test_bodies_that_are_too_long_together_are_answered_with_503():
         ["x" * 3_000],
     ],
 )
-async def test_a_head_that_is_too_long_is_answered_with_431_and_its_beginning_recorded(desk, lines):
-    reader, writer = await desk.connect()
-    writer.write(desk.head(*lines))
+async def test_a_head_that_is_too_long_is_answered_with_431_and_its_beginning_recorded(running, lines):
+    reader, writer = await running.connect()
+    writer.write(running.head(*lines))
     assert (await Answer.read(reader)).status == 431
     writer.close()
-    delivery = await desk.inbox.one()
-    assert (delivery.status, delivery.method, delivery.target) == (431, "POST", desk.hook.path)
-    assert delivery.headers[0] == ("Host", desk.host)
+    delivery = await running.inbox.one()
+    assert (delivery.status, delivery.method, delivery.target) == (431, "POST", running.registration.path)
+    assert delivery.headers[0] == ("Host", running.host)
     assert sum(len(name) + len(value) for name, value in delivery.headers) <= 2_000
 
 
-async def test_a_target_that_is_too_long_is_answered_with_431(desk):
-    assert (await desk.send(desk.post(target="/" + "x" * 3_000))).status == 431
-    assert (await desk.inbox.one()).target.startswith("/xxx")
+async def test_a_target_that_is_too_long_is_answered_with_431(running):
+    assert (await running.send(running.post(target="/" + "x" * 3_000))).status == 431
+    assert (await running.inbox.one()).target.startswith("/xxx")
 
 
 @pytest.mark.parametrize("pieces", [[b"P"], [b"POST /x HTTP/1.1\r\n", b"Host: a\r\n"]])
@@ -128,7 +128,7 @@ async def test_a_slow_body_is_answered_with_408_and_its_beginning_recorded(quick
     assert (await quick.send(quick.head("Content-Length: 77"), BODY[:9])).status == 408
     delivery = await quick.inbox.one()
     assert delivery.refused == "Only 9 bytes of the body were received within 0.2 s."
-    assert (delivery.body, verdict(delivery)["size"]) == (BODY[:9], False)
+    assert (delivery.body, results(delivery)["size"]) == (BODY[:9], False)
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ async def test_a_slow_body_is_answered_with_408_and_its_beginning_recorded(quick
         (b"POST /\xff HTTP/1.1\r\nHost: a\r\n\r\n", "Not valid HTTP"),
     ],
 )
-async def test_invalid_http_is_answered_with_400_and_reported_without_logging(desk, caplog, raw, words):
+async def test_invalid_http_is_answered_with_400_and_reported_without_logging(running, caplog, raw, words):
     caplog.set_level(logging.DEBUG)
-    assert (await desk.send(raw)).status == 400
-    delivery = await desk.inbox.one()
+    assert (await running.send(raw)).status == 400
+    delivery = await running.inbox.one()
     assert delivery.status == 400
     assert words in delivery.refused
     assert "canary" not in delivery.refused
@@ -162,60 +162,60 @@ async def test_invalid_http_is_answered_with_400_and_reported_without_logging(de
     assert [record for record in caplog.records if record.name != "asyncio"] == []
 
 
-async def test_invalid_http_is_recorded_as_far_as_it_can_be_read(desk):
-    await desk.send(desk.post(X_Bad="a\x1bb"))
-    delivery = await desk.inbox.one()
-    assert (delivery.method, delivery.target, delivery.body) == ("POST", desk.hook.path, BODY)
+async def test_invalid_http_is_recorded_as_far_as_it_can_be_read(running):
+    await running.send(running.post(X_Bad="a\x1bb"))
+    delivery = await running.inbox.one()
+    assert (delivery.method, delivery.target, delivery.body) == ("POST", running.registration.path, BODY)
     assert ("X-Bad", "a\x1bb") in delivery.headers
 
 
 @pytest.mark.parametrize("pieces", [[b"zz\r\nabc"], [b"3\r\nabc\r\n", b"zz\r\n"], [b"3\r\nabcd\r\n"]])
-async def test_malformed_chunks_are_answered_with_400_without_waiting_for_more(desk, pieces):
-    reader, writer = await desk.connect()
-    writer.write(desk.head("Transfer-Encoding: chunked", "Expect: 100-continue"))
+async def test_malformed_chunks_are_answered_with_400_without_waiting_for_more(running, pieces):
+    reader, writer = await running.connect()
+    writer.write(running.head("Transfer-Encoding: chunked", "Expect: 100-continue"))
     assert (await Answer.read(reader)).status == 100  # the error has to hit a body that is being read
     for piece in pieces:
         writer.write(piece)
     assert (await Answer.read(reader)).status == 400
     writer.close()
-    assert "chunked body is malformed" in (await desk.inbox.one()).refused
+    assert "chunked body is malformed" in (await running.inbox.one()).refused
 
 
-async def test_invalid_bytes_after_an_accepted_delivery_are_a_separate_delivery(desk):
-    reader, writer = await desk.connect()
-    for raw, status in ((desk.post(), 204), (b"\x00\x01\x02\r\n\r\n", 400)):
+async def test_invalid_bytes_after_an_accepted_delivery_are_a_separate_delivery(running):
+    reader, writer = await running.connect()
+    for raw, status in ((running.post(), 204), (b"\x00\x01\x02\r\n\r\n", 400)):
         writer.write(raw)
         assert (await Answer.read(reader)).status == status
     writer.close()
-    good, bad = await desk.inbox.until(2)
+    good, bad = await running.inbox.until(2)
     assert (good.refused, bad.status, bad.body) == ("", 400, b"")
 
 
-async def test_a_body_longer_than_its_content_length_is_rejected_and_recorded_completely(desk):
-    raw = desk.head(f"Content-Length: {len(BODY) - 2}") + BODY
-    assert (await desk.send(raw)).status == 400
-    delivery = await desk.inbox.one()
-    assert (delivery.target, delivery.body) == (desk.hook.path, BODY)
+async def test_a_body_longer_than_its_content_length_is_rejected_and_recorded_completely(running):
+    raw = running.head(f"Content-Length: {len(BODY) - 2}") + BODY
+    assert (await running.send(raw)).status == 400
+    delivery = await running.inbox.one()
+    assert (delivery.target, delivery.body) == (running.registration.path, BODY)
     assert delivery.refused.startswith("Not valid HTTP")
 
 
 @pytest.mark.parametrize("sent", [1, 40, -5])
-async def test_a_delivery_whose_sender_disconnects_is_reported(desk, sent):
-    raw = desk.post()
-    _, writer = await desk.connect()
+async def test_a_delivery_whose_sender_disconnects_is_reported(running, sent):
+    raw = running.post()
+    _, writer = await running.connect()
     writer.write(raw[: sent if sent > 0 else len(raw) + sent])
     writer.close()
-    delivery = await desk.inbox.one()
+    delivery = await running.inbox.one()
     assert delivery.status == 0
     part = "72 bytes of the body" if sent < 0 else f"{sent} bytes of the head"
     assert delivery.refused == f"The connection was closed after {part}."
 
 
-async def test_a_rejected_delivery_whose_sender_disconnects_has_the_reason_of_the_rejection(desk):
-    _, writer = await desk.connect()
-    writer.write(desk.post(X_A2A_Notification_Token="wrong")[:-5])
+async def test_a_rejected_delivery_whose_sender_disconnects_has_the_reason_of_the_rejection(running):
+    _, writer = await running.connect()
+    writer.write(running.post(X_A2A_Notification_Token="wrong")[:-5])
     writer.close()
-    delivery = await desk.inbox.one()
+    delivery = await running.inbox.one()
     assert (delivery.status, delivery.refused[:25]) == (0, "X-A2A-Notification-Token ")
 
 
@@ -239,18 +239,18 @@ async def test_an_idle_connection_is_closed_after_its_delivery(quick):
 
 
 async def test_a_connection_over_the_limit_is_answered_with_503_until_another_is_closed():
-    async with opened(ReceiverLimits(connections=2)) as desk:
-        pairs = [await desk.connect() for _ in range(2)]
+    async with opened(ReceiverLimits(connections=2)) as running:
+        pairs = [await running.connect() for _ in range(2)]
         for reader, writer in pairs:
-            writer.write(desk.post())
+            writer.write(running.post())
             assert (await Answer.read(reader)).status == 204
-        reader, writer = await desk.connect()
+        reader, writer = await running.connect()
         answer = await Answer.read(reader)
         writer.close()
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")
-        assert (await desk.inbox.until(3))[2].refused == "Too many connections are open."
+        assert (await running.inbox.until(3))[2].refused == "Too many connections are open."
         pairs[0][1].close()
         async with asyncio.timeout(10):
-            while (await desk.send(desk.post())).status != 204:
+            while (await running.send(running.post())).status != 204:
                 await asyncio.sleep(0.01)
         pairs[1][1].close()

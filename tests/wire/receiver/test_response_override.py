@@ -65,27 +65,29 @@ def test_only_a_complete_response_of_success_accepts_a_delivery():
 
 
 async def test_an_override_applies_to_its_registration_and_count():
-    async with opened() as desk:
-        other = desk.receiver.register()
+    async with opened() as running:
+        other = running.receiver.register()
         overrides = ResponseOverrides()
         overrides.add(read_override("500:2", other))
         overrides.add(read_override("202"))
         assert overrides.words == "500, 2 more for webhook 2; 202"
-        statuses = [overrides.next_response(registration).status for registration in (desk.hook, other, other, other)]
+        statuses = [
+            overrides.next_response(registration).status for registration in (running.registration, other, other, other)
+        ]
         assert (statuses, overrides.words) == ([202, 500, 500, 202], "202")
         overrides.clear()
         assert (bool(overrides), overrides.next_response(other)) == (False, response_override.ACCEPT)
 
 
 async def test_overrides_are_applied_in_order_and_reported():
-    async with opened() as desk:
+    async with opened() as running:
         for text in ("500:1", "429/7:1", "302:1", "200:1"):
-            desk.receiver.overrides.add(read_override(text))
-        answers = [await desk.send(desk.post()) for _ in range(5)]
-        seen = await desk.inbox.until(5)
+            running.receiver.overrides.add(read_override(text))
+        answers = [await running.send(running.post()) for _ in range(5)]
+        seen = await running.inbox.until(5)
     assert [response.status for response in answers] == [500, 429, 302, 200, 204]
     assert answers[1].headers["retry-after"] == "7"
-    assert answers[2].headers["location"] == f"{desk.hook.url}?redirected=1"
+    assert answers[2].headers["location"] == f"{running.registration.url}?redirected=1"
     assert [(delivery.status, delivery.override, delivery.accepted, delivery.refused) for delivery in seen] == [
         (500, "500", False, ""),
         (429, "429, retry after 7 s", False, ""),
@@ -96,19 +98,21 @@ async def test_overrides_are_applied_in_order_and_reported():
 
 
 async def test_a_rejected_delivery_does_not_use_an_override():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("500:1"))
-        assert (await desk.send(desk.post(X_A2A_Notification_Token="wrong"))).status == 401
-        assert (await desk.send(desk.head(method="GET", target=f"{desk.hook.path}?validationToken=a"))).status == 200
-        assert (await desk.send(desk.post())).status == 500
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("500:1"))
+        assert (await running.send(running.post(X_A2A_Notification_Token="wrong"))).status == 401
+        assert (
+            await running.send(running.head(method="GET", target=f"{running.registration.path}?validationToken=a"))
+        ).status == 200
+        assert (await running.send(running.post())).status == 500
 
 
 async def test_a_delay_delays_the_response_and_not_the_report():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("204@0.2:1"))
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("204@0.2:1"))
         began = time.monotonic()
-        answer = asyncio.create_task(desk.send(desk.post()))
-        delivery = await desk.inbox.one()
+        answer = asyncio.create_task(running.send(running.post()))
+        delivery = await running.inbox.one()
         assert not answer.done()
         assert (delivery.delay, delivery.accepted) == (0.2, True)
         assert (await answer).status == 204
@@ -116,56 +120,56 @@ async def test_a_delay_delays_the_response_and_not_the_report():
 
 
 async def test_without_a_response_the_connection_stays_open_until_the_sender_closes_it():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("never:1"))
-        reader, writer = await desk.connect()
-        writer.write(desk.post())
-        assert (await desk.inbox.one()).status == 0
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("never:1"))
+        reader, writer = await running.connect()
+        writer.write(running.post())
+        assert (await running.inbox.one()).status == 0
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(reader.read(1), 0.1)
         writer.close()
-        assert (await desk.send(desk.post())).status == 204
+        assert (await running.send(running.post())).status == 204
 
 
 async def test_the_receiver_stops_although_responses_are_pending():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("never"))
-        desk.receiver.overrides.add(read_override("204@1000"))
-        _, writer = await desk.connect()
-        writer.write(desk.post())
-        await desk.inbox.one()
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("never"))
+        running.receiver.overrides.add(read_override("204@1000"))
+        _, writer = await running.connect()
+        writer.write(running.post())
+        await running.inbox.one()
         async with asyncio.timeout(5):
-            await desk.receiver.stop()
+            await running.receiver.stop()
         writer.close()
 
 
 async def test_reset_resets_the_connection():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("reset:1"))
-        reader, writer = await desk.connect()
-        writer.write(desk.post())
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("reset:1"))
+        reader, writer = await running.connect()
+        writer.write(running.post())
         with pytest.raises(ConnectionResetError):
             await reader.read()
-        assert (await desk.inbox.one()).status == 0
+        assert (await running.inbox.one()).status == 0
         writer.close()
 
 
 async def test_a_truncated_response_is_shorter_than_announced():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("truncated:1"))
-        reader, writer = await desk.connect()
-        writer.write(desk.post())
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("truncated:1"))
+        reader, writer = await running.connect()
+        writer.write(running.post())
         with pytest.raises(asyncio.IncompleteReadError):
             await Answer.read(reader)
-        delivery = await desk.inbox.one()
+        delivery = await running.inbox.one()
         assert (delivery.status, delivery.accepted) == (200, False)
         writer.close()
 
 
 async def test_a_followed_redirect_can_be_recognised():
-    async with opened(ReceiverLimits()) as desk:
-        desk.receiver.overrides.add(read_override("307:1"))
-        first = await desk.send(desk.post())
-        target = first.headers["location"].removeprefix(desk.receiver.base_url)
-        assert (await desk.send(desk.post(target=target))).status == 204
-        assert (await desk.inbox.until(2))[1].target.endswith("?redirected=1")
+    async with opened(ReceiverLimits()) as running:
+        running.receiver.overrides.add(read_override("307:1"))
+        first = await running.send(running.post())
+        target = first.headers["location"].removeprefix(running.receiver.base_url)
+        assert (await running.send(running.post(target=target))).status == 204
+        assert (await running.inbox.until(2))[1].target.endswith("?redirected=1")
