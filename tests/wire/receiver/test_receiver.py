@@ -50,7 +50,7 @@ async def test_the_connection_is_closed_or_kept_as_the_sender_requests(running, 
         "nosniff",
     )
     assert abs(parsedate_to_datetime(answer.headers["date"]).timestamp() - time.time()) < 5
-    assert answer.headers.get("connection") == text_of
+    assert answer.headers.get("connection") == expected
     if stays:
         writer.write(running.post())
         assert (await Answer.read(reader)).status == 204
