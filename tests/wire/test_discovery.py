@@ -12,8 +12,8 @@ from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.wire.discovery import (
     FoundCard,
     candidates,
+    invalid_card_reason,
     local_path,
-    misread,
     normalise,
     not_found,
     read_answer,
@@ -90,7 +90,7 @@ def test_a_reference_is_completed_to_a_url(reference: str, url: str):
     ],
     ids=["host", "host and port", "IPv6", "path", "query", "well-known", "well-known, other", "card", "no url"],
 )
-def test_a_card_is_looked_for_in_order(reference: str, urls: list[str]):
+def test_card_urls_are_tried_in_order(reference: str, urls: list[str]):
     assert candidates(reference) == urls
 
 
@@ -104,16 +104,16 @@ def test_a_card_is_looked_for_in_order(reference: str, urls: list[str]):
         ("file:///tmp/a%20card.json", "/tmp/a card.json"),
     ],
 )
-def test_a_path_is_recognised_by_its_form(reference: str, path: str):
+def test_path_is_recognised_by_its_form(reference: str, path: str):
     assert local_path(reference) == Path(path)
 
 
-def test_a_path_may_start_with_a_home_directory(monkeypatch: pytest.MonkeyPatch):
+def test_path_starts_with_the_home_folder(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", "/home/someone")
     assert local_path("~/card") == Path("/home/someone/card")
 
 
-def test_a_name_is_a_path_if_the_file_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_name_of_an_existing_file_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     assert local_path("agent") is None
     Path("agent").write_text("{}", encoding="utf-8")
@@ -123,12 +123,12 @@ def test_a_name_is_a_path_if_the_file_exists(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "reference", ["example.com", "localhost:1", "http://h/card.json", "::1", "", "a\0b", "x" * 5000, "h/" * 3000]
 )
-def test_a_url_is_not_a_path(reference: str):
+def test_other_reference_is_not_a_path(reference: str):
     assert local_path(reference) is None
 
 
 @pytest.mark.parametrize("reference", ["~no-such-user/card.json", "file://[", "./" + "x" * 5000])
-def test_an_unreadable_path_is_reported(reference: str):
+def test_unreadable_path_is_an_error(reference: str):
     path = local_path(reference)
     assert path is not None
     with pytest.raises(FaultError) as raised:
@@ -153,7 +153,7 @@ def test_a_card_of_0_3_is_found_too():
     assert found.card.supported_interfaces[0].url == "http://x/"
 
 
-def test_an_incomplete_card_is_found():
+def test_incomplete_card_is_found():
     assert isinstance(read_bytes(b'{"name": "bare"}'), FoundCard)
 
 
@@ -164,10 +164,10 @@ def test_an_incomplete_card_is_found():
         (b"  \n", "empty"),
         (b"<!doctype html><title>hi", "HTML or XML, not JSON served as text/html"),
         (b"{", "ends within"),
-        (b"[1, 2]", "JSON, but an array instead of a card"),
-        (b"null", "JSON, but null instead of a card"),
-        (b'"card"', "JSON, but a string instead of a card"),
-        (b'{"detail": "Not Found"}', "JSON, but without any member of a card"),
+        (b"[1, 2]", "JSON, but an array instead of an object"),
+        (b"null", "JSON, but null instead of an object"),
+        (b'"card"', "JSON, but a string instead of an object"),
+        (b'{"detail": "Not Found"}', "JSON, but without the members of a card"),
         (b'{"name": 5}', "a card that cannot be read: "),
         (b"[" * 100_000, "nested deeper"),
         (b'{"name": NaN}', "not JSON"),
@@ -177,7 +177,7 @@ def test_an_incomplete_card_is_found():
         (b'{"name": "\xff"}', "not UTF-8"),
     ],
 )
-def test_a_response_that_is_not_a_card_is_described(raw: bytes, said: str):
+def test_reason_why_bytes_are_not_a_card(raw: bytes, said: str):
     outcome = read_bytes(raw, "text/html" if raw.startswith(b"<") else "application/json")
     assert isinstance(outcome, str)
     assert said in outcome
@@ -185,19 +185,19 @@ def test_a_response_that_is_not_a_card_is_described(raw: bytes, said: str):
 
 
 @pytest.mark.parametrize(("status", "said"), [(204, "204"), (301, "301"), (404, "404"), (500, "500")])
-def test_an_error_status_is_reported_with_any_body(status: int, said: str):
+def test_error_status_is_the_reason_for_any_body(status: int, said: str):
     assert read_answer(status, "application/json", json.dumps(CARD).encode()) == said
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_status_that_requires_credentials_is_described(status: int):
+def test_status_401_and_403_mention_credentials(status: int):
     assert "credentials" in str(read_answer(status, "", b""))
 
 
-def test_only_a_card_is_misread():
-    assert misread(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: expected a string")
-    assert misread(str(read_bytes(b"[]"))) == ""
-    assert misread("404") == ""
+def test_invalid_card_reason_is_empty_for_bytes_that_are_not_a_card():
+    assert invalid_card_reason(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: expected a string")
+    assert invalid_card_reason(str(read_bytes(b"[]"))) == ""
+    assert invalid_card_reason("404") == ""
 
 
 # Files
@@ -212,7 +212,7 @@ def test_a_card_is_read_from_a_file(tmp_path: Path):
     ("content", "code"),
     [(None, FaultCode.CARD_NOT_FOUND), (b"", FaultCode.CARD_INVALID), (b"[]", FaultCode.CARD_INVALID)],
 )
-def test_a_file_without_a_card_is_a_usage_error(tmp_path: Path, content: bytes | None, code: FaultCode):
+def test_file_without_a_card_is_a_usage_error(tmp_path: Path, content: bytes | None, code: FaultCode):
     path = tmp_path / "card.json"
     if content is not None:
         path.write_bytes(content)
@@ -223,7 +223,7 @@ def test_a_file_without_a_card_is_a_usage_error(tmp_path: Path, content: bytes |
     assert str(path) in fault.seen
 
 
-def test_a_folder_is_not_a_card(tmp_path: Path):
+def test_folder_is_not_a_card(tmp_path: Path):
     with pytest.raises(FaultError) as raised:
         read_file(tmp_path)
     assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
@@ -236,14 +236,14 @@ def test_a_folder_is_not_a_card(tmp_path: Path):
     ("outcomes", "statuses", "whose", "code"),
     [
         (["404", "404"], {404}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
-        (["404", "401, credentials are demanded"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
-        (["403, the credentials are not enough"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
+        (["404", "401, credentials are required"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
+        (["403, the credentials do not permit access"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
         (["HTML or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
     ],
 )
-def test_a_missing_card_has_a_fault(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
+def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
     tries = [(f"http://h/{number}", outcome) for number, outcome in enumerate(outcomes)]
     fault = not_found("http://h", tries, statuses)
     assert (fault.whose, fault.code) == (whose, code)
