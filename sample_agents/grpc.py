@@ -181,7 +181,7 @@ def _metadata(context: Any) -> dict[str, str]:
 
 
 def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:
-    value: Json | Unreadable = read(dialect, operation, raw, asked=True)
+    value: Json | Unreadable = read(dialect, operation, raw, is_request=True)
     return value if isinstance(value, Unreadable) else dialect.decode_request(operation, value)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.dialects.registry import supports_binding
 
 from .versions import RELEASES, VERSIONS, Version
 
@@ -49,7 +49,7 @@ class Endpoint:
 
     def version_for(self, binding: str) -> Version | None:
         """Return the version for a binding, None if the version does not have this binding."""
-        return next((version for version in self.versions if travels_over(version.dialect, binding)), None)
+        return next((version for version in self.versions if supports_binding(version.dialect, binding)), None)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
         else:
             if not deliveries.stopped:  # let the sender of the last delivery get its response
-                await _first_of(push.receiver.answered(), deliveries.stop_draining.wait())
+                await _first_of(push.receiver.all_answered(), deliveries.stop_draining.wait())
         finally:
             await push.receiver.stop()  # first, because new deliveries would prolong the draining
             await _drain(current.out, push, deliveries.stop_draining)

@@ -15,7 +15,7 @@ from inspector.sample_agents.versions import VERSIONS, Version
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.dialects.registry import supports_binding
 from inspector.protocol.model import (
     AuthenticationInfo,
     ExtendedCardRequest,
@@ -74,7 +74,7 @@ def paths(value: Any) -> Iterator[tuple[Any, ...]]:
 
 def versions_over(binding: str) -> list[Version]:
     every = (version for entries in VERSIONS.values() for version in entries)
-    return [version for version in every if travels_over(version.dialect, binding)]
+    return [version for version in every if supports_binding(version.dialect, binding)]
 
 
 def path_of(version: Version) -> str:

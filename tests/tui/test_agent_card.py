@@ -340,7 +340,7 @@ async def test_a_copy_is_edited_linted_and_saved(open_app: Open, tmp_path: Path,
         assert "a2a-inspect mock --card puppet-card.json" in driver.screen
         assert (tmp_path / "puppet-card.json").read_text() == area.text
         area.text = "{"
-        await driver.until("breaks off in an object")
+        await driver.until("ends within an object")
         await driver.press("ctrl+s", "enter")
         await driver.until("exists; enter again replaces it")
         assert (tmp_path / "puppet-card.json").read_text() != "{"
@@ -438,7 +438,7 @@ async def test_a_card_without_signatures_has_nothing_to_verify(open_app: Open, m
         (json.dumps(CARD | {"skills": "many"}).encode(), "skills"),
         (b"\xef\xbb\xbf" + json.dumps(CARD).encode(), "byte order mark"),
         (b'{"name": NaN}', "NaN"),
-        (b'{"name": "a", "skills": [', "breaks off"),
+        (b'{"name": "a", "skills": [', "ends within"),
         (json.dumps(CARD).encode("utf-16"), "CARD-007"),
         (b"[" * 100_000, "nested"),
         (b'{"name": "\\ud800"}', "CARD-096"),

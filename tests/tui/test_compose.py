@@ -272,7 +272,7 @@ async def test_bad_values_are_refused_in_the_form(open_app: Open, mock: str):
         screen = await opened(driver, text_draft("x"))
         for key, bad, said in (
             ("metadata", "[1]", "An object is due, this is an array."),
-            ("metadata", "{", "breaks off in an object"),
+            ("metadata", "{", "ends within an object"),
             ("history", "-1", "A number from 0 is due."),
             ("params", "nothing", "no name and value"),
             ("params", "X: é", "no header can carry"),

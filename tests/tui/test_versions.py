@@ -157,4 +157,4 @@ async def test_an_extended_card_that_is_not_there_is_said_to_be_so(open_app: Ope
     async with open_app(mock, run={"notifications": True}) as driver:
         await driver.connected()
         await driver.press("e")
-        await driver.until("The agent does not do this")
+        await driver.until("The agent does not support this operation")

@@ -19,7 +19,7 @@ from inspector.session.push.attempts import Attempt
 from inspector.session.push.reading import Fingerprint, Reading, Template, read
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Proof
 
@@ -156,7 +156,7 @@ class _BodyShape:
     """What is known of bodies with one fingerprint: results of checks, and the template of a status update."""
 
     shape: str
-    known: Known = field(default_factory=Known)
+    known: KnownResults = field(default_factory=KnownResults)
     template: Template | None = None
 
 
@@ -202,5 +202,5 @@ class PushJudge:
         if isinstance(event, Unreadable) or not task:
             return PushedEvent(delivery, reading, registration, attempt)
         known = task in self._tasks
-        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.taken else ()
+        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.accepted else ()
         return PushedEvent(delivery, reading, registration, attempt, event, known, misfits)
