@@ -64,7 +64,7 @@ def test_unsigned_members_are_listed_in_full_with_verbose(cli: RunCli, tmp_path:
     card, keys = recorded(tmp_path, "10c")
     ran = cli("card", "get", "-a", card, "--keys", keys)
     assert ran.code == 0
-    assert "over the members of 1.0 alone, without default values" in ran.out
+    assert "over only the members of 1.0, without default values" in ran.out
     assert "\nNot signed: /securitySchemes/bearer/bearerFormat, " in ran.out
     assert ran.out.endswith(" and 14 more\n")
     assert "\n  /preferredTransport\n" in cli("card", "get", "-a", card, "--keys", keys, "--verbose").out
@@ -204,7 +204,7 @@ def test_key_redirect_is_followed_within_the_origin_only(cli: RunCli, make_agent
     assert "expected the origin of the card" in ran.err
     assert other.calls == []
     endless = signed_agent(make_agent, answer, "{url}/rpc?to=again")
-    assert "more than 5 redirects" in cli("card", "get", "-a", endless.url, "--fetch-keys").err
+    assert "redirected more than 5 times" in cli("card", "get", "-a", endless.url, "--fetch-keys").err
     assert len(endless.calls) == 7
 
 
@@ -213,9 +213,9 @@ def test_key_redirect_is_followed_within_the_origin_only(cli: RunCli, make_agent
     [
         (404, "text/html", b"<html>", "could not be fetched: status 404"),
         (200, "text/html", b"<html>", "Not valid JSON"),
-        (200, "application/json", b"[]", "It is no JWK Set"),
+        (200, "application/json", b"[]", "This is not a JWK Set"),
         (200, "application/json", b'{"keys":[{"kty":"oct","kid":"s","k":"AAAA"}]}', "shared secret"),
-        (200, "text/event-stream", b"data: {}\n\n", "a stream of events instead"),
+        (200, "text/event-stream", b"data: {}\n\n", "a stream of events instead of keys"),
         (302, "text/html", b"", "could not be fetched: status 302"),
     ],
 )
@@ -247,7 +247,7 @@ def test_card_without_jku_is_reported(cli: RunCli, make_agent: MakeAgent):
     agent.card = {"signatures": [sign(agent.whole_card()), sign(agent.whole_card(), jku=["x"])]}
     ran = cli("card", "get", "-a", agent.url, "--fetch-keys")
     assert ran.code == 1
-    assert "No signature of the card says where its keys are (jku)." in ran.err
+    assert "No signature of the card names the URL of its keys (jku)." in ran.err
 
 
 def test_extended_card_is_verified_instead_of_the_public_card(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.findings.payload.judge import of_error, of_object
+from inspector.findings.payload.judge import judge_error_object, judge_object
 from inspector.protocol.bindings import grpc, jsonrpc
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects import v1_0, v1_1
@@ -97,7 +97,7 @@ def test_grpc_messages_contain_the_counter_and_the_members_of_requests():
 
 def test_the_counter_belongs_to_1_1_and_has_64_bits():
     def found(event: Any, version: str) -> list[tuple[str, str]]:
-        return [(finding.rule, finding.pointer) for finding in of_object(event, None, version, "JSONRPC")]
+        return [(finding.rule, finding.pointer) for finding in judge_object(event, None, version, "JSONRPC")]
 
     assert found(EVENT, "1.1") == []
     assert found(EVENT, "1.0") == [("DATA-014", "/statusUpdate/generation")]
@@ -114,6 +114,7 @@ def test_the_error_of_another_revision_is_one_of_1_1():
         "Error",
     ]
     rules = {
-        version: {finding.rule for finding in of_error(error, version, "JSONRPC", ())} for version in ("1.0", "1.1")
+        version: {finding.rule for finding in judge_error_object(error, version, "JSONRPC", ())}
+        for version in ("1.0", "1.1")
     }
     assert rules == {"1.0": {"ERROR-003", "ERROR-006"}, "1.1": {"ERROR-003"}}

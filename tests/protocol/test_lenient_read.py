@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector.findings.payload.judge import of_object
+from inspector.findings.payload.judge import judge_object
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, DIALECTS
 from inspector.protocol.lenient_read import read_lenient
@@ -163,7 +163,7 @@ def test_each_omitted_member_has_a_finding(version: str, event: Event):
         for step in steps[:-1]:
             holder = holder[step]
         holder[steps[-1]] = 5 if not isinstance(holder[steps[-1]], int) or isinstance(holder[steps[-1]], bool) else "5"
-        found = {finding.pointer for finding in of_object(value, None, version, "JSONRPC")}
+        found = {finding.pointer for finding in judge_object(value, None, version, "JSONRPC")}
         assert pointer(*steps) in found, steps
         assert isinstance(read(value, dialect), Event | Unreadable)
 
@@ -174,7 +174,7 @@ def test_a_list_of_a_million_invalid_items_is_omitted():
     assert isinstance(read_task, Task)
     assert read_task.history is None
     assert isinstance(read({"message": {"parts": [1] * 1_000_000}}), Unreadable)
-    assert len(of_object({"message": {"parts": [1] * 1_000_000}}, None, "1.0", "JSONRPC")) < 1000
+    assert len(judge_object({"message": {"parts": [1] * 1_000_000}}, None, "1.0", "JSONRPC")) < 1000
     assert time.process_time() - started < 20  # naming each of them would take a minute and a gigabyte
 
 

@@ -24,7 +24,7 @@ from mock_peer import Webhook, eventually, peer_for
 from inspector.findings.finding import Severity
 from inspector.findings.lint import lint
 from inspector.findings.signatures.keyset import read_keys
-from inspector.findings.signatures.verify import Outcome, verify
+from inspector.findings.signatures.verify import SignatureOutcome, verify
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.model import AuthenticationInfo, ExtendedCardRequest, Message, SendConfiguration
 from inspector.protocol.operations import Operation
@@ -306,9 +306,9 @@ async def test_a_card_signature_is_valid_for_the_published_key(
     assert not any("d" in key for key in published["keys"])
     version = "0.3" if "v0.3" in path else "1.0"
     [verdict] = verify(card, read_keys(published), version)
-    assert (verdict.outcome, verdict.algorithm, verdict.uncovered) == (Outcome.VALID, algorithm.upper(), ())
+    assert (verdict.outcome, verdict.algorithm, verdict.uncovered) == (SignatureOutcome.VALID, algorithm.upper(), ())
     [changed] = verify(card | {"name": "Somebody Else"}, read_keys(published), version)
-    assert changed.outcome is Outcome.WRONG
+    assert changed.outcome is SignatureOutcome.WRONG
 
 
 async def test_a_push_without_configured_credentials_has_a_jwt(session: aiohttp.ClientSession, webhook: Webhook):

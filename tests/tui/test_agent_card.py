@@ -106,12 +106,12 @@ async def test_what_was_observed_stands_beside_what_is_declared(open_app: Open, 
         await driver.ask("report 3")
         await driver.go(1)
         assert "1 stream with" in driver.line("✓ streaming")
-        assert "SendStreamingMessage 1 answered" in driver.line("observed")
+        assert "SendStreamingMessage 1 succeeded" in driver.line("observed")
         await driver.press("e")
         await driver.until(lambda: len(driver.sent()) == 2 and not driver.session.journal.exchanges.open)
         await driver.until("No extended card:")
         await driver.press("escape")
-        await driver.until(lambda: "refused" in driver.line("✕ extended card"))
+        await driver.until(lambda: "failed" in driver.line("✕ extended card"))
 
 
 async def test_many_skills_are_folded_searched_and_tried(open_app: Open):
@@ -329,7 +329,7 @@ async def test_a_copy_is_edited_linted_and_saved(open_app: Open, tmp_path: Path,
         area.text = area.text.replace('"version": null', '"version": "1.0.0"')
         await driver.until(lambda: "version is missing" not in driver.screen)
         area.text = area.text.replace('"text/plain"', '"plain"', 1)
-        await driver.until("is no media type")
+        await driver.until("CARD-100")
         await driver.press("ctrl+n")
         row, _ = area.cursor_location
         assert area.text.split("\n")[row].strip().startswith('"plain"')
@@ -364,7 +364,7 @@ async def test_a_copy_is_gone_on_with_and_a_finding_leads_to_its_place(open_app:
     async with playing(card={"defaultInputModes": ["nonsense"]}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         await driver.press("E")
-        await driver.until("is no media type")
+        await driver.until("CARD-100")
         await driver.press("x")
         await driver.press("escape")
         assert driver.line("enter go to the place")
@@ -374,7 +374,7 @@ async def test_a_copy_is_gone_on_with_and_a_finding_leads_to_its_place(open_app:
         area = driver.widget("#edit-text", CardArea)
         assert area.text.startswith("x")
         await driver.press("ctrl+z")
-        await driver.until("is no media type")
+        await driver.until("CARD-100")
         await driver.press("escape", "enter")
         assert area.has_focus
         assert '"nonsense"' in area.text.split("\n")[area.cursor_location[0]]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from rich.cells import cell_len
 
-from inspector.findings.signatures.verify import Outcome, Verdict
+from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.pointer import pointer
 from inspector.protocol.security import requirements_in_words, scheme_in_words
 from inspector.protocol.selection import Option, options
@@ -33,7 +33,7 @@ _MOST_ROWS = 40
 class Signed:
     """The verdicts on the signatures of a card, and notes about the keys."""
 
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[SignatureResult] = ()
     notes: Sequence[str] = ()
 
 
@@ -237,12 +237,12 @@ class _Head:
             declared = {True: "declared", False: "declined", None: "not declared"}[one.declared]
             sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[one.declared]
             style = "card--good" if one.declared else "card--muted"
-            seen_style = "card--warning" if one.odd else "card--text" if one.seen else "card--label"
+            seen_style = "card--warning" if one.contradicts else "card--text" if one.observed else "card--label"
             self._write.row(
                 "can" if number == 0 else "",
                 (f"{sign} {one.name:<{_CAPABILITY}}", style),
                 (f"{declared:<14}", "card--muted"),
-                (one.seen or "not tried yet", seen_style),
+                (one.observed or "not tried yet", seen_style),
                 at="/capabilities",
             )
         said = calls_in_words(self._observed)
@@ -288,7 +288,7 @@ class _Head:
         elif not self._signed.verdicts:
             self._write.text("signed by", f"{count} signature{'s' * (count > 1)}, not verified yet", "card--muted")
         for number, one in enumerate(self._signed.verdicts[:_MOST_ROWS]):
-            good, unknown = one.outcome is Outcome.VALID, one.outcome is Outcome.NO_KEY
+            good, unknown = one.outcome is SignatureOutcome.VALID, one.outcome is SignatureOutcome.NO_KEY
             style = "card--good" if good else "card--muted" if unknown else "card--bad"
             sign = self._glyphs.check if good else self._glyphs.quiet if unknown else self._glyphs.cross
             who = " ".join(filter(None, (clean(one.algorithm, limit=20), clean(one.kid, limit=60))))
@@ -303,7 +303,7 @@ class _Head:
         self._more("signatures", len(self._signed.verdicts))
         for note in self._signed.notes[:_MOST_ROWS]:
             self._write.text("", note, "card--warning")
-        if any(one.jku and one.outcome is Outcome.NO_KEY for one in self._signed.verdicts):
+        if any(one.jku and one.outcome is SignatureOutcome.NO_KEY for one in self._signed.verdicts):
             self._write.text("", "S fetches the keys that they name, from the card's own origin alone", "card--label")
         self._take("signatures", *(f"signatures/{number}" for number in range(count)))
 

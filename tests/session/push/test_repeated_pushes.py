@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from inspector.capture.records import Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.findings.rules import broken
+from inspector.findings.rules import finding
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
@@ -257,7 +257,7 @@ def test_a_check_that_is_added_later_is_not_skipped_for_what_is_known(scope: Sco
 
 
 def test_a_result_with_findings_is_not_reused():
-    found = Result(findings=(broken("PUSH-003", "seen"),))
+    found = Result(findings=(finding("PUSH-003", "seen"),))
     with desk() as one, added(Scope.BODY_SHAPE, found) as runs:
         for number in range(3):
             one.post(status(f"step {number}", number))

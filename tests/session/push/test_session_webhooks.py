@@ -300,7 +300,7 @@ async def test_the_keys_of_a_jwt_may_be_at_a_url_which_is_asked_on_the_record(ag
     for path in ("/empty", "/nowhere"):
         with pytest.raises(FaultError) as raised:
             await given_keys(session, agent.url + path)
-        assert "No key came from" in raised.value.fault.seen
+        assert "returned no key" in raised.value.fault.seen
 
 
 # Handing on

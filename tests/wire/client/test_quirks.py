@@ -9,7 +9,7 @@ from contextlib import aclosing
 import httpx
 import pytest
 
-from inspector.findings.transport.judge import of_payload
+from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.bindings.base import HttpRequest
@@ -88,7 +88,7 @@ def test_quirk_11_an_error_without_an_id_is_read_without_a_finding(dialect):
     answer = jsonrpc.decode_answer(dialect, Operation.GET, 200, value)
     assert isinstance(answer, ProtocolError)
     payload = Payload("JSONRPC", Operation.SEND, dialect.version, "1", 200, "application/json", False, value, answer)
-    assert of_payload(payload) == ()
+    assert judge_payload(payload) == ()
 
 
 @pytest.mark.parametrize("place", ["X-A2A-Notification-Token", "Authorization"])
