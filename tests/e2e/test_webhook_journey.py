@@ -70,6 +70,6 @@ def test_user_sees_retries_of_failed_deliveries(inspect: Run, cols: int, rows: i
         terminal.press("alt+4")
         terminal.wait_for(lambda terminal: re.search("x3 .*204", terminal.screen_text()))
         terminal.press("c")
-        terminal.wait_for("tried again 2 times")
+        terminal.wait_for("2 retries")
         terminal.press("escape", "ctrl+q")
         assert terminal.wait_exit() == IN_ORDER

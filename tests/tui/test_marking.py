@@ -142,7 +142,7 @@ async def test_the_timeline_says_what_each_push_is_to_the_stream(open_app: Open,
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
         await driver.ask("push")
-        await driver.until(lambda: driver.session.push.hooks[0].accepted >= 3)
+        await driver.until(lambda: driver.session.push.registrations[0].accepted >= 3)
         await driver.go(2)
         await driver.settled()
         pushed = [line for line in driver.lines if " push " in line]

@@ -98,8 +98,8 @@ async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(o
         await driver.type("secret")
         await driver.press("enter")
         await driver.until(lambda: driver.sent("CreateTaskPushNotificationConfig"))
-        await driver.until(lambda: driver.session.push.hooks[0].stored)
-        [hook] = driver.session.push.hooks
+        await driver.until(lambda: driver.session.push.registrations[0].stored)
+        [hook] = driver.session.push.registrations
         assert hook.config.authentication.to_json() == {"scheme": "Basic", "credentials": "bWU6c2VjcmV0"}
         assert "bWU6c2VjcmV0" not in json.dumps(driver.sent())
         await driver.go(4)
@@ -122,8 +122,8 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
             await driver.press("enter", "enter", "enter")
             if not there:
                 await driver.until("could not be read")
-                assert not driver.session.push.hooks
-        await driver.until(lambda: driver.session.push.hooks)
+                assert not driver.session.push.registrations
+        await driver.until(lambda: driver.session.push.registrations)
         assert driver.session.push.auth.proof is Proof.JWT
 
 
@@ -138,7 +138,7 @@ async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open
         await driver.until(lambda: any("COMPLETED" in one.state for one in driver.records(Kind.DELIVERY)))
         await driver.go(4)
         await driver.press("c")
-        await driver.until("tried again 1 time")
+        await driver.until("1 retry")
         assert isinstance(driver.app.screen, TextDialog)
         assert driver.line("completed").split()[-1] == "ms"
         assert "by push" in driver.screen
@@ -176,7 +176,7 @@ async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: 
         await driver.ask("push")
         await driver.go(4)
         await driver.press("s", "enter")
-        await driver.until(lambda: driver.session.push.hooks and driver.session.push.hooks[0].stored)
+        await driver.until(lambda: driver.session.push.registrations and driver.session.push.registrations[0].stored)
         await driver.go(4)
         await driver.until("reachable   yes: the agent is on this machine")
         await driver.press("w")

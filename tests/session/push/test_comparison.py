@@ -12,19 +12,19 @@ from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.push.comparison import Comparison, Verdict, ask_and_compare, compare
-from inspector.session.push.matching import Sighting, TaskMatcher, Way, match
+from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher, match
 from inspector.session.session import Session
 
-S, P, G = Way.STREAM, Way.PUSH, Way.GET
+S, P, G = Source.STREAM, Source.PUSH, Source.RESPONSE
 
 
-def folded(*told: tuple[Way, float, Any]) -> Comparison:
-    fold = TaskMatcher("t")
-    for seq, (way, at, value) in enumerate(told, 1):
+def folded(*events: tuple[Source, float, Any]) -> Comparison:
+    matcher = TaskMatcher("t")
+    for seq, (source, at, value) in enumerate(events, 1):
         event = v1_0.decode_event(value)
         assert not isinstance(event, Unreadable)
-        fold.take(Sighting(way, at, seq, event))
-    return compare(fold)
+        matcher.take(SourcedEvent(source, at, seq, event))
+    return compare(matcher)
 
 
 async def ask(session: Session, task_id: str) -> tuple[Comparison, str]:
@@ -47,20 +47,20 @@ def test_accounts_that_come_to_the_same_agree():
     found = folded(*CHUNKS, (P, 4, status("COMPLETED")), (G, 5, whole("COMPLETED")))
     assert verdicts(found) == {"state": "same", "context": "same", "artifact a": "same"}
     assert found.agree
-    assert found.ways == (S, P, G)
+    assert found.sources == (S, P, G)
 
 
 def test_a_text_that_differs_is_told_with_the_lines_that_do():
     found = folded(*CHUNKS, (G, 5, whole("COMPLETED", "abd")))
     [one] = [one for one in found.aspects if one.name == "artifact a"]
-    assert (one.verdict, [line.text for line in one.lines], one.between) == (Verdict.DIFFERS, ["abc", "abd"], (S, G))
+    assert (one.verdict, [line.text for line in one.lines], one.compared) == (Verdict.DIFFERS, ["abc", "abd"], (S, G))
     assert not found.agree
 
 
 def test_what_the_agent_has_not_kept_is_missing():
     found = folded(*CHUNKS, (G, 5, {"task": task("COMPLETED")}))
     assert verdicts(found)["artifact a"] is Verdict.MISSING
-    assert "artifact a is missing by answer" in found.words
+    assert "artifact a is not reported by response" in found.words
 
 
 def test_an_answer_from_before_the_end_is_early_and_not_wrong():
@@ -77,15 +77,15 @@ def test_only_the_last_answer_counts():
 def test_repeated_and_reordered_updates_are_named():
     a, b = status("WORKING", "1"), status("WORKING", "2")
     found = folded((S, 1, a), (S, 2, b), (P, 3, b), (P, 4, a), (P, 5, a))
-    assert 'working "1" was told 2 times by push, 1 by stream' in found.words
+    assert 'working "1" was reported 2 times by push, 1 by stream' in found.words
     assert 'working "2" came by push before working "1", by stream after it' in found.words
 
 
 def test_what_the_stream_told_twice_did_not_fail_to_be_pushed():
     a, b = status("WORKING", "1"), status("WORKING", "2")
     found = folded((S, 1, a), (S, 2, a), (P, 3, a), (S, 4, b))
-    assert 'working "1" was told 2 times by stream, 1 by push' in found.words
-    assert "1 of 3 updates came by stream and not by push" in found.words
+    assert 'working "1" was reported 2 times by stream, 1 by push' in found.words
+    assert "1 of 3 updates came by stream but not by push" in found.words
 
 
 def test_pushes_without_artifacts_miss_none():
@@ -99,7 +99,7 @@ def test_ways_that_disagree_about_the_state_differ():
 
 
 def test_nothing_recorded_is_no_comparison():
-    assert folded().ways == ()
+    assert folded().sources == ()
 
 
 async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: OpenSession, version: str):
@@ -110,7 +110,7 @@ async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: Op
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
     found, why = await ask(session, task_id)
     assert why == ""
-    assert found.ways == (S, P, G)
+    assert found.sources == (S, P, G)
     assert found.agree
 
 
@@ -125,5 +125,5 @@ async def test_an_agent_that_does_not_answer_is_said_and_the_rest_compared(agent
     await say(session)
     found, why = await ask(session, "t")
     assert "no such task" in why
-    assert found.ways == (S,)
-    assert compare(await match(session.journal.capture, "nobody")).ways == ()
+    assert found.sources == (S,)
+    assert compare(await match(session.journal.capture, "nobody")).sources == ()

@@ -144,7 +144,7 @@ async def test_the_rows_say_what_the_table_says(mock: MockAgent, open_session: O
     task_id = turn.exchange.task_id
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
     table = await reconcile(session.journal.capture, task_id)
-    statuses = {one.seq for update in table.both if update.what == "status" for one in update.seen.values()}
+    statuses = {one.seq for update in table.both if update.what == "status" for one in update.reports.values()}
     found = {record.seq: matcher.of(record) for record in records(session, S, P)}
     assert statuses
     assert all(found[seq].state is BOTH for seq in statuses)

@@ -53,7 +53,7 @@ class Desk:
             WebhookRegistration(Registration(number, f"/{number}", "the-token", f"http://x/{number}", 0.0), "t", "1.0")
             for number in (1, 2)
         ]
-        self.desk.hooks.extend(self.hooks)
+        self.desk.registrations.extend(self.hooks)
         self.in_full = in_full
         self.head_known = Known()
         self.at = 1_767_268_800.0

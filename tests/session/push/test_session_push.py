@@ -44,7 +44,7 @@ OLD_TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "co
 
 async def post(session: Session, body: Any, *, hook: int = -1, token: str | None = None, **headers: str) -> int:
     """Deliver a body to a webhook of the session as an agent does, and return the status of the answer."""
-    registration = session.push.hooks[hook].registration
+    registration = session.push.registrations[hook].registration
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     sent = {"Content-Type": "application/json", "Authorization": f"Bearer {token or registration.token}"} | headers
     async with aiohttp.ClientSession() as client, client.post(registration.url, data=raw, headers=sent) as response:
@@ -74,7 +74,7 @@ async def pushed(agent: Agent, open_session: OpenSession) -> Session:
 
 async def test_a_message_registers_a_webhook_of_its_own(agent: Agent, pushed: Session):
     sent = agent.calls[0].json["params"]["configuration"]["taskPushNotificationConfig"]
-    [hook] = pushed.push.hooks
+    [hook] = pushed.push.registrations
     assert sent == {
         "url": hook.registration.url,
         "token": hook.registration.token,
@@ -92,7 +92,7 @@ async def test_a_message_of_0_3_registers_it_in_the_shape_of_0_3(agent: Agent, o
     await say(session, stream=False)
     sent = agent.calls[0].json["params"]["configuration"]["pushNotificationConfig"]
     assert sent["authentication"]["schemes"] == ["Bearer"]
-    assert sent["token"] == session.push.hooks[0].registration.token
+    assert sent["token"] == session.push.registrations[0].registration.token
 
 
 async def test_a_task_is_registered_once(agent: Agent, pushed: Session):
@@ -141,7 +141,7 @@ async def test_a_delivery_about_its_task_is_folded_in(pushed: Session):
         State.WORKING,
         State.COMPLETED,
     )
-    assert (pushed.push.hooks[0].accepted, pushed.push.hooks[0].refused) == (1, 0)
+    assert (pushed.push.registrations[0].accepted, pushed.push.registrations[0].refused) == (1, 0)
 
 
 async def test_a_delivery_may_overtake_the_answer_that_names_its_task(agent: Agent, open_session: OpenSession):
@@ -155,12 +155,12 @@ async def test_a_delivery_may_overtake_the_answer_that_names_its_task(agent: Age
     await say(session, stream=False)
     kinds = [one.kind for one in records(session) if one.kind in (Kind.DELIVERY, Kind.BODY)]
     assert kinds[-2:] == [Kind.DELIVERY, Kind.BODY]
-    assert checks(deliveries(session)[0])["task"] == (True, "first word of this task")
-    assert (session.push.hooks[0].task_id, rules(session)) == ("t", set())
+    assert checks(deliveries(session)[0])["task"] == (True, "first event of this task")
+    assert (session.push.registrations[0].task_id, rules(session)) == ("t", set())
 
 
 async def test_a_bare_task_of_0_3_is_labelled_so(pushed: Session):
-    pushed.push.hooks[0].version = "0.3"
+    pushed.push.registrations[0].version = "0.3"
     assert await post(pushed, OLD_TASK) == 204
     [record] = deliveries(pushed)
     assert (record.event, record.state) == ("task", State.COMPLETED)
@@ -172,7 +172,7 @@ async def test_a_bare_task_of_0_3_is_labelled_so(pushed: Session):
 
 
 async def test_a_task_without_kind_is_read_too(pushed: Session):
-    pushed.push.hooks[0].version = "0.3"
+    pushed.push.registrations[0].version = "0.3"
     await post(pushed, {name: member for name, member in OLD_TASK.items() if name != "kind"})
     assert deliveries(pushed)[0].event == "task"
     assert rules(pushed) == {"DATA-001"}
@@ -211,7 +211,7 @@ async def test_a_delivery_about_another_task_is_found(agent: Agent, pushed: Sess
     record = deliveries(pushed)[-1]
     assert checks(record)["task"] == (False, "another task" if known else "unknown task")
     assert [one.rule for one in record.findings] == ["PUSH-002"]
-    assert "registered for t, this is u" in record.findings[0].seen
+    assert "registered for t, pushed for u" in record.findings[0].seen
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ async def test_a_refused_delivery_is_recorded_and_not_folded(
     assert "shape" not in checks(record)
     tracked = pushed.tasks.get("t")
     assert (tracked.pushed.events, tracked.now.state) == (0, State.WORKING)
-    assert (pushed.push.hooks[0].accepted, pushed.push.hooks[0].refused) == (0, 1)
+    assert (pushed.push.registrations[0].accepted, pushed.push.registrations[0].refused) == (0, 1)
 
 
 async def test_a_delivery_to_no_registration_is_recorded(pushed: Session):
@@ -277,7 +277,7 @@ async def test_a_delivery_to_no_registration_is_recorded(pushed: Session):
         assert response.status == 404
     [record] = deliveries(pushed)
     assert (record.meta["registration"], rules(pushed)) == (0, {"PUSH-001"})
-    assert pushed.push.hooks[0].refused == 0
+    assert pushed.push.registrations[0].refused == 0
 
 
 # Together with a real agent
@@ -291,7 +291,7 @@ async def test_an_agent_that_pushes_tells_the_same_as_its_stream(
     turn = await say(session, "push")
     tracked = session.tasks.get(turn.exchange.task_id)
     await eventually(lambda: is_terminal(tracked.pushed.state))
-    [hook] = session.push.hooks
+    [hook] = session.push.registrations
     assert hook.task_id == tracked.id
     assert tracked.pushed.state == tracked.answered.state == State.COMPLETED
     assert {checks(one)["token"][0] for one in deliveries(session)} == {True}
@@ -312,7 +312,7 @@ async def test_a_task_that_only_pushes_tell_is_told_by_them(mock: MockAgent, ope
 
 
 async def test_tokens_are_not_in_the_capture(pushed: Session, agent: Agent):
-    token = pushed.push.hooks[0].registration.token
+    token = pushed.push.registrations[0].registration.token
     await post(pushed, status("COMPLETED", f"you told me {token}"))
     await post(pushed, status("COMPLETED"), token="wrong-" + token)
     path = Path(pushed.journal.capture.path)
@@ -324,7 +324,7 @@ async def test_tokens_are_not_in_the_capture(pushed: Session, agent: Agent):
 
 
 async def test_a_delivery_on_its_way_when_the_session_ends_is_recorded(pushed: Session):
-    registration = pushed.push.hooks[0].registration
+    registration = pushed.push.registrations[0].registration
     host, port = pushed.push.receiver.address
     reader, writer = await asyncio.open_connection(host, port)
     lines = [

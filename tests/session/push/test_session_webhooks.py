@@ -32,7 +32,7 @@ from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
 from inspector.session.card.signing import given_keys
 from inspector.session.compose.draft import text_draft
-from inspector.session.push.attempts import chains, held_up
+from inspector.session.push.attempts import chains, was_stalled
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.wire.receiver.registration import Proof, WebhookAuth
@@ -91,11 +91,11 @@ async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hoo
     ]
     assert checks(deliveries(session)[1])["order"][1].startswith(f"attempt 2 at #{first}, ")
     [chain] = chains(deliveries(session))
-    assert ([one.answer for one in chain.tries], chain.settled) == (
+    assert ([one.answer for one in chain.attempts], chain.accepted) == (
         ["500", "429, retry after 3 s", "reset", "204"],
         True,
     )
-    said = "tried again 3 times, after 0.0 s, 0.0 s, 0.0 s, though asked to wait 3 s: accepted"
+    said = "3 retries, after 0.0 s, 0.0 s, 0.0 s, although Retry-After was 3 s: accepted"
     assert chain.words(0).startswith(said)
 
 
@@ -149,8 +149,8 @@ async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tupl
     assert [await post(each, status("WORKING")) for each in (one, other)] == [500, 204]
     assert deliveries(session)[1].meta["attempt"] == 1
     [chain] = chains(deliveries(session))
-    assert (chain.settled, chain.gaps) == (False, ())
-    assert chain.words(chain.tries[0].at + 42) == "not tried again for 42 s"
+    assert (chain.accepted, chain.gaps) == (False, ())
+    assert chain.words(chain.attempts[0].at + 42) == "no retry for 42 s"
 
 
 async def test_a_delivery_that_comes_late_is_marked(hook: tuple[Session, WebhookRegistration]):
@@ -172,7 +172,7 @@ async def test_an_agent_that_tries_again_is_measured(mock: MockAgent, open_sessi
     tracked = session.tasks.get(turn.exchange.task_id)
     await eventually(lambda: is_terminal(tracked.pushed.state))
     [chain] = chains(deliveries(session))
-    assert ([one.answer for one in chain.tries], chain.settled) == (
+    assert ([one.answer for one in chain.attempts], chain.accepted) == (
         ["503, retry after 1 s", "503, retry after 1 s", "204"],
         True,
     )
@@ -184,8 +184,8 @@ async def test_an_agent_that_gives_up_is_seen_to(mock: MockAgent, open_session: 
     dial(session, "500")
     await say(session, "push")
     await eventually(lambda: mock.push_counts.given_up)
-    assert all(not chain.settled for chain in chains(deliveries(session)))
-    assert len(chains(deliveries(session))[0].tries) == 3
+    assert all(not chain.accepted for chain in chains(deliveries(session)))
+    assert len(chains(deliveries(session))[0].attempts) == 3
 
 
 async def test_an_answer_that_is_held_back_shows_whether_the_task_waits(
@@ -198,10 +198,10 @@ async def test_an_answer_that_is_held_back_shows_whether_the_task_waits(
     await eventually(lambda: chains(deliveries(session)))
     [chain] = chains(deliveries(session))
     heard = [one for one in records(session, Kind.FRAME) if one.task == turn.exchange.task_id]
-    assert held_up(chain, heard) is False
-    assert held_up(chain, []) is None
-    late = [heard[0]._replace(at=chain.tries[0].at + 1000)]
-    assert held_up(chain, late) is True
+    assert was_stalled(chain, heard) is False
+    assert was_stalled(chain, []) is None
+    late = [heard[0]._replace(at=chain.attempts[0].at + 1000)]
+    assert was_stalled(chain, late) is True
 
 
 # Registrations
@@ -248,7 +248,7 @@ async def test_several_webhooks_of_a_task_are_told_apart_and_deleted_one_by_one(
     await session.push.turn_on()
     turn = await say(session, "push")
     task_id = turn.exchange.task_id
-    [inline] = session.push.hooks
+    [inline] = session.push.registrations
     second = session.push.register(task_id)
     config = second.config.model_copy(update={"task_id": task_id, "id": "second"})
     await drive(session.set_push(config))
@@ -257,7 +257,7 @@ async def test_several_webhooks_of_a_task_are_told_apart_and_deleted_one_by_one(
     assert (inline.stored, second.stored) == (True, True)
     assert inline.config_id
     await drive(session.delete_push(task_id, "second"))
-    assert (inline.deleted, second.deleted, second.standing) == (False, True, "deleted")
+    assert (inline.deleted, second.deleted, second.problem) == (False, True, "deleted")
     await drive(session.list_push(task_id))
     assert (inline.live, second.stored) == (True, False)
 
@@ -268,8 +268,8 @@ async def test_a_webhook_that_went_with_a_message_which_failed_is_marked(agent: 
     await session.push.turn_on()
     turn = session.send(text_draft("hello"), stream=False)
     assert await turn.finish() is not None
-    [one] = session.push.hooks
-    assert (one.live, one.standing) == (False, "never registered")
+    [one] = session.push.registrations
+    assert (one.live, one.problem) == (False, "registration failed")
     assert one.failed
 
 
@@ -280,12 +280,12 @@ async def test_a_webhook_that_the_agent_lost_gives_way_to_another(agent: Agent, 
     await say(session, stream=False)
     agent.answer(answering({"configs": []}))
     await drive(session.list_push("t"))
-    [one] = session.push.hooks
-    assert (one.stored, one.standing) == (False, "not stored")
+    [one] = session.push.registrations
+    assert (one.stored, one.problem) == (False, "not stored")
     another = session.push.plan("m", "t")
     assert another is not None
     assert session.push.plan("m", "t") is another, "planned is not registered yet"
-    session.push.keep(another)
+    session.push.confirm(another)
     assert session.push.plan("m", "t") is None
 
 
