@@ -36,11 +36,11 @@ async def connected(agent: Agent, open_session: OpenSession, handle: Any) -> Ses
 async def test_a_task_is_asked_for_until_it_has_ended(agent: Agent, open_session: OpenSession):
     session = await connected(agent, open_session, gradually({"t": ["WORKING", "WORKING", "COMPLETED"]}))
     polls = Polls(session)
-    assert await polls.run("t", FASTEST) == "it has ended as completed"
+    assert await polls.run("t", FASTEST) == "the task ended as completed"
     assert len(agent.calls) == 3
     assert len(polls) == 0
     notes = [record.label for record in session.journal.capture.select(task="") if record.event == "poll"]
-    assert notes == ["polling task t every 0.1 s", "polled task t 3 times: it has ended as completed"]
+    assert notes == ["polling task t every 0.1 s", "polled task t 3 times: the task ended as completed"]
 
 
 async def test_several_tasks_are_polled_at_once_each_with_its_own_rhythm(agent: Agent, open_session: OpenSession):
@@ -51,7 +51,7 @@ async def test_several_tasks_are_polled_at_once_each_with_its_own_rhythm(agent: 
     await asyncio.sleep(FASTEST / 2)
     assert len(polls) == 5
     assert polls.get("t3") is not None
-    assert set(await under_way) == {"it has ended as completed"}
+    assert set(await under_way) == {"the task ended as completed"}
     asked = [call.json["params"]["id"] for call in agent.calls]
     assert [asked.count(f"t{n}") for n in range(5)] == [2, 3, 4, 5, 6]
     assert all(session.tasks.get(f"t{n}").now.state.endswith("COMPLETED") for n in range(5))
@@ -64,7 +64,7 @@ async def test_a_poll_is_stopped_and_can_begin_again(agent: Agent, open_session:
         running = asyncio.ensure_future(polls.run("t", 60))
         while (poll := polls.get("t")) is None or not poll.times:
             await asyncio.sleep(0.01)
-        assert await polls.run("t", 60) == "it is polled already"
+        assert await polls.run("t", 60) == "it is already being polled"
         polls.stop("t")
         assert await running == "it was stopped"
     polls.stop("t")
@@ -74,7 +74,7 @@ async def test_a_poll_is_stopped_and_can_begin_again(agent: Agent, open_session:
 async def test_a_task_that_nobody_knows_is_not_asked_for_again(agent: Agent, open_session: OpenSession):
     unknown = answering(error={"code": -32001, "message": "no such task"})
     session = await connected(agent, open_session, unknown)
-    assert await Polls(session).run("t", FASTEST) == "the agent does not know it"
+    assert await Polls(session).run("t", FASTEST) == "the agent does not know the task"
     assert len(agent.calls) == 1
 
 
@@ -95,7 +95,7 @@ async def test_a_poll_that_is_broken_off_says_so(agent: Agent, open_session: Ope
     with pytest.raises(asyncio.CancelledError):
         await running
     last = [record.label for record in session.journal.capture.select() if record.event == "poll"][-1]
-    assert last.endswith(": it was broken off")
+    assert last.endswith(": it was interrupted")
 
 
 async def test_without_an_agent_there_is_nothing_to_poll(open_session: OpenSession):

@@ -74,7 +74,7 @@ async def test_what_was_missed_is_told_by_the_snapshot(agent: Agent, open_sessio
     found = missed_changes(session.journal.capture, drop)
     assert has_news(session.journal.capture, drop)
     assert found is not None
-    assert found.words == ("state went from working to completed, artifact a has 6 B more, artifact plan.pdf is new")
+    assert found.words == ("state changed from working to completed, artifact a has 6 B more, artifact plan.pdf is new")
     assert [line.text for line in found.artifacts[0].lines][-1] == "three"
     assert str(session.tasks.get("t").now.artifacts["a"].text) == "one\ntwo\nthree\n"
 

@@ -52,7 +52,7 @@ def test_events_of_one_read_are_no_gap():
 
 def test_a_stream_without_any_event_yet_says_so():
     found = told(seconds=None, now=3)
-    assert (found.first_event, found.gap, found.rate, found.beats, found.end) == (None, 0, 0, [], StreamEnd.OPEN)
+    assert (found.first_event, found.gap, found.rate, found.arrivals, found.end) == (None, 0, 0, [], StreamEnd.OPEN)
     assert found.idle == 2.75
 
 
@@ -78,17 +78,15 @@ def test_the_slices_hold_every_event_however_long_the_stream_lives():
 
 
 def test_a_gap_is_an_empty_slice():
-    beats = told(*(one / 10 for one in range(1, 20)), *(8 + one / 10 for one in range(19))).beats
+    beats = told(*(one / 10 for one in range(1, 20)), *(8 + one / 10 for one in range(19))).arrivals
     runs = [(full, len(list(group))) for full, group in itertools.groupby(beats, bool)]
     assert [full for full, _ in runs] == [True, False, True]
 
 
 def test_a_burst_at_the_end_of_a_silence_is_suspicious():
     assert looks_buffered(summary(9.9, 9.91, 9.92))
-    assert (
-        told(9.9, 9.91, 9.92).buffered == "perhaps buffered on the way: nothing for 9.9 s, then 3 events within 20 ms"
-    )
-    assert "which the agent dates 8.0 s apart" in told(9.9, 9.91, 9.92, span=8.0).buffered
+    assert told(9.9, 9.91, 9.92).buffered == "perhaps buffered: nothing for 9.9 s, then 3 events within 20 ms"
+    assert "with timestamps 8.0 s apart" in told(9.9, 9.91, 9.92, span=8.0).buffered
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ async def test_a_proxy_that_holds_events_back_is_told_by_the_times_of_the_agent(
     assert span == 4.0
     found = health(one, one.last_at, span)
     assert found is not None
-    assert found.buffered.startswith("buffered on the way: nothing for 1.")
+    assert found.buffered.startswith("buffered: nothing for 1.")
 
 
 async def test_a_stream_that_breaks_off_says_after_how_much(agent: Agent, open_session: OpenSession):
@@ -138,7 +136,7 @@ async def test_a_stream_that_breaks_off_says_after_how_much(agent: Agent, open_s
     one = await last(session)
     found = health(one, one.last_at, dated_span(session.journal.capture, one))
     assert found is not None
-    assert (found.end, found.words, found.lost) == (StreamEnd.BROKEN, "broken off after 3 events", True)
+    assert (found.end, found.words, found.lost) == (StreamEnd.BROKEN, "disconnected after 3 events", True)
     assert found.first_byte is not None
     assert found.first_event is not None
     assert found.first_byte <= found.first_event <= found.total
@@ -149,5 +147,5 @@ def test_a_stream_that_its_recording_does_not_end_stands_still():
     found = health(summary(1.0, 2.0, seconds=None), 1e9, recorded=True)
     assert found is not None
     assert (found.end, found.idle, found.lost) == (StreamEnd.UNKNOWN, 0.0, False)
-    assert found.words == "the recording ends after 2 events"
+    assert found.words == "the capture ends after 2 events"
     assert found.total < 100

@@ -35,9 +35,9 @@ def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
         states = [f"{glyphs.state_glyph(move.state)} {short(move.state)}" for move in found.moves]
         before = f"{glyphs.state_glyph(found.before)} {short(found.before)}" if found.before else "not heard of"
         rows.append(_row("states", f" {glyphs.sent} ".join([before, *states])))
-    rows += [_row("said" if not at else "", text or "(no text)") for at, text in enumerate(found.said[:_MESSAGES])]
-    if len(found.said) > _MESSAGES:
-        rows.append(_row("", f"… and {len(found.said) - _MESSAGES:,} messages more", "line--quiet"))
+    rows += [_row("said" if not at else "", text or "(no text)") for at, text in enumerate(found.messages[:_MESSAGES])]
+    if len(found.messages) > _MESSAGES:
+        rows.append(_row("", f"… and {len(found.messages) - _MESSAGES:,} messages more", "line--quiet"))
     if found.history:
         rows.append(_row("history", f"{found.history:+,} messages"))
     for change in found.artifacts:

@@ -42,7 +42,7 @@ SIZES = {
 def test_case_26_the_pixels_of_an_image_are_read_from_its_head(media_type: str):
     facts = file_facts(IMAGES[media_type], media_type)
     assert (facts.looks_like, (facts.width, facts.height)) == (media_type, SIZES[media_type])
-    assert facts.odd == ()
+    assert facts.problems == ()
 
 
 @pytest.mark.parametrize("media_type", IMAGES)
@@ -66,9 +66,9 @@ def test_a_size_and_a_hash_are_those_of_the_decoded_bytes():
 
 def test_case_25_a_false_type_is_said():
     facts = file_facts(b"%PDF-1.7", "image/png")
-    assert facts.odd == ("declared as image/png, the bytes are those of application/pdf",)
+    assert facts.problems == ("declared as image/png, but the content is application/pdf",)
     program = file_facts(b"MZ\x90", "text/plain")
-    assert "portable-executable" in program.odd[0]
+    assert "portable-executable" in program.problems[0]
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_case_25_a_false_type_is_said():
     ],
 )
 def test_a_type_that_fits_is_not_doubted(declared: str, content: bytes):
-    assert file_facts(content, declared).odd == ()
+    assert file_facts(content, declared).problems == ()
 
 
 def test_case_25_base64_within_base64_is_said():
     once = base64.b64encode(png(1, 1) * 4)
     facts = file_facts(once, "image/png")
-    assert "the bytes are base64 once more, of image/png" in facts.odd
+    assert "the content is encoded in base64 twice (image/png)" in facts.problems
 
 
 @pytest.mark.parametrize("encoded", ["!", "a", "aé==", "AA==AA", "A" * 5, "=" * 4, "AAAA\x00"])

@@ -128,10 +128,10 @@ async def test_nothing_is_sent_from_a_recording_and_nothing_is_added(
         lambda: recording.note("x"),
     )
     for ask in asked:
-        with pytest.raises(FaultError, match="recording"):
+        with pytest.raises(FaultError, match="opened capture"):
             ask()
     for wanted in (recording.connect(mock.url), recording.refresh(), recording.push.turn_on()):
-        with pytest.raises(FaultError, match="recording"):
+        with pytest.raises(FaultError, match="opened capture"):
             await wanted
     assert recording.unavailable_reason(Operation.SEND)
     assert not recording.push.receiver.running

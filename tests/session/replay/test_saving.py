@@ -182,7 +182,7 @@ def test_files_are_private_and_nothing_is_overwritten(tmp_path: Path):
     assert (first.read_bytes(), second.name, second.read_bytes()) == (b"one", "x-2.md", b"two")
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    (third,) = save([OutputFile("x.md", b"three")], folder, over=True)
+    (third,) = save([OutputFile("x.md", b"three")], folder, overwrite=True)
     assert third == first
     assert first.read_bytes() == b"three"
 
@@ -193,7 +193,7 @@ def test_a_link_that_lies_in_wait_is_not_followed(tmp_path: Path, over: bool):
     target.write_bytes(b"mine")
     folder.mkdir()
     (folder / "x").symlink_to(target)
-    save([OutputFile("x", b"evil")], folder, over=over)
+    save([OutputFile("x", b"evil")], folder, overwrite=over)
     assert target.read_bytes() == b"mine"
 
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path):
         save([OutputFile("x", b"")], tmp_path / "file" / "below")
     (tmp_path / "x").mkdir()
     with pytest.raises(SaveError, match="Cannot save x in"):
-        save([OutputFile("x", b"")], tmp_path, over=True)
+        save([OutputFile("x", b"")], tmp_path, overwrite=True)
 
 
 def test_case_25_a_hundred_megabytes_are_saved_byte_for_byte(tmp_path: Path):

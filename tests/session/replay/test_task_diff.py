@@ -37,8 +37,12 @@ def test_states_messages_and_chunks_are_told():
     done = {"statusUpdate": status("COMPLETED", "written")["statusUpdate"]}
     done["statusUpdate"]["status"]["message"]["messageId"] = "m2"
     found = change(BEGUN, [artifact("two\n", name="a", append=True), done])
-    assert found.words == "state went from working to completed, artifact a has 1 chunk more, 1 message more"
-    assert ([one.state for one in found.moves], found.said, found.events) == (["TASK_STATE_COMPLETED"], ("written",), 2)
+    assert found.words == "state changed from working to completed, artifact a has 1 more chunk, 1 more message"
+    assert ([one.state for one in found.moves], found.messages, found.events) == (
+        ["TASK_STATE_COMPLETED"],
+        ("written",),
+        2,
+    )
     [one] = found.artifacts
     assert signs(list(one.lines)) == [(" ", "one"), ("+", "two")]
 
@@ -51,7 +55,7 @@ def test_the_same_moment_twice_differs_in_nothing():
 
 def test_a_moment_before_the_task_was_heard_of_has_nothing():
     found = compare_tasks(None, folded(*BEGUN))
-    assert found.words.startswith("state went from unknown to working, artifact a is new")
+    assert found.words.startswith("state changed from unknown to working, artifact a is new")
     assert [one.how for one in found.artifacts] == ["new"]
 
 
@@ -88,7 +92,7 @@ def test_what_is_the_same_is_counted_and_not_listed():
     before = [f"line {number}" for number in range(100)]
     after = [*before[:50], "new", *before[50:]]
     assert signs(line_difference("\n".join(before), "\n".join(after))) == [
-        (":", "49 lines as before"),
+        (":", "49 unchanged lines"),
         (" ", "line 49"),
         ("+", "new"),
         (" ", "line 50"),
@@ -101,4 +105,4 @@ def test_a_huge_difference_is_bounded_in_time_and_length():
     lines = line_difference(before, after)
     assert time.perf_counter() - started < 2
     assert len(lines) == MOST_LINES + 1
-    assert "lines more" in lines[-1].text
+    assert "more lines" in lines[-1].text

@@ -77,7 +77,7 @@ async def test_a_message_is_sent_again_without_the_webhook_whose_token_is_masked
 async def test_what_carries_no_message_is_not_sent_again(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     card = next(record for record in records if record.operation == "GetAgentCard")
-    with pytest.raises(FaultError, match="carries no message"):
+    with pytest.raises(FaultError, match="does not contain a message"):
         session.send_again(card.seq, session.choice)
     await session.close()
 
