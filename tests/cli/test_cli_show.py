@@ -99,7 +99,7 @@ def test_unreadable_captures_have_different_errors(cli: RunCli, path: Path, tmp_
         connection.execute("PRAGMA user_version=99")
     connection.close()
     for file, message in (
-        (tmp_path / "none.a2a", "There is no capture"),
+        (tmp_path / "none.a2a", "does not exist"),
         (tmp_path / "text.a2a", "not a capture"),
         (cut, "damaged"),
         (newer, "Update a2a-inspect"),

@@ -254,7 +254,7 @@ async def test_an_operation_that_nobody_knows_is_read_as_nothing(tmp_path: Path)
 
 def test_what_is_no_capture_is_refused_with_a_sentence(tmp_path: Path):
     (tmp_path / "text.a2a").write_text("no capture at all" * 100)
-    for name, said in (("text.a2a", "not a capture"), ("missing.a2a", "There is no capture")):
+    for name, said in (("text.a2a", "not a capture"), ("missing.a2a", "does not exist")):
         with pytest.raises(CaptureError, match=said):
             Recording(tmp_path / name)
 

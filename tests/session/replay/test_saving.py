@@ -199,7 +199,7 @@ def test_a_link_that_lies_in_wait_is_not_followed(tmp_path: Path, over: bool):
 
 def test_what_cannot_be_written_is_said(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(SaveError, match="Cannot make the folder"):
+    with pytest.raises(SaveError, match="Cannot create the folder"):
         save([OutputFile("x", b"")], tmp_path / "file" / "below")
     (tmp_path / "x").mkdir()
     with pytest.raises(SaveError, match="Cannot save x in"):
