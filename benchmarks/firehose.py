@@ -53,9 +53,9 @@ def blocks(count: int, *, each: bool) -> list[bytes]:
     if each:
         return frames
     written, held, size = [], [], 0
-    for one in frames:
-        held.append(one)
-        size += len(one)
+    for record in frames:
+        held.append(record)
+        size += len(record)
         if size >= BLOCK:
             written.append(b"".join(held))
             held, size = [], 0

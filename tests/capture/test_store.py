@@ -266,9 +266,7 @@ class Locked:
         self.connection.close()
 
 
-def test_appending_does_not_wait_for_the_disk_and_the_backlog_is_counted(
-    capture: Capture, path: Path
-) -> None:
+def test_appending_does_not_wait_for_the_disk_and_the_backlog_is_counted(capture: Capture, path: Path) -> None:
     with Locked(path):
         fill(capture, 3 * BATCH)
         assert capture.backlog == 3 * BATCH

@@ -107,7 +107,7 @@ ALL_RULED_OUT = Evidence(
 def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str, likely: Likely):
     found = causes(replace(ALL_RULED_OUT, **changed))
     assert found[0].likely is likely
-    cause = next(one for one in found if one.name == name)
+    cause = next(cause for cause in found if cause.name == name)
     assert cause.likely is likely
     assert cause.evidence
     assert cause.remedy.endswith((".", "?"))
@@ -126,10 +126,10 @@ def test_a_failed_tls_handshake_rules_out_a_refused_address_and_an_unreachable_r
 
 def test_an_agent_on_this_machine_may_be_in_a_container_until_a_delivery_arrives():
     known = replace(ALL_RULED_OUT, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8")
-    far = next(one for one in causes(known) if one.name == "the agent cannot reach the receiver")
+    far = next(cause for cause in causes(known) if cause.name == "the agent cannot reach the receiver")
     assert (far.likely, "container" in far.evidence) == (Likely.POSSIBLE, True)
     came = causes(replace(known, deliveries=(delivery(),)))
-    far = next(one for one in came if one.name == "the agent cannot reach the receiver")
+    far = next(cause for cause in came if cause.name == "the agent cannot reach the receiver")
     assert far.likely is Likely.RULED_OUT
 
 
@@ -174,24 +174,24 @@ def test_reachable_compares_the_addresses_of_receiver_and_agent(
 async def test_every_cause_is_ruled_out_for_an_agent_that_pushes(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    turn = await say(session, "push")
+    call = await say(session, "push")
     await eventually(lambda: session.push.registrations[0].accepted >= 3)
-    found = await examine(session, turn.exchange.task_id)
+    found = await examine(session, call.exchange.task_id)
     assert found.accepted >= 3
     assert {cause.likely for cause in found.causes} == {Likely.RULED_OUT}
 
 
 async def test_a_task_without_a_webhook_is_diagnosed(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
-    turn = await say(session, "push")
-    found = await examine(session, turn.exchange.task_id)
-    assert [(one.name, one.likely) for one in found.causes] == [("not registered", Likely.CERTAIN)]
+    call = await say(session, "push")
+    found = await examine(session, call.exchange.task_id)
+    assert [(cause.name, cause.likely) for cause in found.causes] == [("not registered", Likely.CERTAIN)]
 
 
 async def test_a_registration_after_the_end_of_the_task_is_diagnosed(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
-    turn = await say(session, "push")
-    task_id = turn.exchange.task_id
+    call = await say(session, "push")
+    task_id = call.exchange.task_id
     await session.push.receiver.start()
     made = session.push.register(task_id)
     await drive(session.set_push(made.config.model_copy(update={"task_id": task_id})))
@@ -218,9 +218,9 @@ async def test_an_agent_that_gave_up_after_errors_of_the_receiver_is_diagnosed(
     session = await open_session(mock.url)
     await session.push.turn_on()
     session.push.receiver.overrides.add(read_override("500"))
-    turn = await say(session, "push")
+    call = await say(session, "push")
     await eventually(lambda: mock.push_counts.given_up >= 2)
-    found = await examine(session, turn.exchange.task_id)
+    found = await examine(session, call.exchange.task_id)
     assert (found.accepted, found.causes[0].name) == (0, "the receiver answered with an error and the agent gave up")
     assert "500" in found.causes[0].evidence
 
@@ -243,8 +243,8 @@ async def test_deliveries_to_another_run_are_read_from_its_capture(
 ):
     before = await open_session(mock.url)
     await before.push.turn_on()
-    turn = await say(before, "push")
-    task_id = turn.exchange.task_id
+    call = await say(before, "push")
+    task_id = call.exchange.task_id
     await eventually(lambda: before.push.registrations[0].accepted >= 3)
     await before.close()
     path, accepted = before.journal.capture.path, before.push.registrations[0].accepted  # more may have come meanwhile
@@ -263,12 +263,12 @@ async def test_deliveries_to_another_run_are_read_from_its_capture(
 async def test_a_run_without_the_webhook_reports_what_it_cannot_check(mock: MockAgent, open_session: OpenSession):
     before = await open_session(mock.url)
     await before.push.turn_on()
-    turn = await say(before, "push")
+    call = await say(before, "push")
     session = await open_session(mock.url)
-    found = await examine(session, turn.exchange.task_id)
+    found = await examine(session, call.exchange.task_id)
     assert found.not_checked[0].endswith("no capture was read.")
     assert "before the task ended" in found.not_checked[1]
-    assert (await examine(before, turn.exchange.task_id)).not_checked == []
+    assert (await examine(before, call.exchange.task_id)).not_checked == []
 
 
 async def test_no_webhook_is_only_possible_if_the_agent_does_not_list_its_webhooks(
@@ -285,12 +285,12 @@ async def test_no_webhook_is_only_possible_if_the_agent_does_not_list_its_webhoo
 async def test_a_url_of_this_machine_without_a_listener_is_diagnosed(mock: MockAgent, open_session: OpenSession):
     before = await open_session(mock.url)
     await before.push.turn_on()
-    turn = await say(before, "push")
+    call = await say(before, "push")
     session = await open_session(mock.url)
-    likely = {cause.name: cause for cause in (await examine(session, turn.exchange.task_id)).causes}
+    likely = {cause.name: cause for cause in (await examine(session, call.exchange.task_id)).causes}
     assert likely["the agent cannot reach the receiver"].likely is not Likely.CERTAIN
     await before.close()
-    first = (await examine(session, turn.exchange.task_id)).causes[0]
+    first = (await examine(session, call.exchange.task_id)).causes[0]
     assert (first.name, first.likely) == ("the agent cannot reach the receiver", Likely.CERTAIN)
     assert first.evidence.endswith("nothing listens there")
 
