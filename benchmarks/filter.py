@@ -58,8 +58,8 @@ def record(path: Path, count: int) -> None:
                 capture.flush()
             else:
                 raw = _EVENT % (task.encode(), number, b"true" if number % STREAM > 1 else b"false")
-                chunk: dict[str, Any] = {"event": "artifact", "task": task, "label": "report.md", "raw": raw}
-                capture.append(Kind.FRAME, at, exchange=opened.seq, payloads=[(len(raw), b"")], **chunk, **common)
+                chunk: dict[str, Any] = {"event": "artifact", "task": task, "label": "report.md"}
+                capture.append(Kind.FRAME, at, exchange=opened.seq, payloads=[(len(raw), raw)], **chunk, **common)
         capture.append(
             Kind.BODY,
             count * 0.001 + 9,
