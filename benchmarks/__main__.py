@@ -64,9 +64,9 @@ def ingest(rounds: int, home: Path) -> list[Row]:
         ("the same, each event an HTTP chunk", each, ""),
     ):
         ratio = found["ours"].over(found["official"])
-        beside = f"official client {found['official'].text('{:,.0f}', '/s')}"
+        reference = f"official client {found['official'].text('{:,.0f}', '/s')}"
         ours = found["ours"].text("{:,.0f}", " events/s")
-        rows.append(Row(what, ours, beside, ratio.text(), budget, ratio.median >= 2 if budget else None))
+        rows.append(Row(what, ours, reference, ratio.text(), budget, ratio.median >= 2 if budget else None))
     rows.append(Row("httpx reading bytes alone", blocks["bytes"].text("{:,.0f}", " events/s")))
     rows.append(Row("httpx-sse and json.loads", blocks["json"].text("{:,.0f}", " events/s")))
     return rows

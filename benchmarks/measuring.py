@@ -42,10 +42,10 @@ class Row:
 
     what: str
     measured: str
-    beside: str = ""
+    reference: str = ""
     ratio: str = ""
     budget: str = ""
-    holds: bool | None = None
+    kept: bool | None = None
 
 
 def alternate(rounds: int, **measurements: Callable[[], float]) -> dict[str, Figure]:
@@ -104,10 +104,10 @@ def serving(argv: Sequence[str | Path], home: Path) -> Iterator[Server]:
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a Markdown table."""
-    cells = [("what", "measured", "beside it", "ratio", "budget", "holds")]
+    cells = [("what", "measured", "reference", "ratio", "budget", "kept")]
     for row in rows:
-        verdict = "" if row.holds is None else "yes" if row.holds else "NO"
-        cells.append((row.what, row.measured, row.beside, row.ratio, row.budget, verdict))
+        verdict = "" if row.kept is None else "yes" if row.kept else "NO"
+        cells.append((row.what, row.measured, row.reference, row.ratio, row.budget, verdict))
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     lines = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")

@@ -30,12 +30,12 @@ def load(rounds: int, home: Path) -> list[Row]:
             "GetTask answered by the mock agent",
             f"{found['gets'].text('{:,.0f}', '/s')}, {errors['get']:,} errors",
             budget="at least 2,000/s, no error",
-            holds=found["gets"].median >= 2000 and not errors["get"],
+            kept=found["gets"].median >= 2000 and not errors["get"],
         ),
         Row(
             f"{STREAMS} streams of the mock agent at once",
             f"{found['streams'].text(unit=' s')}, {errors['streams']:,} errors",
             budget="no error",
-            holds=not errors["streams"],
+            kept=not errors["streams"],
         ),
     ]

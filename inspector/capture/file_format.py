@@ -263,7 +263,9 @@ def _integer(digits: str) -> int | str:
 
 
 def _findings_text(findings: tuple[Finding, ...]) -> str:
-    return json.dumps([(one.rule, one.severity, one.pointer, one.seen) for one in findings], separators=(",", ":"))
+    return json.dumps(
+        [(found.rule, found.severity, found.pointer, found.seen) for found in findings], separators=(",", ":")
+    )
 
 
 def _findings_of(text: str) -> tuple[Finding, ...]:

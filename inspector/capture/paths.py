@@ -1,4 +1,4 @@
-"""Find the folders for captures and for state between sessions, list captures, and delete old ones.
+"""Find the folders for captures and for state between sessions, list captures, and delete old captures.
 
 If the environment variable `A2A_INSPECT_HOME` is set, both are below that folder; otherwise they follow the platform.
 """

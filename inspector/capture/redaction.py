@@ -232,7 +232,7 @@ def _mask_parameters(url: str) -> str:
     hiding = False
     for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
         if hiding and separator in "?;":
-            continue  # these characters may be part of a value, so they do not end a masked one
+            continue  # these characters may be part of a value, so they do not end a masked value
         name, _, value = piece.partition("=")
         hiding = bool(value) and _is_secret_parameter(name)
         masked += [separator, f"{name}={MASK}" if hiding else piece]

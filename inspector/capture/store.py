@@ -281,7 +281,7 @@ class Capture:
         return text
 
     def _trim(self, writer: Writer | None) -> None:
-        """Drop recent records beyond the limits, only written ones unless writing failed."""
+        """Drop recent records beyond the limits if they are in the file; after a failure, drop the oldest."""
         recent = self._recent
         while len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
             if writer is None or (self._floor > writer.committed and writer.failure is None):
@@ -291,7 +291,7 @@ class Capture:
             self._floor += 1
 
     def _old(self, first: int, last: int) -> list[Record]:
-        """Return records older than the recent ones, from the cache or the file."""
+        """Return records that are no longer in memory, from the cache of read records or the file."""
         found: dict[int, Record] = {}
         missing = []
         for seq in range(first, last + 1):
@@ -339,7 +339,7 @@ class Capture:
             raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.") from error
 
     def _remember(self, row: Row) -> Record:
-        """Cache a record that was read, and drop the least recently used ones."""
+        """Cache a record that was read, and drop the least recently used records."""
         cache = self._read
         record = self._record_of(row)
         size = _RECORD_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))

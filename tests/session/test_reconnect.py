@@ -89,7 +89,7 @@ async def test_an_equal_snapshot_has_no_missed_changes(agent: Agent, open_sessio
     await drive(session.subscribe("t"))
     found = missed_changes(session.journal.capture, drop)
     assert found is not None
-    assert found.nothing, "what came after the snapshot was not missed"
+    assert found.is_empty, "what came after the snapshot was not missed"
 
 
 async def test_without_a_snapshot_the_missed_changes_are_unknown(agent: Agent, open_session: OpenSession):

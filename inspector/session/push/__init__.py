@@ -1,1 +1,1 @@
-"""Webhooks: registrations, deliveries, their comparison with streams, and the diagnosis of missing ones."""
+"""Webhooks: registrations, deliveries, their comparison with streams, and the diagnosis of missing deliveries."""

@@ -43,7 +43,7 @@ class MatchState(Enum):
     WAITING = auto()
     """The other source may still report it."""
     ALONE = auto()
-    """The other source reported a later update or has ended, without this one."""
+    """The other source reported a later update, or ended, without this update."""
 
 
 class Counterpart(NamedTuple):
@@ -78,7 +78,7 @@ class _Reported:
 
 
 class RecordMatcher:
-    """Follows a journal and matches pushes with streamed events; needs 8 bytes per event beside the last contents.
+    """Follows a journal and matches pushes with streamed events; needs 8 bytes per event, and memory for the last contents.
 
     `streaming` returns whether a task is being streamed at the moment.
     """
@@ -205,7 +205,7 @@ class Update:
     def delay(self) -> float | None:
         """Return by how many seconds the push came after the stream, None unless both reported it.
 
-        If an update has several events, their last ones are compared.
+        If an update has several events, the last events are compared.
         """
         stream, push = self.reports.get(Source.STREAM), self.reports.get(Source.PUSH)
         return None if stream is None or push is None else push.last - stream.last
@@ -232,8 +232,8 @@ class Reconciliation:
     events: dict[Source, int]
     ended: dict[Source, str]
 
-    def alone(self, source: Source, other: Source) -> list[Update]:
-        """Return the updates that one source reported and the other did not."""
+    def only_by(self, source: Source, other: Source) -> list[Update]:
+        """Return the updates that `source` reported and `other` did not."""
         return [update for update in self.updates if source in update.reports and other not in update.reports]
 
     def repeated(self, source: Source, other: Source) -> dict[str, tuple[int, int]]:
@@ -275,11 +275,11 @@ class Reconciliation:
             repeated = self.repeated(source, other)
             for words, (more, less) in repeated.items():
                 sentences.append(f"{words} was reported {more} times by {source}, {less} by {other}")
-            missing = [update for update in self.alone(source, other) if update.words not in repeated]
+            missing = [update for update in self.only_by(source, other) if update.words not in repeated]
             if missing and self.events.get(other):
                 sentences.append(f"{len(missing)} of {len(self.updates)} updates came by {source} but not by {other}")
         if self.overtaken:
-            sentences.append(f"{self.overtaken} pushes were overtaken by later ones")
+            sentences.append(f"{self.overtaken} pushes were overtaken by later pushes")
         delays = sorted(update.delay for update in self.both if update.delay is not None)
         if delays:
             middle, slowest = _delay_words(median(delays)), _delay_words(delays[-1])

@@ -1,4 +1,4 @@
-"""Forward webhook deliveries to other URLs: all accepted ones as they arrive, or a recorded one again."""
+"""Forward webhook deliveries to other URLs: accepted deliveries as they arrive, or a recorded delivery again."""
 
 from __future__ import annotations
 

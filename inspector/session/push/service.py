@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _Row: TypeAlias = tuple[str, bool | None, str]
 _AUTH = WebhookAuth()
 _MOST_LATENCY = 86400.0
-"""A longer latency in seconds, or a negative one, shows that the clocks differ, and is not recorded."""
+"""A longer or negative latency (in seconds) shows that the clocks differ, and is not recorded."""
 
 
 class PushService:
@@ -57,7 +57,7 @@ class PushService:
         self._judge = PushJudge(tasks)
         self._last_head: tuple[tuple[object, ...], tuple[str, tuple[tuple[str, str], ...]]] = (), ("", ())
         self._last_checks: tuple[tuple[object, ...], Sequence[_Row]] = (), ()
-        """The last results of masking, which most deliveries share with the one before."""
+        """The last results of masking, because most deliveries have the same head and checks as the previous."""
         self._receiver_options: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
         self.overrides = ResponseOverrides()
         self.relay = Relay(journal)

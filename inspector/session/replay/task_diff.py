@@ -83,7 +83,7 @@ class TaskDiff:
     seconds: float
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Return whether the task did not change."""
         return not (self.moves or self.messages or self.artifacts or self.history or self.before != self.after)
 

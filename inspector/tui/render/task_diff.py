@@ -28,7 +28,7 @@ _VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
 
 def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
     """Return the differences between two moments, for artifacts line by line."""
-    if found.nothing:
+    if found.is_empty:
         return [_row("", f"Nothing changed in {found.events:,} events.", "line--soft")]
     rows = [_row("in short", f"{found.words}; {found.events:,} events in {lasting(max(0.0, found.seconds))}")]
     if found.before != found.after or found.moves:

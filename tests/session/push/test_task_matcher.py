@@ -42,7 +42,7 @@ def test_an_update_from_both_sources_is_one_update_with_its_delay():
 
 def test_updates_of_only_one_source_are_counted():
     found = folded((S, 1, status("WORKING", "1")), (S, 2, status("WORKING", "2")), (P, 3, status("COMPLETED")))
-    assert (len(found.alone(S, P)), len(found.alone(P, S)), found.both) == (2, 1, [])
+    assert (len(found.only_by(S, P)), len(found.only_by(P, S)), found.both) == (2, 1, [])
     assert "2 of 3 updates came by stream but not by push" in found.words
     assert "1 of 3 updates came by push but not by stream" in found.words
 
@@ -68,7 +68,7 @@ def test_overtaken_pushes_are_counted():
         (P, 6, status("WORKING")),
     )
     assert found.overtaken == 2
-    assert "2 pushes were overtaken by later ones" in found.words
+    assert "2 pushes were overtaken by later pushes" in found.words
 
 
 def test_chunks_are_compared_by_the_joined_artifact():
@@ -114,7 +114,7 @@ async def test_all_sources_of_the_mock_agent_agree(mock: MockAgent, open_session
     assert not any(update.differs for update in found.updates)
     assert found.ended == dict.fromkeys(Source, State.COMPLETED)
     assert found.both
-    assert not found.alone(Source.PUSH, Source.STREAM)
+    assert not found.only_by(Source.PUSH, Source.STREAM)
 
 
 async def test_an_unknown_task_has_no_updates(open_session: OpenSession):

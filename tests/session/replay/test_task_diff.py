@@ -49,7 +49,7 @@ def test_states_messages_and_chunks_are_compared():
 
 def test_a_moment_does_not_differ_from_itself():
     found = change(BEGUN, [])
-    assert found.nothing
+    assert found.is_empty
     assert (found.words, found.artifacts) == ("nothing changed", ())
 
 
