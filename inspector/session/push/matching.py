@@ -78,7 +78,7 @@ class _Reported:
 
 
 class RecordMatcher:
-    """Follows a journal and matches pushes with streamed events; needs 8 bytes per event, and memory for the last contents.
+    """Follows a journal and matches pushes with streamed events; an event needs 8 bytes, besides the last contents.
 
     `streaming` returns whether a task is being streamed at the moment.
     """
