@@ -182,7 +182,7 @@ async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: 
         await driver.press("w")
         await driver.until("the task ended before the registration")
         assert "certain   the task ended" in driver.line("the task ended before the registration")
-        assert "Register with the message (p)" in driver.screen
+        assert "Send the next message with a webhook (p)" in driver.screen
         assert "ruled out" in driver.screen
 
 
@@ -219,8 +219,8 @@ async def test_the_challenge_of_0_1_is_shown(open_app: Open, mock: str):
         hook = await listening(driver)
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"{hook['url']}?validationToken=abc")).text == "abc"
-        await driver.until("the agent asks whether")
-        assert "200" in driver.line("the agent asks whether")
+        await driver.until("the agent validates the webhook")
+        assert "200" in driver.line("the agent validates the webhook")
 
 
 async def test_a_tunnel_is_proposed_and_none_is_started(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
