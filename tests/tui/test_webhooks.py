@@ -219,8 +219,8 @@ async def test_the_challenge_of_0_1_is_shown(open_app: Open, mock: str):
         hook = await listening(driver)
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"{hook['url']}?validationToken=abc")).text == "abc"
-        await driver.until("the agent validates the webhook")
-        assert "200" in driver.line("the agent validates the webhook")
+        await driver.until("validation of the webhook")
+        assert "200" in driver.line("validation of the webhook")
 
 
 async def test_a_tunnel_is_proposed_and_none_is_started(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):

@@ -180,7 +180,7 @@ class PushService:
     ) -> Record:
         event, task, context, state, label = judgement.reading.words
         if delivery.challenge:
-            event, label = "challenge", "the agent validates the webhook"
+            event, label = "challenge", "validation of the webhook"
         redactor = self._journal.redactor
         refused = redactor.text(delivery.refused)
         target, headers = self._masked_head(delivery)
