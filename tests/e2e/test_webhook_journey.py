@@ -38,7 +38,7 @@ def test_user_finds_why_a_notification_is_missing(inspect: Run, cols: int, rows:
         terminal.press("w")
         terminal.wait_for("PUSH DOCTOR")
         terminal.wait_for(lambda terminal: re.search("certain .*the task ended before", terminal.screen_text()))
-        terminal.wait_for("Register with the message (p)")
+        terminal.wait_for("Send the next message with a webhook (p)")
         terminal.press("escape")
         terminal.wait_for("No delivery yet.")
         assert_inert(terminal.raw)
