@@ -1,4 +1,4 @@
-"""The folders and names of captures, and the deletion of old ones."""
+"""The folders and names of captures, and the deletion of old captures."""
 
 from __future__ import annotations
 

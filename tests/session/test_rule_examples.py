@@ -86,7 +86,10 @@ def payloads(example: dict[str, Any], *, wrapped: bool) -> list[bytes]:
         return [dump(example["payload"])]
     results = example.get("events", [example.get("result")])
     envelope = {"jsonrpc": "2.0", "id": ID}
-    return [dump(one if not wrapped else envelope | (one if is_error(one) else {"result": one})) for one in results]
+    return [
+        dump(result if not wrapped else envelope | (result if is_error(result) else {"result": result}))
+        for result in results
+    ]
 
 
 def is_error(result: Any) -> bool:
