@@ -1,4 +1,4 @@
-"""Measure everything, A and B in turns, and print one table: `python -m benchmarks [--rounds N] [PART ...]`."""
+"""Measure everything, compared with references, and print a table: `python -m benchmarks [--rounds N] [PART ...]`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WARM = "firehose 200"
 
 
 def paint(rounds: int, _: Path) -> list[Row]:
-    """First paint, against a Textual app of one widget."""
+    """Measure the first paint, compared with a Textual app of one widget."""
     tui.first_paint_of_one_widget(), tui.first_paint_of_demo()  # the first run compiles
     found = alternate(rounds, hello=tui.first_paint_of_one_widget, demo=tui.first_paint_of_demo, card=tui.card_of_demo)
     ratio = found["demo"].over(found["hello"])
@@ -45,10 +45,10 @@ def paint(rounds: int, _: Path) -> list[Row]:
 
 
 def ingest(rounds: int, home: Path) -> list[Row]:
-    """Headless ingest, against the official client that merely iterates."""
+    """Measure headless ingest, compared with the official client, which only iterates over the events."""
     official = _official_python()
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
-        url = firehose.said
+        url = firehose.url
         readers: Mapping[str, Sequence[str | Path]] = {
             "ours": [PYTHON, "-m", "benchmarks.ingest", url],
             "official": [official, ROOT / "benchmarks" / "official.py", url],
@@ -64,28 +64,28 @@ def ingest(rounds: int, home: Path) -> list[Row]:
         ("the same, each event an HTTP chunk", each, ""),
     ):
         ratio = found["ours"].over(found["official"])
-        beside = f"official client {found['official'].text('{:,.0f}', '/s')}"
+        reference = f"official client {found['official'].text('{:,.0f}', '/s')}"
         ours = found["ours"].text("{:,.0f}", " events/s")
-        rows.append(Row(what, ours, beside, ratio.text(), budget, ratio.median >= 2 if budget else None))
+        rows.append(Row(what, ours, reference, ratio.text(), budget, ratio.median >= 2 if budget else None))
     rows.append(Row("httpx reading bytes alone", blocks["bytes"].text("{:,.0f}", " events/s")))
     rows.append(Row("httpx-sse and json.loads", blocks["json"].text("{:,.0f}", " events/s")))
     return rows
 
 
 def _rate(argv: Sequence[str | Path], text: str, home: Path) -> Callable[[], float]:
-    """Return what has a reader read a stream, after a small one that warms it, and gives events a second."""
+    """Return a function that measures a reader in events per second, after a small stream as a warm-up."""
 
-    def take() -> float:
+    def measure() -> float:
         read = run([*argv, _WARM, text], home)[-1]
         if read["events"] < EVENTS:
-            raise RuntimeError(f"{argv}: {read['events']} events came, {EVENTS} were sent")
+            raise RuntimeError(f"{argv}: {read['events']} events received, {EVENTS} sent")
         return float(read["events"] / read["seconds"])
 
-    return take
+    return measure
 
 
 def stream(rounds: int, home: Path) -> list[Row]:
-    """A stream on the screen, against the headless ingest of the same one."""
+    """Measure a stream on the screen, compared with headless ingest of the same stream."""
     growth: dict[str, list[int]] = {"shown": [], "headless": []}
 
     def shown(events: int) -> float:
@@ -101,13 +101,13 @@ def stream(rounds: int, home: Path) -> list[Row]:
         return float(found["seconds"])
 
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
-        url = firehose.said
+        url = firehose.url
         many = alternate(rounds, shown=lambda: shown(MANY), headless=lambda: headless(MANY))
         some = alternate(rounds, shown=lambda: shown(EVENTS), headless=lambda: headless(EVENTS))
         each = alternate(rounds, many=lambda: headless(MANY) / MANY * 1e6, few=lambda: headless(FEW) / FEW * 1e6)
     growing = each["many"].over(each["few"])
     ratio = many["shown"].over(many["headless"])
-    grown = {name: Figure([one / MEGABYTE for one in values]) for name, values in growth.items()}
+    grown = {name: Figure([size / MEGABYTE for size in values]) for name, values in growth.items()}
     return [
         Row(
             f"{MANY:,} events on the screen to the last row",
@@ -143,14 +143,14 @@ def stream(rounds: int, home: Path) -> list[Row]:
 
 
 def keys(rounds: int, home: Path) -> list[Row]:
-    """Keys pressed while a stream runs."""
+    """Measure the response to keys while a stream runs."""
     idle: list[float] = []
     busy: list[float] = []
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
         for _ in range(rounds):
-            hurried, calm = tui.keys(firehose.said, MANY)
-            busy += hurried
-            idle += calm
+            while_busy, while_idle = tui.keys(firehose.url, MANY)
+            busy += while_busy
+            idle += while_idle
     late = _quantile(busy, 0.99)
     return [
         Row(
@@ -173,14 +173,15 @@ def _milliseconds(values: Sequence[float], part: float) -> str:
 
 
 def webhooks(rounds: int, home: Path) -> list[Row]:
-    """Webhook deliveries, judged and recorded, against a handler of aiohttp's that reads the body."""
+    """Measure webhook deliveries, judged and recorded, compared with an aiohttp handler that only reads the body."""
     lost = 0
 
     def deliveries(how: str) -> float:
         nonlocal lost
         with serving([PYTHON, "-m", "benchmarks.receivers", how], home) as receiver:
-            hook = json.loads(receiver.said)
-            posted = run([PYTHON, "-m", "benchmarks.sender", hook["url"], hook["token"], str(DELIVERIES)], home)[-1]
+            webhook = json.loads(receiver.first_line)
+            sender = [PYTHON, "-m", "benchmarks.sender", webhook["url"], webhook["token"], str(DELIVERIES)]
+            posted = run(sender, home)[-1]
             lost += DELIVERIES - int(receiver.end())
             return float(posted["accepted"] / posted["seconds"])
 
@@ -199,14 +200,14 @@ def webhooks(rounds: int, home: Path) -> list[Row]:
 
 
 def _shown(rounds: int, home: Path) -> list[Row]:
-    """Webhook deliveries on the screen, to the row of the last, with keys pressed meanwhile."""
+    """Measure webhook deliveries on the screen until the row of the last one, and keys pressed meanwhile."""
     rates: list[float] = []
     busy: list[float] = []
     idle: list[float] = []
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
         for _ in range(rounds):
-            rates.append(DELIVERIES / tui.deliveries(firehose.said, DELIVERIES, helping=False).seconds)
-            pressed = tui.deliveries(firehose.said, DELIVERIES, helping=True)
+            rates.append(DELIVERIES / tui.deliveries(firehose.url, DELIVERIES, helping=False).seconds)
+            pressed = tui.deliveries(firehose.url, DELIVERIES, helping=True)
             busy += pressed.busy
             idle += pressed.idle
     rate = Figure(rates)
@@ -231,10 +232,10 @@ def _shown(rounds: int, home: Path) -> list[Row]:
 
 
 def _official_python() -> Path:
-    """Return the interpreter that has the official SDK, which is made like those of `make interop` where it is not."""
+    """Return the interpreter with the official SDK; a missing environment is created like those of `make interop`."""
     environments = runpy.run_path(str(ROOT / "tests" / "interop" / "environments.py"))
     if not environments["ready"]("v1"):
-        print("making the environment of the official client ...", file=sys.stderr, flush=True)
+        print("creating the environment of the official client ...", file=sys.stderr, flush=True)
         environments["make"]("v1")
     return Path(environments["python"]("v1"))
 
@@ -248,17 +249,17 @@ PARTS = {
     "webhooks": (webhooks, 5),
     "mock": (mock.load, 3),
 }
-"""What is measured, each with how often."""
+"""The measurements, each with its default number of rounds."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table and say whether every budget holds."""
+    """Print the table, which shows whether each budget is kept."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", metavar="PART", nargs="*", help=f"one of {', '.join(PARTS)}; all where none is given")
-    parser.add_argument("--rounds", type=int, help="how often each figure is taken")
+    parser.add_argument("parts", metavar="PART", nargs="*", help=f"one of {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, help="how many times to repeat each measurement")
     given = parser.parse_args(argv)
     if unknown := set(given.parts) - set(PARTS):
-        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}")
     started, load = time.perf_counter(), os.getloadavg()[0]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
@@ -267,7 +268,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{name} ...", file=sys.stderr, flush=True)
             rows += measure(given.rounds or rounds, Path(folder))
     print(f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {platform.python_version()}; ")
-    print(f"load {load:.1f} before; medians of several rounds, with the least and the most in brackets.\n")
+    print(f"load {load:.1f} before; medians of several rounds, with minimum and maximum in brackets.\n")
     print(table(rows))
     print(f"\n{time.perf_counter() - started:.0f} s")
     return 0

@@ -1,4 +1,4 @@
-"""A capture of many records: how soon it can be seen, and how soon the last of its records is found."""
+"""Measure a capture of many records: the time until it is shown, and until its last record is found."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FILTERS = (
     "gap>2s",
     '"needle"',
 )
-"""Filters that only the last record answers, so that every other one has to be passed over."""
+"""Filters that only the last record matches, so that every record has to be searched."""
 
 STREAM = 1_000
-"""How many records an exchange has."""
+"""The number of records of an exchange."""
 
 _REQUEST = b'{"jsonrpc":"2.0","id":"1","method":"SendStreamingMessage","params":{"message":{"parts":[{"text":"go"}]}}}'
 _EVENT = (
@@ -42,7 +42,7 @@ _EVENT = (
 
 
 def record(path: Path, count: int) -> None:
-    """Make a capture of so many records: streams of a thousand chunks, and at last what every filter looks for."""
+    """Create a capture of `count` records: streams of 1,000 chunks, and a last record that every filter matches."""
     fault = Finding("STREAM-003", Severity.ERROR, "", "seen")
     common: dict[str, Any] = {"operation": "SendStreamingMessage", "context": "1a9f4f64-f766-49ae-abcb-abb4fea4815c"}
     head = {"method": "POST", "url": "http://127.0.0.1/", "headers": [], "dialect": "1.0", "binding": "JSONRPC"}
@@ -58,8 +58,8 @@ def record(path: Path, count: int) -> None:
                 capture.flush()
             else:
                 raw = _EVENT % (task.encode(), number, b"true" if number % STREAM > 1 else b"false")
-                chunk: dict[str, Any] = {"event": "artifact", "task": task, "label": "report.md", "raw": raw}
-                capture.append(Kind.FRAME, at, exchange=opened.seq, payloads=[(len(raw), b"")], **chunk, **common)
+                chunk: dict[str, Any] = {"event": "artifact", "task": task, "label": "report.md"}
+                capture.append(Kind.FRAME, at, exchange=opened.seq, payloads=[(len(raw), raw)], **chunk, **common)
         capture.append(
             Kind.BODY,
             count * 0.001 + 9,
@@ -73,7 +73,7 @@ def record(path: Path, count: int) -> None:
 
 
 def first_hit(capture: Capture, query: Query) -> tuple[float, float]:
-    """Return the seconds to the first hit, and those that the longest page took."""
+    """Return the seconds until the first hit, and those of the longest page."""
     began = before = time.perf_counter()
     longest = 0.0
     for page in capture.search(query):
@@ -85,14 +85,14 @@ def first_hit(capture: Capture, query: Query) -> tuple[float, float]:
 
 
 def captures(rounds: int, home: Path) -> list[Row]:
-    """A capture of many records: opened, on the screen, and searched for one hit, the last of all."""
+    """Measure a capture of many records: opened, on the screen, and searched for its last record."""
     path = home / "many.a2a"
     record(path, RECORDS)
     opened = Figure([_opened(path) for _ in range(rounds)])
     shown = [tui.recording(path) for _ in range(rounds)]
     chosen = Figure([tui.chosen(path) for _ in range(rounds)])
-    painted, read = Figure([one.painted for one in shown]), Figure([one.read for one in shown])
-    grown = Figure([one.growth / 2**20 for one in shown])
+    painted, read = Figure([screen.painted for screen in shown]), Figure([screen.read for screen in shown])
+    grown = Figure([screen.growth / 2**20 for screen in shown])
     rows = [
         Row(f"open {RECORDS:,} records", opened.text("{:,.3f}", " s")),
         Row(

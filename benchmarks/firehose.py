@@ -1,9 +1,9 @@
-"""An agent that answers every streaming call with as many events as the text asks for, faster than any client reads.
+"""An agent that streams as many events as the message requests, faster than any client reads them.
 
 `python -m benchmarks.firehose` prints its url, serves card and streams on 127.0.0.1, and ends with its standard input.
-The text `firehose 20000` asks for a task, so many chunks of one artifact and a final status, `each` behind the number
-for every event in an HTTP chunk of its own, as servers send that have all the time in the world. A GET of `/hook`
-returns the webhook that went with the last message, for whoever plays the sender.
+The text `firehose 20000` requests a task, so many chunks of one artifact and a final status. With `each` after the
+number, each event is a separate HTTP chunk. A GET of `/hook` returns the webhook of the last message for the
+process that sends the deliveries.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import sys
 from functools import cache
 
 BLOCK = 64 * 1024
-"""About how many bytes are written at once."""
+"""The approximate number of bytes in one write."""
 
 _ID = "00000000-0000-4000-8000-000000000000"
-"""Stands for the id of the request, which nearly every client makes as long as this one."""
+"""A placeholder for the id of the request, which has the same length for nearly every client."""
 _TASK = "59f8f6bc-f766-49ae-abcb-abb4fea4815c"
 _CONTEXT = "1a9f4f64-a8f9-483d-ac60-cab4a1a53177"
 _AT = {"timestamp": "2026-01-01T12:00:00.000000Z"}
@@ -29,12 +29,12 @@ _HEAD = (
 
 
 def frame(event: dict[str, object]) -> bytes:
-    """Write one event as the official SDK does."""
+    """Return one event as the official SDK writes it."""
     return b"data: " + json.dumps({"result": event, "id": _ID, "jsonrpc": "2.0"}).encode() + b"\r\n\r\n"
 
 
 def chunk(number: int, *, last: bool) -> bytes:
-    """Write one chunk of the artifact, about 300 bytes."""
+    """Return one chunk of the artifact, about 300 bytes."""
     artifact = {"artifactId": "art-1", "name": "streamed", "parts": [{"text": f"chunk {number:,} of the report. "}]}
     update: dict[str, object] = {"taskId": _TASK, "contextId": _CONTEXT, "artifact": artifact}
     update |= {"append": True} if number > 1 else {}
@@ -44,7 +44,7 @@ def chunk(number: int, *, last: bool) -> bytes:
 
 @cache
 def blocks(count: int, *, each: bool) -> list[bytes]:
-    """Write a stream of so many chunks, task and status around them, in blocks of one or of many events."""
+    """Return a stream of so many chunks, after a task and before a final status, in blocks of one or many events."""
     ids = {"taskId": _TASK, "contextId": _CONTEXT}
     task = {"id": _TASK, "contextId": _CONTEXT, "status": {"state": "TASK_STATE_SUBMITTED"} | _AT}
     frames = [frame({"task": task}), frame({"statusUpdate": ids | {"status": {"state": "TASK_STATE_WORKING"} | _AT}})]
@@ -53,9 +53,9 @@ def blocks(count: int, *, each: bool) -> list[bytes]:
     if each:
         return frames
     written, held, size = [], [], 0
-    for one in frames:
-        held.append(one)
-        size += len(one)
+    for record in frames:
+        held.append(record)
+        size += len(record)
         if size >= BLOCK:
             written.append(b"".join(held))
             held, size = [], 0
@@ -63,7 +63,7 @@ def blocks(count: int, *, each: bool) -> list[bytes]:
 
 
 webhook: dict[str, object] = {}
-"""The webhook that went with the last message that had one."""
+"""The webhook of the last message that had a webhook."""
 
 
 async def answer(writer: asyncio.StreamWriter, body: bytes) -> None:
@@ -86,11 +86,11 @@ async def answer(writer: asyncio.StreamWriter, body: bytes) -> None:
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Serve one connection: a POST is a streaming call, everything but `/hook` asks for the card."""
+    """Serve one connection: a POST is a streaming call, a GET of `/hook` returns the webhook, any other the card."""
     host, port = writer.get_extra_info("sockname")[:2]
     card = {
         "name": "Firehose",
-        "description": "Streams as many events as it is asked for.",
+        "description": "Streams as many events as requested.",
         "version": "1",
         "supportedInterfaces": [
             {"url": f"http://{host}:{port}/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}

@@ -1,7 +1,7 @@
-"""Take a stream in as the inspector does without a screen: decode, judge, fold and record, to the last byte on disk.
+"""Read a stream like the inspector without a screen: decode, judge, fold and record, until it is on the disk.
 
-Arguments: the url of the agent and the texts to send; prints a JSON object a text with `events`, `seconds` and
-`growth`, the bytes by which the process has grown at most.
+Arguments: the url of the agent and the texts to send; prints a JSON object for each text with `events`, `seconds` and
+`growth`, the largest growth of the process in bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Processes to measure, and figures: each taken several times, told by its median and its spread."""
+"""Run the measured processes, and format their figures: each is measured several times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PYTHON = sys.executable
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured, in its unit, once a round."""
+    """A measured quantity: one value per round."""
 
     values: Sequence[float]
 
@@ -28,7 +28,7 @@ class Figure:
         return statistics.median(self.values)
 
     def over(self, other: Figure) -> Figure:
-        """Divide round by round: both sides of a round met the same machine."""
+        """Divide by another figure round by round, because the speed of the machine varies between rounds."""
         return Figure([ours / theirs for ours, theirs in zip(self.values, other.values, strict=True)])
 
     def text(self, form: str = "{:,.2f}", unit: str = "") -> str:
@@ -38,31 +38,31 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what, how much, beside what, the ratio, the budget and whether it is kept."""
+    """One line of the table: quantity, value, reference, ratio, budget, and whether the budget is kept."""
 
     what: str
     measured: str
-    beside: str = ""
+    reference: str = ""
     ratio: str = ""
     budget: str = ""
-    holds: bool | None = None
+    kept: bool | None = None
 
 
-def alternate(rounds: int, **takes: Callable[[], float]) -> dict[str, Figure]:
-    """Take figures in turns, A B A B, so that a disturbance meets all of them."""
-    values: dict[str, list[float]] = {name: [] for name in takes}
+def alternate(rounds: int, **measurements: Callable[[], float]) -> dict[str, Figure]:
+    """Repeat measurements alternately (A B B A), so that a disturbance affects all of them."""
+    values: dict[str, list[float]] = {name: [] for name in measurements}
     for number in range(rounds):
-        order = list(takes) if number % 2 == 0 else list(reversed(takes))
+        order = list(measurements) if number % 2 == 0 else list(reversed(measurements))
         for name in order:
-            values[name].append(takes[name]())
+            values[name].append(measurements[name]())
     return {name: Figure(found) for name, found in values.items()}
 
 
 def environment(home: Path) -> Mapping[str, str]:
-    """Return the environment of a process that is measured: its own folder, our own code as it is kept, no proxy."""
-    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    kept.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is not compiled each time
-    return {**kept, "A2A_INSPECT_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    """Return the environment of a measured process: its own folder, the code of this tree, no proxy."""
+    variables = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is not compiled each time
+    return {**variables, "A2A_INSPECT_HOME": str(home), "PYTHONPATH": str(ROOT)}
 
 
 def run(argv: Sequence[str | Path], home: Path) -> list[dict[str, Any]]:
@@ -72,21 +72,26 @@ def run(argv: Sequence[str | Path], home: Path) -> list[dict[str, Any]]:
 
 
 class Server:
-    """A process that says where it serves, and says the rest when it is told to end."""
+    """A process that prints a line when it is ready, and the rest when its standard input ends."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
-        self.said = process.stdout.readline().strip()
+        self.first_line = process.stdout.readline().strip()
+
+    @property
+    def url(self) -> str:
+        """Return the first line, which is a url for most servers."""
+        return self.first_line
 
     def end(self) -> str:
-        """Let it end and return what it still had to say."""
+        """End the process and return the rest of its output."""
         rest, _ = self._process.communicate(timeout=60)
         return rest.strip()
 
 
 @contextmanager
 def serving(argv: Sequence[str | Path], home: Path) -> Iterator[Server]:
-    """Run a process that serves until its standard input ends; it is gone on leaving."""
+    """Run a server process, which is killed at the end of the context."""
     process = subprocess.Popen(
         argv, env=environment(home), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -98,11 +103,11 @@ def serving(argv: Sequence[str | Path], home: Path) -> Iterator[Server]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Write the rows as a table in Markdown."""
-    cells = [("what", "measured", "beside it", "ratio", "budget", "holds")]
+    """Return the rows as a Markdown table."""
+    cells = [("what", "measured", "reference", "ratio", "budget", "kept")]
     for row in rows:
-        verdict = "" if row.holds is None else "yes" if row.holds else "NO"
-        cells.append((row.what, row.measured, row.beside, row.ratio, row.budget, verdict))
+        verdict = "" if row.kept is None else "yes" if row.kept else "NO"
+        cells.append((row.what, row.measured, row.reference, row.ratio, row.budget, verdict))
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     lines = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")

@@ -1,4 +1,4 @@
-"""Load the mock agent: `get` a task again and again over a few connections that are kept, or read many `streams`.
+"""Load the mock agent: repeat GetTask over a few persistent connections (`get`), or read many streams (`streams`).
 
 Arguments: url, what and how many; prints a JSON object with `answered`, `errors` and `seconds`.
 """
@@ -25,7 +25,7 @@ def request(url: str, method: str, params: object) -> bytes:
     return head.encode() + body
 
 
-def saying(text: str) -> dict[str, object]:
+def message_of(text: str) -> dict[str, object]:
     return {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}]}}
 
 
@@ -35,13 +35,13 @@ async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def answer(reader: asyncio.StreamReader) -> bytes:
-    """Return the body of an answer that says its length."""
+    """Return the body of a response with a Content-Length."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     return await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0]))
 
 
 async def get(url: str, task_id: str, count: int) -> int:
-    """Get a task so many times over one connection, and return how often it came."""
+    """Get a task so many times over one connection, and return the number of results."""
     call = request(url, "GetTask", {"id": task_id, "historyLength": 0})
     reader, writer = await connect(url)
     good = 0
@@ -53,9 +53,9 @@ async def get(url: str, task_id: str, count: int) -> int:
 
 
 async def stream(url: str) -> int:
-    """Read one stream to its end, and return 1 where all of it came."""
+    """Read a stream to its end, and return 1 if it is complete."""
     reader, writer = await connect(url)
-    writer.write(request(url, "SendStreamingMessage", saying(f"report {_UPDATES}")))
+    writer.write(request(url, "SendStreamingMessage", message_of(f"report {_UPDATES}")))
     read = b""
     while not read.endswith(b"0\r\n\r\n"):
         piece = await reader.read(65536)
@@ -70,7 +70,7 @@ async def main(url: str, what: str, count: str) -> None:
     wanted = int(count)
     if what == "get":
         reader, writer = await connect(url)
-        writer.write(request(url, "SendMessage", saying("ask")))
+        writer.write(request(url, "SendMessage", message_of("ask")))
         task_id = json.loads(await answer(reader))["result"]["task"]["id"]
         writer.close()
         jobs = [get(url, task_id, wanted // CONNECTIONS) for _ in range(CONNECTIONS)]

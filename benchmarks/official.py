@@ -1,6 +1,6 @@
 """Iterate a stream with the official client, counting events; runs in the environment of the interop tests.
 
-Arguments: the url of the agent and the texts to send; prints a JSON object a text with `events` and `seconds`.
+Arguments: the url of the agent and the texts to send; prints a JSON object for each text with `events` and `seconds`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Read a stream with less than an A2A client, for orientation: its bytes alone, or its events as JSON.
+"""Read a stream without an A2A client, for comparison: only its bytes, or its events as JSON.
 
-Arguments: the url of the agent, `bytes` or `json`, and the texts to send; prints a JSON object a text with `events`
-and `seconds`.
+Arguments: the url of the agent, `bytes` or `json`, and the texts to send. Prints a JSON object for each text with
+`events` and `seconds`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from httpx_sse import aconnect_sse
 
 
 def call(text: str) -> dict[str, object]:
-    """Make the call that asks for a stream."""
+    """Return the call that requests a stream."""
     message = {"messageId": "1", "role": "ROLE_USER", "parts": [{"text": text}]}
     return {"jsonrpc": "2.0", "id": "1", "method": "SendStreamingMessage", "params": {"message": message}}
 
 
 async def read_bytes(client: httpx.AsyncClient, url: str, text: str) -> int:
-    """Count the ends of lines."""
+    """Count the empty lines, which end the events."""
     events = 0
     async with client.stream("POST", url, json=call(text)) as response:
         async for data in response.aiter_raw():

@@ -1,7 +1,7 @@
-"""Receive webhook deliveries: `inspector` with our receiver, judged and recorded; `bare` with a handler of aiohttp's.
+"""Receive webhook deliveries: `inspector` with our receiver, judged and recorded; `bare` with an aiohttp handler.
 
 Prints a JSON object with `url` and `token`, serves on 127.0.0.1 until its standard input ends, then prints how many
-deliveries it has: those on disk, or those that were counted.
+deliveries it has recorded or counted.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ async def inspector() -> None:
 async def bare() -> None:
     count = 0
 
-    async def take(request: web.Request) -> web.Response:
+    async def receive(request: web.Request) -> web.Response:
         nonlocal count
         await request.read()
         count += 1
         return web.Response(status=204)
 
     app = web.Application()
-    app.router.add_post("/push", take)
+    app.router.add_post("/push", receive)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal of 120 x 40, watched by its bytes alone so that watching costs next to nothing."""
+"""Run a program in a pseudo-terminal of 120 x 40, and search the bytes of its output, which needs little time."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ import psutil
 
 COLUMNS, ROWS = 120, 40
 PATIENCE = 60.0
-"""Seconds until something that should appear on the screen counts as missing."""
+"""Seconds after which an expected output is missing."""
 
-# Makes the pseudo-terminal the controlling one, as that of a shell is.
+# Makes the pseudo-terminal the controlling terminal, like that of a shell.
 _LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 _SEQUENCE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\s+")
 
 
 class Screen:
-    """What a program writes to its terminal, when it was read, and how large the program was at most."""
+    """The output of a program to its terminal, and the largest memory of the program."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int, started: float) -> None:
         self.started = started
         self.written = bytearray()
         self.most = 0
-        """The most memory of the program in bytes, looked at whenever it wrote something."""
+        """The largest memory of the program in bytes, measured after each output."""
         self._master = master
         self._process = psutil.Process(process.pid)
 
@@ -45,32 +45,32 @@ class Screen:
         return int(self._process.memory_info().rss)
 
     def press(self, keys: bytes) -> float:
-        """Press keys and return when."""
+        """Press keys and return the time."""
         at = time.perf_counter()
         os.write(self._master, keys)
         return at
 
     def wait_for(self, *wanted: bytes, since: int = 0) -> float:
-        """Return when some pieces of output had been read, in their order, behind the first `since` bytes."""
+        """Wait for pieces of output in this order, after the first `since` bytes, and return the time of the last."""
         deadline = at = time.perf_counter()
         deadline += PATIENCE
         for piece in wanted:
             while (found := self.written.find(piece, since)) < 0:
                 since = max(since, len(self.written) - len(piece))
                 if not self.read(deadline - time.perf_counter()):
-                    said = _SEQUENCE.sub(b" ", bytes(self.written[-20_000:]))
-                    raise RuntimeError(f"{piece!r} did not appear; the output ends with {said[-1500:]!r}")
+                    output = _SEQUENCE.sub(b" ", bytes(self.written[-20_000:]))
+                    raise RuntimeError(f"{piece!r} did not appear; the output ends with {output[-1500:]!r}")
                 at = time.perf_counter()
             since = found + len(piece)
         return at
 
     def rest(self, until: float) -> None:
-        """Take in what is written until a time has come."""
+        """Read the output until a time."""
         while (left := until - time.perf_counter()) > 0:
             self.read(left)
 
     def read(self, seconds: float) -> bool:
-        """Take in what is written next, within some seconds; False where nothing is."""
+        """Read the next output, within some seconds; return False if there is none."""
         ready, _, _ = select.select([self._master], [], [], max(0.0, seconds))
         if not ready:
             return False
@@ -84,7 +84,7 @@ class Screen:
 
 @contextmanager
 def opened(argv: Sequence[str | Path], environment: Mapping[str, str], cwd: Path) -> Iterator[Screen]:
-    """Start a program in a terminal; on leaving, it and all that it started are gone."""
+    """Start a program in a terminal; at the end of the context, it and its child processes are killed."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     started = time.perf_counter()

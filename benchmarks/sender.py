@@ -1,6 +1,6 @@
-"""Post webhook deliveries as fast as they are taken, over a few connections that are kept; no two are the same.
+"""Post webhook deliveries as fast as possible, over a few persistent connections; all of them are different.
 
-Arguments: url, token and how many; prints a JSON object with `accepted`, `seconds` and when it `began`.
+Arguments: url, token and how many; prints a JSON object with `accepted`, `seconds` and the time at which it `began`.
 """
 
 from __future__ import annotations

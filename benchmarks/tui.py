@@ -1,4 +1,4 @@
-"""The screen under measurement: first paint, a stream to its last row, keys while it runs."""
+"""Measure the screen: first paint, a stream until its last row, and keys while it runs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from benchmarks.screen import Screen, opened
 
 INSPECTOR = (PYTHON, "-m", "inspector")
 BETWEEN_KEYS = 0.05
-"""Seconds from one key to the next; nobody types faster for long."""
+"""Seconds from one key to the next, as in fast typing."""
 
 _CALM = 10
-"""How often the help is opened where nothing else happens."""
+"""How many times the help is opened while the program is idle."""
 _CHOOSING = 2.0
-"""Seconds that somebody looks at the first screen before choosing from it."""
+"""Seconds on the first screen before a capture is chosen."""
 _TAIL = 8
-"""So much of the end of what was typed is seen whole."""
+"""How many characters at the end of the typed text are visible together."""
 _LINE = 60
-"""How many letters are typed into one line."""
+"""How many letters are typed into a line."""
 
 
 def first_paint_of_one_widget() -> float:
@@ -39,7 +39,7 @@ def first_paint_of_one_widget() -> float:
 
 
 def first_paint_of_demo() -> float:
-    """Return the seconds until `a2a-inspect demo` has drawn its frame: the status line, and the places below it."""
+    """Return the seconds until `a2a-inspect demo` has drawn its frame: the status line and the views."""
     with _home() as home, opened([*INSPECTOR, "demo"], environment(home), ROOT) as screen:
         return screen.wait_for(b"a2a-inspect", b"Findings") - screen.started
 
@@ -52,15 +52,15 @@ def card_of_demo() -> float:
 
 @dataclass(frozen=True)
 class Shown:
-    """A stream on the screen: seconds from enter to its last row, and by how many bytes the program grew at most."""
+    """A stream on the screen: seconds from Enter to its last row, and the largest growth of the program in bytes."""
 
     seconds: float
     growth: int
 
 
 def stream(url: str, events: int) -> Shown:
-    """Send a message and wait until the last row is on the screen, which says that the task is completed."""
-    with _talking(url) as screen:
+    """Send a message and wait until the last row is on the screen, which shows that the task is completed."""
+    with _chatting(url) as screen:
         mark = _write(screen, events)
         screen.most = before = screen.memory
         at = screen.press(b"\r")
@@ -70,7 +70,7 @@ def stream(url: str, events: int) -> Shown:
 
 @dataclass(frozen=True)
 class Opened:
-    """A recording on the screen: seconds from the start to its first row and to its last, bytes that reading added."""
+    """A capture on the screen: seconds from the start to its first and to its last row, and growth in bytes."""
 
     painted: float
     read: float
@@ -78,7 +78,7 @@ class Opened:
 
 
 def recording(path: Path) -> Opened:
-    """Open a capture and wait until all of it is read, down to its last record, which says that something failed."""
+    """Open a capture and wait until it is read up to its last record, whose state is failed."""
     with _home() as home, opened([*INSPECTOR, "open", str(path)], environment(home), ROOT) as screen:
         painted = screen.wait_for(b"TIMELINE", b"stream") - screen.started
         screen.most = before = screen.memory
@@ -100,8 +100,8 @@ def chosen(path: Path) -> float:
 
 
 def keys(url: str, events: int) -> tuple[list[float], list[float]]:
-    """Press keys while a stream runs, and after it; returns the seconds from each key to its letter."""
-    with _talking(url) as screen:
+    """Press keys while a stream runs, and after it; return the seconds from each key to its letter."""
+    with _chatting(url) as screen:
         mark = _write(screen, events)
         screen.press(b"\r")
         screen.wait_for(b"working", since=mark)
@@ -112,9 +112,9 @@ def keys(url: str, events: int) -> tuple[list[float], list[float]]:
 
 @dataclass(frozen=True)
 class Posted:
-    """Deliveries on the screen: seconds from the first post to the last row, and from each key to the help.
+    """Deliveries on the screen: seconds from the first delivery to the last row, and from each key to the help.
 
-    `busy` are those that were pressed meanwhile, `idle` those that were pressed behind it.
+    `busy` has the keys pressed during the deliveries, `idle` those after them.
     """
 
     seconds: float
@@ -123,8 +123,8 @@ class Posted:
 
 
 def deliveries(url: str, count: int, *, helping: bool) -> Posted:
-    """Post deliveries while the place that lists them is seen, and open the help now and then where that is wanted."""
-    with _talking(url) as screen:
+    """Post deliveries while the view Webhooks is shown; with `helping`, open the help repeatedly."""
+    with _chatting(url) as screen:
         screen.press(b"\x1b4")
         screen.wait_for(b"not listening")
         mark = len(screen.written)
@@ -139,9 +139,9 @@ def deliveries(url: str, count: int, *, helping: bool) -> Posted:
         screen.wait_for(b"completed", since=mark)
         screen.press(b"\x1b4")
         screen.wait_for(b"DELIVERIES", since=mark)
-        hook = httpx.get(f"{url}hook", trust_env=False).json()
+        webhook = httpx.get(f"{url}hook", trust_env=False).json()
         mark = len(screen.written)
-        sender = [PYTHON, "-m", "benchmarks.sender", hook["url"], hook["token"], str(count)]
+        sender = [PYTHON, "-m", "benchmarks.sender", webhook["url"], webhook["token"], str(count)]
         with subprocess.Popen(sender, cwd=ROOT, stdout=subprocess.PIPE) as posting:
             busy = _help(screen, lambda: posting.poll() is not None) if helping else []
             screen.wait_for(f"{count:,}".encode(), since=mark)
@@ -152,22 +152,22 @@ def deliveries(url: str, count: int, *, helping: bool) -> Posted:
 
 
 def _help(screen: Screen, over: Callable[[], bool]) -> list[float]:
-    """Open the help and close it until it is over, and time each until it is drawn."""
-    taken: list[float] = []
+    """Open and close the help until `over` returns true, and measure the time until it is drawn."""
+    times: list[float] = []
     while not over():
         mark = len(screen.written)
         at = screen.press(b"?")
-        taken.append(screen.wait_for(b"KEYS", since=mark) - at)
+        times.append(screen.wait_for(b"KEYS", since=mark) - at)
         mark = len(screen.written)
         screen.press(b"q")
         screen.wait_for(b"DELIVERIES", since=mark)
         screen.rest(time.perf_counter() + 4 * BETWEEN_KEYS)
-    return taken
+    return times
 
 
 def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:
-    """Type one letter after the other until it is over, and time each until it is drawn behind those before it."""
-    taken: list[float] = []
+    """Type letters until `over` returns true, and measure the time until each is drawn."""
+    times: list[float] = []
     line = b""
     for letter in cycle(ascii_uppercase.encode()):
         if over():
@@ -180,13 +180,13 @@ def _type(screen: Screen, over: Callable[[], bool]) -> list[float]:
             mark = len(screen.written)
         line += bytes([letter])
         at = screen.press(line[-1:])
-        taken.append(screen.wait_for(line, since=mark) - at)
+        times.append(screen.wait_for(line, since=mark) - at)
         screen.rest(at + BETWEEN_KEYS)
-    return taken
+    return times
 
 
 def _write(screen: Screen, events: int) -> int:
-    """Write the message that asks for a stream; returns how much was drawn before it is sent."""
+    """Write the message that requests a stream; return how much was drawn before it is sent."""
     text = b"firehose %d" % events
     mark = len(screen.written)
     screen.press(text)
@@ -195,8 +195,8 @@ def _write(screen: Screen, events: int) -> int:
 
 
 @contextmanager
-def _talking(url: str) -> Iterator[Screen]:
-    """Open the inspector on an agent, at the place where messages are written, and let it come to rest."""
+def _chatting(url: str) -> Iterator[Screen]:
+    """Open the inspector with an agent, at the view where messages are written, and wait until it is idle."""
     with _home() as home, opened([*INSPECTOR, url], environment(home), ROOT) as screen:
         screen.wait_for(b"Firehose", b"connected")
         mark = len(screen.written)

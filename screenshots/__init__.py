@@ -1,1 +1,1 @@
-"""The pictures of the README, and the script that makes them."""
+"""The screenshots of the README, and the script that creates them."""

@@ -1,4 +1,4 @@
-"""Drives the app over the mock agent and writes the pictures of the README; a second run changes nothing."""
+"""Run the app with the mock agent and write the screenshots of the README; a second run changes nothing."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ FOLDER = Path(__file__).parent
 SIZE = (120, 36)
 THEMES = {"dark": "dusk", "light": "paper"}
 PATIENCE = 15.0
-"""How long any condition may take to come about, in seconds."""
+"""The longest wait for a condition, in seconds."""
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
-    """Let the app run until a condition holds."""
+    """Run the app until a condition holds."""
     for _ in range(int(PATIENCE / 0.02)):
         await pilot.pause(0.02)
         if condition():
             await pilot.pause(BEAT / 4)
             return
-    raise TimeoutError("the app did not get there")
+    raise TimeoutError(f"the condition was not met within {PATIENCE:g} s")
 
 
 class Stage:
-    """One run of the app, with the means to wait for what the session has seen."""
+    """One run of the app, with methods to send messages and write screenshots."""
 
     def __init__(self, app: InspectorApp, pilot: Pilot[int], suffix: str) -> None:
         self.app = app
@@ -44,17 +44,17 @@ class Stage:
         self._suffix = suffix
 
     def recorded(self, kind: str, event: str = "") -> int:
-        """Count the records of a kind, and of an event."""
+        """Return the number of records of a kind, and of an event unless it is `""`."""
         session = self.app.session
         records = session.journal.capture.select() if session else []
         return sum(record.kind == kind and event in ("", record.event) for record in records)
 
-    async def say(self, text: str) -> None:
+    async def send(self, text: str) -> None:
         """Write a message and send it."""
         await self.pilot.press("alt+2", *("space" if letter == " " else letter for letter in text), "enter")
 
     def shoot(self, name: str) -> None:
-        """Write the screen as a picture, if it is another than the one that is there."""
+        """Write a screenshot, if it differs from the existing one."""
         path = FOLDER / f"{name}-{self._suffix}.svg"
         picture = steady(self.app.export_screenshot(title="a2a-inspect"))
         if not path.exists() or path.read_text(encoding="utf-8") != picture:
@@ -63,14 +63,14 @@ class Stage:
 
 
 async def play(stage: Stage) -> None:
-    """Go through the main job and take the pictures on the way."""
+    """Use the main features and take the screenshots."""
     pilot = stage.pilot
     await until(pilot, lambda: bool(stage.app.session and stage.app.session.connection))
     stage.shoot("agent")
     await pilot.press("p")
     await until(pilot, lambda: stage.recorded("note") == 2)
     await compose(stage)
-    await stage.say("report")
+    await stage.send("report")
     await until(pilot, lambda: stage.recorded("delivery", "artifact") == 7)
     stage.shoot("talk")
     await until(pilot, lambda: stage.recorded("end") == 2 and stage.recorded("delivery", "status") == 2)
@@ -85,7 +85,7 @@ async def play(stage: Stage) -> None:
 
 
 async def compose(stage: Stage) -> None:
-    """Take the picture of a message with three parts, and leave it unsent."""
+    """Take the screenshot of a message with three parts, without sending it."""
     pilot, composer = stage.pilot, stage.app.screen.query_one(Composer)
     parts = (
         text_part("What is in this photo? Answer in five lines."),
@@ -104,7 +104,7 @@ async def compose(stage: Stage) -> None:
 
 
 async def main(play: Callable[[Stage], Awaitable[None]] = play) -> None:
-    """Take the pictures in every theme."""
+    """Take the screenshots in every theme."""
     for suffix, theme in THEMES.items():
         agent = MockAgent(behaviours=STAGED)
         url = await agent.start()

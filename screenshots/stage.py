@@ -1,4 +1,4 @@
-"""What a picture needs to come out the same every time: an agent that acts by the clock, and names that do not vary."""
+"""Make screenshots reproducible: an agent with fixed times, and constant ids, times and ports."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Artifact, Part
 
 BEAT = 0.3
-"""Seconds between two events of the staged report: far more than a wire needs, so their order is sure."""
+"""Seconds between two events of the report: long enough for a fixed order of streamed and pushed events."""
 
 CHUNKS = 10
-"""How many chunks the staged report has."""
+"""The number of chunks of the report."""
 
 _STEPS = tomllib.loads((BUILT_IN_FOLDER / "report.toml").read_text("utf-8"))["steps"]
 _REPORT = Part(text=next(step["text"] for step in _STEPS if "text" in step), media_type="text/markdown")
@@ -30,7 +30,7 @@ async def _report(task: TaskContext) -> None:
     began = time.monotonic()
 
     async def beat(number: int) -> None:
-        """Wait for a beat counted from the start, so that delays do not add up."""
+        """Wait until a multiple of `BEAT` after the start, so that delays do not add up."""
         await task.pause(max(0.0, began + number * BEAT - time.monotonic()))
 
     await beat(1)
@@ -54,18 +54,18 @@ STAGED = Behaviours(
     ),
     default=BUILT_IN.find("echo"),
 )
-"""The mock agent's behaviours, the report paced by the clock."""
+"""The behaviours of the mock agent, with fixed times in the report."""
 
 
 def steady(svg: str) -> str:
-    """Return a screenshot with everything that varies from run to run replaced by something of the same width."""
+    """Return a screenshot in which everything that varies between runs is replaced by a text of the same width."""
     for pattern, replacement in _VARYING:
         svg = pattern.sub(replacement, svg)
     return _steady_ids(_steady_classes(svg))
 
 
 def _to_the_beat(match: re.Match[str]) -> str:
-    """Round a time since the request to the beat that it belongs to."""
+    """Round a time since the request to a multiple of `BEAT`."""
     seconds = round((float(match[0]) - BEAT / 5) / BEAT) * BEAT
     return f"{seconds:.3f}"
 
@@ -79,7 +79,7 @@ _VARYING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
 
 
 def _steady_classes(svg: str) -> str:
-    """Name the classes of the picture after nothing: Textual makes their names from what the picture shows."""
+    """Replace the names of classes, which Textual derives from the content of the screenshot."""
     return re.sub(r"terminal-\d+", "terminal", svg)
 
 
@@ -87,7 +87,7 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{0,12})*(?![0-9a-f])")
 
 
 def _steady_ids(svg: str) -> str:
-    """Number the ids in the order in which they appear, each as wide as it was, cut ones included."""
+    """Replace ids by numbered ids of the same width, in the order in which they appear."""
     numbers: dict[str, int] = {}
 
     def steady_id(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The examples of docs/extending.md: each is added to the running program as the page says, and works."""
+"""The examples of docs/extending.md: each is added to the running program as described, and works."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXAMPLES: dict[str, str] = {
 
 
 class Extending:
-    """Adds examples to the running program, and takes them away again."""
+    """Adds examples to the running program, and removes them again."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._monkeypatch = monkeypatch
@@ -72,12 +72,12 @@ class Extending:
         self._added.append(entries)
 
     def undo(self) -> None:
-        """Take the lines out of their registries."""
+        """Remove the lines from their registries."""
         for entries in self._added:
             entries.pop()
 
     def append(self, path: str, home: ModuleType) -> None:
-        """Run an example as if it stood at the end of a module."""
+        """Run an example as if it were at the end of a module."""
         exec(EXAMPLES[f"appended to {path}"], dict(vars(home)))
 
 
@@ -221,7 +221,7 @@ async def test_a_view(extending: Extending):
 
 
 async def seen(pilot: Any, there: Callable[[], bool]) -> None:
-    """Wait until something is there."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(20):
         while not there():
             await pilot.pause(0.05)

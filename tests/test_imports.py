@@ -1,4 +1,4 @@
-"""What loads what, seen from `sys.modules` of a fresh interpreter for each room."""
+"""The modules that each package loads, by `sys.modules` of a new interpreter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES = sorted(
 )
 
 ROOMS = sorted({".".join(name.split(".")[:2]) for name in MODULES} - {"inspector.tui"})
-"""Everything right inside `inspector`, except the one room that may load Textual."""
+"""The packages of `inspector`, except for the only package that may load Textual."""
 
 FORBIDDEN = {
     "inspector.protocol": {"asyncio", "httpx", "aiohttp", "sqlite3"},
@@ -29,7 +29,7 @@ FORBIDDEN = {
     "inspector.capture": {"pydantic", "httpx"},
     "inspector.sample_agents": {"httpx", "sqlite3"},
 }
-"""What importing all of a room must not load, besides Textual."""
+"""The modules that importing a whole package must not load, besides Textual."""
 
 CIRCLES_LEFT = {
     "inspector.tui.card_actions",
@@ -40,7 +40,7 @@ CIRCLES_LEFT = {
     "inspector.tui.task_answers",
     "inspector.tui.tour_guide",
 }
-"""Modules that still import each other in a circle. Remove a module when its circle is cut; never add one."""
+"""Modules of remaining import cycles. Remove a module when its cycle is resolved; never add a module."""
 
 REPORT = """
 import importlib, json, sys
@@ -63,7 +63,7 @@ def loaded_by(modules: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_importing_a_whole_room_loads_nothing_that_it_must_not(room: str):
+def test_each_package_loads_only_what_it_may(room: str):
     assert not loaded_by(modules_of(room)) & ({"textual"} | FORBIDDEN.get(room, set()))
 
 
@@ -71,7 +71,7 @@ def test_no_module_loads_grpc_or_protobuf_before_an_agent_is_called_over_it():
     assert not loaded_by(MODULES) & {"grpc", "google"}
 
 
-def test_the_screen_is_painted_before_what_a_session_needs_is_loaded():
+def test_the_first_frame_is_drawn_before_the_session_is_loaded():
     assert not loaded_by(["inspector.cli.main", "inspector.tui.app"]) & {"pydantic", "httpx", "aiohttp", "grpc"}
 
 
@@ -86,7 +86,7 @@ def test_aiohttp_is_loaded_with_the_first_webhook_and_not_with_a_session():
 
 
 def in_circles(imports: dict[str, set[str]]) -> set[str]:
-    """Return the modules that are part of a circle, or between two circles."""
+    """Return the modules that are part of an import cycle, or between two cycles."""
     left = dict(imports)
     while True:
         wanted = set().union(*left.values()) if left else set()
@@ -96,7 +96,7 @@ def in_circles(imports: dict[str, set[str]]) -> set[str]:
         left = kept
 
 
-def test_no_modules_import_each_other_in_a_circle():
+def test_there_are_no_import_cycles():
     graph = grimp.build_graph("inspector", "sample_agents", cache_dir=None)  # with imports for type checking only
     imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
     assert imports["inspector.session.session"] > {"inspector.session.call"}
@@ -105,15 +105,15 @@ def test_no_modules_import_each_other_in_a_circle():
     assert in_circles(imports) == set()
 
 
-def test_a_circle_is_found_and_what_leads_to_it_is_not():
+def test_a_cycle_is_found_without_the_modules_that_lead_to_it():
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b", "c"}
 
 
-def test_the_walk_finds_the_modules_that_it_should_cover():
+def test_all_modules_are_found():
     expected = {"inspector.protocol.model", "inspector.protocol.dialects.v1_0", "inspector.sample_agents.behaviours"}
     assert expected <= set(MODULES)
     assert FORBIDDEN.keys() <= set(ROOMS)
 
 
-def test_a_package_that_is_loaded_is_seen():
+def test_a_loaded_package_is_noticed():
     assert {"asyncio", "sqlite3"} <= loaded_by(["inspector", "asyncio", "sqlite3"])

@@ -1,4 +1,4 @@
-"""The wheel as a stranger gets it: built from a copy of the tree, installed into an empty environment, and run."""
+"""The wheel: built from a copy of the tree, installed into an empty environment, and run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy, because setuptools leaves a `build/` folder behind and reuses one that it finds."""
+    """Build the wheel from a copy, because setuptools leaves a `build/` folder behind and reuses it."""
     home = tmp_path_factory.mktemp("wheel")
     left_out = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
     tree = shutil.copytree(ROOT, home / "tree", ignore=left_out)
@@ -44,7 +44,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel with its dependencies into an empty environment and return where its programs are."""
+    """Install the wheel with its dependencies into an empty environment, and return the folder of its programs."""
     home = tmp_path_factory.mktemp("installed")
     venv.create(home / "venv", with_pip=True, symlinks=os.name != "nt")
     folder = home / "venv" / ("Scripts" if os.name == "nt" else "bin")
@@ -63,7 +63,7 @@ def test_the_wheel_installs_nothing_outside_the_package(wheel: Path):
     assert tops == {"inspector", f"a2a_inspect-{inspector.__version__}.dist-info"}
 
 
-def test_every_file_of_the_rooms_that_ship_is_in_the_wheel(wheel: Path):
+def test_every_file_of_the_shipped_packages_is_in_the_wheel(wheel: Path):
     expected = {
         f"{place}/{path.relative_to(ROOT / room).as_posix()}"
         for room, place in ROOMS.items()
@@ -73,7 +73,7 @@ def test_every_file_of_the_rooms_that_ship_is_in_the_wheel(wheel: Path):
     assert expected - contents(wheel) == set()
 
 
-def test_the_installed_program_says_its_version(programs: Path, tmp_path: Path):
+def test_the_installed_program_prints_its_version(programs: Path, tmp_path: Path):
     ran = run(programs / "a2a-inspect", "--version", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert inspector.__version__ in ran.stdout
@@ -97,7 +97,7 @@ def card_server() -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *args):
-            """Stay quiet."""
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         base = f"http://127.0.0.1:{server.server_port}"
@@ -126,7 +126,7 @@ def test_the_installed_program_reads_a_card(programs: Path, card_server: str, tm
     assert CARD["name"] in ran.stdout
 
 
-def test_the_installed_program_says_where_there_is_no_card(programs: Path, card_server: str, tmp_path: Path):
+def test_the_installed_program_reports_a_missing_card(programs: Path, card_server: str, tmp_path: Path):
     ran = run(programs / "a2a-inspect", "card", "get", "-a", f"{card_server}/elsewhere.json", cwd=tmp_path)
     assert ran.returncode != 0
     assert "card" in ran.stderr.lower()

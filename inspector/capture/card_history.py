@@ -1,4 +1,4 @@
-"""The last versions of the cards of recent agents, kept between sessions for comparison."""
+"""The last versions of the cards of recent agents, stored between sessions for comparison."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 
 MOST_VERSIONS = 5
-"""How many versions of one card are kept."""
+"""How many versions of a card are stored."""
 MOST_AGENTS = 100
-"""Of how many agents cards are kept."""
+"""For how many agents cards are stored."""
 LARGEST = 16 * 2**20
-"""Larger cards are not kept, in bytes."""
+"""The largest card in bytes that is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCard:
-    """A card as it was served, with masked secrets, and when it was first and last seen, in seconds since 1970."""
+    """A card as it was served, with masked secrets; `first` and `last` are when it was seen, in seconds since 1970."""
 
     raw: bytes
     first: float
@@ -29,12 +29,12 @@ class SeenCard:
 
 
 def cards_folder() -> Path:
-    """Return the folder of the cards."""
+    """Return the folder with the stored cards."""
     return state_folder() / "cards"
 
 
 def seen_cards(url: str) -> list[SeenCard]:
-    """Return the kept versions of the card at a url without secrets, the last seen first; raises `CaptureError`."""
+    """Return the stored versions of the card at a url without secrets, the last seen first; raises `CaptureError`."""
     try:
         files = [_read(path) for path in _versions(_folder_of(url))]
     except FileNotFoundError:
@@ -44,8 +44,8 @@ def seen_cards(url: str) -> list[SeenCard]:
     return list(filter(None, files))
 
 
-def keep_card(url: str, raw: bytes, at: float) -> None:
-    """Keep a card with masked secrets that was seen at a url without secrets; raises `CaptureError`."""
+def store_card(url: str, raw: bytes, at: float) -> None:
+    """Store a card with masked secrets that was seen at a url without secrets; raises `CaptureError`."""
     if len(raw) > LARGEST:
         return
     folder = _folder_of(url)
@@ -59,9 +59,9 @@ def keep_card(url: str, raw: bytes, at: float) -> None:
         os.utime(folder, (at, at))
         for path in _versions(folder)[MOST_VERSIONS:]:
             path.unlink()
-        _forget_agents(folder.parent)
+        _remove_old_agents(folder.parent)
     except OSError as error:
-        raise CaptureError(f"Cannot keep the card in {folder}: {reason(error)}.") from error
+        raise CaptureError(f"Cannot store the card in {folder}: {reason(error)}.") from error
 
 
 def _folder_of(url: str) -> Path:
@@ -69,19 +69,19 @@ def _folder_of(url: str) -> Path:
 
 
 def _versions(folder: Path) -> list[Path]:
-    """List the files of versions, the last seen first."""
-    ours = [path for path in folder.iterdir() if path.suffix == ".json" and path.stem.isdigit()]
-    return sorted(ours, key=lambda path: path.stat().st_mtime, reverse=True)
+    """Return the files of the versions, the last seen first."""
+    files = [path for path in folder.iterdir() if path.suffix == ".json" and path.stem.isdigit()]
+    return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _read(path: Path) -> SeenCard | None:
-    """Read one version, None if another process has just removed it."""
+    """Read one version, None if another process has removed it meanwhile."""
     with suppress(FileNotFoundError):
         return SeenCard(path.read_bytes(), int(path.stem) / 1000, path.stat().st_mtime)
     return None
 
 
-def _forget_agents(cards: Path) -> None:
+def _remove_old_agents(cards: Path) -> None:
     folders = sorted((path for path in cards.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
     for folder in folders[:-MOST_AGENTS]:
         for path in folder.iterdir():

@@ -1,7 +1,7 @@
-"""The capture file: its tables, making and opening it, and converting between records and rows.
+"""The format of a capture file: create and open it, and convert between records and rows.
 
-A capture is an SQLite database with our application id, the user version `VERSION` and exactly the tables below, so
-that only plain rows are read from a foreign file.
+A capture is an SQLite database with the application id `APPLICATION_ID`, the user version `VERSION` and exactly the
+tables below, so that only plain rows are read from an untrusted file.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from inspector.capture.records import NOTHING, Kind, Record
 from inspector.findings.finding import Finding, Severity
 
 APPLICATION_ID = 0x41324163
-"""`A2Ac`, at byte 68 of the file."""
+"""The bytes `A2Ac`, at byte 68 of the file."""
 VERSION = 2
-"""The newest format that this program reads, and the one that it writes."""
+"""The format that this program reads and writes."""
 
 COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw"
 COLUMN_COUNT = 14
 
 WITH_NUL = "(instr(raw, x'00') OR instr(CAST(label AS BLOB), x'00'))"
-"""The records whose texts SQLite compares only up to a NUL; an index has them."""
+"""The records whose texts SQLite compares only up to a NUL; there is an index of them."""
 
-# `raw` stands last, so that a filter does not walk through its overflow pages. The order of an index's rows is
-# (its columns, seq), which is what `Capture.select` merges by.
+# `raw` is the last column, so that a filter does not read its overflow pages. The rows of an index are ordered by its
+# columns and then `seq`; `Capture.select` merges them by `seq`.
 _SCHEMA = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE record (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, exchange INTEGER NOT NULL, "
@@ -46,48 +46,51 @@ _SCHEMA = (
 )
 
 PAGE_BYTES = 16 * 1024
-"""The size of the file's pages: with SQLite's own 4 KiB a search of a long capture takes a quarter more, with more than
-this a capture of a few records would be half a megabyte."""
+"""The size of the file's pages in bytes. With SQLite's default of 4 KiB, a search of a long capture needs a quarter
+more time; with larger pages, a capture of a few records would have half a megabyte."""
 
-_STATEMENTS_KEPT = 4
-"""A statement that inserts a whole batch is large; more than a few are not worth their memory."""
+_STATEMENTS_CACHED = 4
+"""How many statements the writing connection caches: a statement that inserts a whole batch is large."""
 
 _TYPES = (int, float, str, int, str, str, str, str, str, str, int, str, str, bytes)
-"""The Python types of a row, unless a text is stored as bytes."""
+"""The Python types of the values of a row, unless a text is stored as bytes."""
 _KINDS = {kind.value: kind for kind in Kind}
 
 Row = tuple[Any, ...]
 
 
-def make(path: Path) -> sqlite3.Connection:
-    """Make a new capture (0600) and return the connection that writes it, for one thread at a time."""
+def create(path: Path) -> sqlite3.Connection:
+    """Create a capture with mode 0600 and return the connection that writes it, for one thread at a time.
+
+    Raises `CaptureError`.
+    """
     private_folder(path.parent)
     claim(path)
     try:
-        connection = _connect(path, "rw", cached_statements=_STATEMENTS_KEPT)
+        connection = _connect(path, "rw", cached_statements=_STATEMENTS_CACHED)
         try:
-            _lay_out(connection, path)
+            _create_tables(connection, path)
         except BaseException:
             connection.close()
             raise
     except sqlite3.Error as error:
-        if not is_busy(error):  # busy: another process makes a capture of this name right now
+        if not is_busy(error):  # busy: another process is creating a capture with this name
             remove(path)
-        raise CaptureError(f"Cannot make the capture {path}: {reason(error)}.") from error
+        raise CaptureError(f"Cannot create the capture {path}: {reason(error)}.") from error
     return connection
 
 
 def read(path: Path) -> sqlite3.Connection:
-    """Open a capture for reading, after checking that it is one in a known format."""
+    """Open a capture for reading, and check that it is a capture in a known format; raises `CaptureError`."""
     try:
-        there = path.stat()
+        status = path.stat()
     except FileNotFoundError:
-        raise CaptureError(f"There is no capture at {path}.") from None
+        raise CaptureError(f"The capture {path} does not exist.") from None
     except OSError as error:
         raise CaptureError(f"Cannot open the capture {path}: {reason(error)}.") from error
-    if not stat.S_ISREG(there.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise CaptureError(f"{path} is not a file.")
-    if not there.st_size:
+    if not status.st_size:
         raise CaptureError(f"{path} is empty: nothing was recorded in it.")
     try:
         connection = _connect(path, "ro")
@@ -101,8 +104,8 @@ def read(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def read_again(path: Path) -> sqlite3.Connection:
-    """Open another connection to a capture that `read` has checked."""
+def reopen(path: Path) -> sqlite3.Connection:
+    """Open another connection for reading to a capture that `read` has checked; raises `sqlite3.Error`."""
     return _connect(path, "ro")
 
 
@@ -114,7 +117,7 @@ def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Conn
         check_same_thread=False,
         cached_statements=cached_statements,
     )
-    # The tables of a foreign file may contain functions, which must not run.
+    # The tables of an untrusted file may contain functions, which must not run.
     connection.execute("PRAGMA trusted_schema=OFF")
     if mode == "ro":
         connection.execute("PRAGMA query_only=ON")
@@ -123,7 +126,7 @@ def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Conn
 
 
 def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
-    """Run a query and return its rows; a foreign file may contain text that is not UTF-8."""
+    """Run a query and return its rows; text that is not UTF-8 is read with replacement characters."""
     try:
         return connection.execute(query, values).fetchall()
     except sqlite3.OperationalError as error:
@@ -134,11 +137,11 @@ def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str
         return connection.execute(query, values).fetchall()
 
 
-def _lay_out(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # before anything is written, or it has no effect
+def _create_tables(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # no effect after the first write
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute("PRAGMA temp_store=MEMORY")  # or a batch is written to a file of its own first, in case it fails
+    connection.execute("PRAGMA temp_store=MEMORY")  # otherwise SQLite writes each batch to a temporary file as well
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # another process was faster
         raise CaptureError(f"The capture {path} exists already; choose another name.")
@@ -161,13 +164,14 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         )
     if 0 < version < VERSION:
         raise CaptureError(
-            f"{path} has capture format {version}, of an earlier a2a-inspect; {__version__} reads {VERSION} alone."
+            f"{path} has capture format {version}, which an earlier a2a-inspect wrote; {__version__} reads only"
+            f" {VERSION}. Open it with the earlier version."
         )
     tables = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     if version < 1 or {sql for (sql,) in tables} != set(_SCHEMA):
-        raise CaptureError(f"{path} is not a capture of a2a-inspect: its tables are not those of one.")
+        raise CaptureError(f"{path} is not a capture of a2a-inspect: it has other tables.")
     if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
-        raise CaptureError(f"{path} is not a capture of a2a-inspect: it does not say what wrote it.")
+        raise CaptureError(f"{path} is not a capture of a2a-inspect: the entry written_by is missing in its meta.")
     # One SELECT of both would scan the table.
     first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
     if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
@@ -177,8 +181,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         # SQLite does not notice a truncated last page.
         if path.stat().st_size < _number(connection, "PRAGMA page_count") * _number(connection, "PRAGMA page_size"):
             raise CaptureError(f"{path} is damaged: it is truncated.")
-        # The shared lock of an open read shows other processes that the file is in use (`paths.prune`); with a
-        # write-ahead log SQLite holds that lock anyway.
+        # The shared lock of an open read shows other processes that the file is in use (`paths.prune`). With a
+        # write-ahead log, SQLite holds that lock in any case.
         connection.execute("BEGIN")
         connection.execute("SELECT 1 FROM meta").fetchall()
 
@@ -188,14 +192,14 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 def row_of(record: Record) -> Row:
-    """Return a record as the values of `COLUMNS`, which have the order of its members except for the last three."""
+    """Return a record as the values of `COLUMNS`; these have the order of its members except for the last three."""
     meta = _meta_text(record.meta) if record.meta else ""
     findings = _findings_text(record.findings) if record.findings else ""
     return (*record[:2], str(record.kind), *record[3:11], meta, findings, record.raw)
 
 
 def storable(row: Row) -> Row:
-    """Return a row with texts that UTF-8 cannot encode (lone surrogates) as bytes, which `record_of` reads."""
+    """Return a row in which texts that UTF-8 cannot encode (lone surrogates) are bytes, which `record_of` reads."""
     return tuple(storable_text(value) if isinstance(value, str) else value for value in row)
 
 
@@ -209,8 +213,8 @@ def storable_text(text: str) -> str | bytes:
 
 
 def record_of(row: Row) -> Record:
-    """Return the record of a row; a row that this program cannot have written becomes a note."""
-    if tuple(map(type, row)) == _TYPES:  # as nearly all are
+    """Return the record of a row; a row with invalid values becomes a note with the reason."""
+    if tuple(map(type, row)) == _TYPES:  # nearly all rows
         seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw = row
         if not meta and not findings and kind in _KINDS:
             kind = _KINDS[kind]
@@ -223,12 +227,12 @@ def record_of(row: Row) -> Record:
         meta, found = _meta_of(meta) if meta else NOTHING, _findings_of(findings) if findings else ()
         return Record(seq, at, kind, exchange, operation, event, task, context, state, label, size, raw, meta, found)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        said = f"This record of the capture file cannot be read: {type(error).__name__}: {error}"[:200]
-        return Record(row[0], 0.0, Kind.NOTE, event="unreadable", label=said)
+        label = f"This record of the capture file cannot be read: {type(error).__name__}: {error}"[:200]
+        return Record(row[0], 0.0, Kind.NOTE, event="unreadable", label=label)
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
-    """Write `meta` as JSON, or an error message if JSON cannot represent it: records are never refused."""
+    """Return `meta` as JSON, or a JSON object with the error if JSON cannot represent it: every record is written."""
     with contextlib.suppress(ValueError):  # lone surrogates, which UTF-8 does not have
         return str(to_json(meta, fallback=_plain), "utf-8")  # a third of the time of `json.dumps`
     try:
@@ -259,7 +263,9 @@ def _integer(digits: str) -> int | str:
 
 
 def _findings_text(findings: tuple[Finding, ...]) -> str:
-    return json.dumps([(one.rule, one.severity, one.pointer, one.seen) for one in findings], separators=(",", ":"))
+    return json.dumps(
+        [(found.rule, found.severity, found.pointer, found.seen) for found in findings], separators=(",", ":")
+    )
 
 
 def _findings_of(text: str) -> tuple[Finding, ...]:

@@ -1,6 +1,6 @@
-"""The folders of captures and of state between sessions, and the deletion of old captures.
+"""Find the folders for captures and for state between sessions, list captures, and delete old captures.
 
-`A2A_INSPECT_HOME` names one folder for everything; without it the folders are the platform's.
+If the environment variable `A2A_INSPECT_HOME` is set, both are below that folder; otherwise they follow the platform.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from inspector.capture.private_files import CaptureError, companions, is_busy, p
 
 HOME_VARIABLE = "A2A_INSPECT_HOME"
 SUFFIX = ".a2a"
-"""How the name of a capture ends."""
+"""The suffix of the name of a capture."""
 
 _APPLICATION = "a2a-inspect"
 _LONGEST_HOST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCapture:
-    """A capture in a folder: when it was last written (seconds since 1970), and its bytes with its companion files."""
+class StoredCapture:
+    """A capture in a folder: its last change in seconds since 1970, and its bytes with those of SQLite's files."""
 
     path: Path
     changed: float
@@ -37,23 +37,23 @@ class KeptCapture:
 
 
 def captures_folder() -> Path:
-    """Return the user's folder for captures; it may not exist yet."""
+    """Return the folder for the user's captures, which may not exist yet."""
     home = _home()
     data = platformdirs.user_data_path(_APPLICATION, appauthor=False) if home is None else home
     return data / "captures"
 
 
 def state_folder() -> Path:
-    """Return the user's folder for state that outlives a session; it may not exist yet."""
+    """Return the folder for the user's state between sessions, which may not exist yet."""
     home = _home()
     return platformdirs.user_state_path(_APPLICATION, appauthor=False) if home is None else home / "state"
 
 
 def new_capture_path(agent_host: str, now: datetime) -> Path:
-    """Make an empty file for `Capture.create` in the captures folder, under a name that no other process uses.
+    """Create an empty file for `Capture.create` in the captures folder, with a name that no other process uses.
 
     The name contains the time and the agent, as in `2026-03-01_14-05-09_agent.example-8080.a2a`. Raises `CaptureError`
-    if the folder or the file cannot be made.
+    if the folder or the file cannot be created.
     """
     folder = captures_folder()
     private_folder(folder)
@@ -67,7 +67,7 @@ def new_capture_path(agent_host: str, now: datetime) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise CaptureError(f"Cannot make a capture in {folder}: {reason(error)}.") from error
+            raise CaptureError(f"Cannot create a capture in {folder}: {reason(error)}.") from error
         break
     return path
 
@@ -75,8 +75,8 @@ def new_capture_path(agent_host: str, now: datetime) -> Path:
 def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path]:
     """Delete the oldest captures beyond `keep` or beyond `most_bytes` in total, except the newest and those in use.
 
-    Only files whose names end in `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that
-    cannot be deleted stays. Returns the deleted captures.
+    Only files with the suffix `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that cannot
+    be deleted stays. Returns the deleted captures.
     """
     removed: list[Path] = []
     total = 0
@@ -93,15 +93,18 @@ def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path
 
 
 def is_being_written(path: Path) -> bool:
-    """Return whether a process has a capture open for writing; a killed process left only its log behind."""
-    with suppress(OSError, sqlite3.Error):  # of a file that cannot be written here, this cannot be found out
+    """Return whether a process has a capture open for writing, False if that cannot be determined.
+
+    A log (`-wal`) alone is not enough: a killed process leaves it behind.
+    """
+    with suppress(OSError, sqlite3.Error):
         return companions(path)[0].exists() and _in_use(path)
     return False
 
 
-def recent_captures(most: int) -> list[KeptCapture]:
-    """List the newest captures of the user's folder that are not empty, the newest first."""
-    return [capture for capture in _captures(captures_folder()) if capture.size][:most]
+def recent_captures(limit: int) -> list[StoredCapture]:
+    """Return up to `limit` captures of the user's folder that are not empty, the newest first."""
+    return [capture for capture in _captures(captures_folder()) if capture.size][:limit]
 
 
 def _home() -> Path | None:
@@ -110,19 +113,19 @@ def _home() -> Path | None:
 
 
 def _readable(host: str) -> str:
-    """Return the part of a host that is valid in file names on every system; `agent` if there is none."""
+    """Return a host as a part of a file name that is valid on every system; `agent` if nothing is left."""
     return re.sub(r"[^a-z0-9.-]+|-{2,}|\.{2,}", "-", host.lower())[:_LONGEST_HOST].strip(".-") or "agent"
 
 
-def _captures(folder: Path) -> list[KeptCapture]:
-    """List the captures in a folder, the newest first; none if the folder cannot be read."""
+def _captures(folder: Path) -> list[StoredCapture]:
+    """Return the captures in a folder, the newest first; none if the folder cannot be read."""
     found = []
     with suppress(OSError):
         for path in folder.iterdir():
-            there = _status(path) if path.name.endswith(SUFFIX) else None
-            if there is not None and stat.S_ISREG(there.st_mode):
-                beside = sum(one.st_size for one in map(_status, companions(path)) if one is not None)
-                found.append(KeptCapture(path, there.st_mtime, there.st_size + beside))
+            status = _status(path) if path.name.endswith(SUFFIX) else None
+            if status is not None and stat.S_ISREG(status.st_mode):
+                beside = sum(other.st_size for other in map(_status, companions(path)) if other is not None)
+                found.append(StoredCapture(path, status.st_mtime, status.st_size + beside))
         return sorted(found, key=lambda capture: (capture.changed, capture.path.name), reverse=True)
     return []
 
@@ -130,7 +133,7 @@ def _captures(folder: Path) -> list[KeptCapture]:
 def _status(path: Path) -> os.stat_result | None:
     try:
         return path.lstat()
-    except FileNotFoundError:  # another process removes captures too
+    except FileNotFoundError:  # another process may have removed it
         return None
 
 

@@ -1,4 +1,4 @@
-"""Files that only their owner may read, and messages about their errors."""
+"""Create and replace files that only their owner may read, and describe their errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "the file is larger than this system allows",
-    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.ENOTDIR: "a folder in its path is a file",
     errno.ELOOP: "it is a symbolic link",
     errno.ENAMETOOLONG: "its name is too long",
     errno.EMFILE: "too many files are open",
@@ -35,13 +35,13 @@ _SQLITE_REASONS = {
     "SQLITE_BUSY": "another program has locked it",
     "SQLITE_CORRUPT": "it is damaged or truncated",
     "SQLITE_NOTADB": "it is not a capture of a2a-inspect",
-    "SQLITE_IOERR": "the disk refused to read or write it",
+    "SQLITE_IOERR": "the disk reported a read or write error",
     "SQLITE_TOOBIG": "a record is too large for SQLite",
 }
 
 
 class CaptureError(Exception):
-    """A capture, or a file beside it, cannot be made, opened or read; `str` of it is a sentence for the user."""
+    """An error while creating, opening or reading a capture or a file beside it; `str` is a sentence for the user."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -50,7 +50,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Return in a few words why a file could not be used."""
+    """Return the cause of an error of a file in a few words."""
     if isinstance(error, OSError):
         return _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
     if isinstance(error, sqlite3.Error):
@@ -61,28 +61,31 @@ def reason(error: Exception) -> str:
 
 
 def companions(path: Path) -> list[Path]:
-    """List the paths of SQLite's own files beside a database, whether they exist or not."""
+    """Return the paths of the files that SQLite keeps beside a database, whether they exist or not."""
     return [path.with_name(path.name + ending) for ending in COMPANIONS]
 
 
 def remove(path: Path) -> None:
-    """Delete a capture and SQLite's files beside it."""
+    """Delete a capture and the files that SQLite keeps beside it; raises `OSError`."""
     for file in (path, *companions(path)):
         file.unlink(missing_ok=True)
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder and the missing ones above it, each 0700; those that exist stay as they are."""
+    """Create a folder and its missing parents, each with mode 0700; existing folders are not changed.
+
+    Raises `CaptureError`.
+    """
     try:
-        missing = [place for place in (folder, *folder.parents) if not place.exists()]
-        for place in reversed(missing):
-            place.mkdir(mode=0o700, exist_ok=True)
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        for path in reversed(missing):
+            path.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise CaptureError(f"Cannot make the folder {folder}: {reason(error)}.") from error
+        raise CaptureError(f"Cannot create the folder {folder}: {reason(error)}.") from error
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file (0600) atomically; raises `OSError`."""
+    """Write a file with mode 0600 atomically; raises `OSError`."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -97,9 +100,12 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def claim(path: Path) -> None:
-    """Make an empty file (0600), or use an existing empty one; links and files with content are refused."""
+    """Create an empty file with mode 0600, or use an existing empty file.
+
+    Raises `CaptureError`, also for links and for files with content.
+    """
     try:
-        _refuse_taken(path)
+        _check_unused(path)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             if sys.platform != "win32":
@@ -107,20 +113,24 @@ def claim(path: Path) -> None:
         finally:
             os.close(handle)
     except OSError as error:
-        raise CaptureError(f"Cannot make the capture {path}: {reason(error)}.") from error
+        raise CaptureError(f"Cannot create the capture {path}: {reason(error)}.") from error
 
 
-def _refuse_taken(path: Path) -> None:
-    # Checked without opening it: closing a file drops the locks that SQLite may hold on it in this process.
-    if any(os.path.lexists(companion) for companion in companions(path)):
-        raise CaptureError(f"The capture {path} exists already, or another left files of its name behind.")
+def _check_unused(path: Path) -> None:
+    # Without opening it: closing a file drops the locks that SQLite may hold on it in this process.
+    remaining = [companion.name for companion in companions(path) if os.path.lexists(companion)]
+    if remaining:
+        raise CaptureError(
+            f"The capture {path} exists already, or a file of SQLite for it remains ({', '.join(remaining)});"
+            " choose another name."
+        )
     try:
-        there = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return
-    if stat.S_ISLNK(there.st_mode):
-        raise CaptureError(f"{path} is a symbolic link; name the file itself.")
-    if not stat.S_ISREG(there.st_mode):
+    if stat.S_ISLNK(status.st_mode):
+        raise CaptureError(f"{path} is a symbolic link; enter the path of the file itself.")
+    if not stat.S_ISREG(status.st_mode):
         raise CaptureError(f"{path} is not a file.")
-    if there.st_size:
+    if status.st_size:
         raise CaptureError(f"The capture {path} exists already; choose another name.")

@@ -1,7 +1,7 @@
-"""Parse the filter line into a query that SQLite and Python evaluate alike.
+"""Parse a filter into a query, which SQLite and Python evaluate with the same results.
 
-`kind:artifact task:59f8 state:failed gap>2s size>10k finding:error op:SendMessage "text" -kind:keepalive`: a record
-matches if it meets every condition, and none that begins with `-`.
+Example: `kind:artifact task:59f8 state:failed gap>2s size>10k finding:error op:SendMessage "text" -kind:keepalive`. A
+record matches if it meets every condition; `-` before a condition negates it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from inspector.findings.finding import Severity
 
 LENGTH = 500
 """How many characters a filter may have."""
-WORDS = 32
-"""How many words a filter may have, which bounds the depth of its SQL."""
+MOST_CONDITIONS = 32
+"""How many conditions a filter may have, which limits the depth of its SQL."""
 RAW = 4_096
-"""How many bytes of a payload that is larger on the wire are searched for text, from its beginning."""
+"""How many bytes of a payload are searched for text, from its beginning."""
 
 EVENTS = ("task", "message", "status", "artifact", "error", "card", "unreadable")
 KINDS = (*EVENTS, *(kind.value for kind in Kind))
-"""What may follow `kind:`: what the payload is, or what sort of fact the record is."""
+"""The values of `kind:`: the type of a payload, or the kind of a record."""
 
 _SECONDS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _BYTES = {"": 1.0, "b": 1.0, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9}
@@ -41,22 +41,23 @@ SOURCE = """(
     SELECT record.*, record.at - before.at AS gap
     FROM record LEFT JOIN record AS before ON before.seq = record.seq - 1
 ) AS found"""
-"""The table of a query: records with their gaps; SQLite omits the join if no condition needs the gap."""
+"""The table of a query: records with the time since the previous one; SQLite omits the join if `gap` is not used."""
 
 Sql: TypeAlias = tuple[str, list[Any]]
 
 
-class Around(NamedTuple):
-    """The times that a record does not contain: of the start of the capture, and of the record before, if any."""
+class RecordTimes(NamedTuple):
+    """The times that a record does not contain: of the first record, and of the previous record, if any."""
 
     began: float
     before: float | None
 
 
-class Looked(NamedTuple):
-    """Facts that make a search fast: when the capture began, and whether records `WITH_NUL` are among the searched.
+class SearchFacts(NamedTuple):
+    """Facts about the searched records that make a search fast.
 
-    `label` is a label that many of them have, or `""`: it is compared with the text once.
+    `began` is the time of the first record of the capture. `with_nul` is whether there are records `WITH_NUL`. `label`
+    is a label that many records have, or `""`: it is compared with the text once.
     """
 
     began: float
@@ -65,14 +66,14 @@ class Looked(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """Why a line is not a filter: the position of the mistake, and a sentence."""
+    """Why a line is not a valid filter: the position of the mistake from 0, and a sentence."""
 
     position: int
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Condition:
     """One condition; `key` is `""` for text, `relation` is `:`, or one of `> >= < <= =`."""
 
     key: str
@@ -85,52 +86,55 @@ class Word:
         plain = self.key and self.value and not any(letter.isspace() or letter in '"\\' for letter in self.value)
         return f"{'-' * self.negated}{self.key}{self.relation if self.key else ''}{self.value if plain else quoted}"
 
-    def sql(self, looked: Looked) -> Sql:
-        """Return the condition as SQL, whose only variable parts are parameters, and their values."""
-        test, values = _KEYS[self.key].sql(self, looked)
+    def sql(self, facts: SearchFacts) -> Sql:
+        """Return the condition as SQL with parameters, and their values."""
+        test, values = _KEYS[self.key].sql(self, facts)
         return (f"NOT coalesce({test}, 0)" if self.negated else f"({test})"), values
 
-    def holds(self, record: Record, around: Around) -> bool:
-        """Return whether the condition holds for a record."""
-        return _KEYS[self.key].holds(self, record, around) is not self.negated
+    def matches(self, record: Record, times: RecordTimes) -> bool:
+        """Return whether a record meets the condition."""
+        return _KEYS[self.key].matches(self, record, times) is not self.negated
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Conditions that all have to hold; `str` returns a line that is parsed as the same query."""
+    """The conditions of a filter, all of which have to hold; `str` returns a line that is parsed as the same query."""
 
-    words: tuple[Word, ...]
+    conditions: tuple[Condition, ...]
 
     def __str__(self) -> str:
-        return " ".join(map(str, self.words))
+        return " ".join(map(str, self.conditions))
 
-    def sql(self, looked: Looked) -> Sql:
-        """Return what follows `WHERE` in a query of `SOURCE`, and the values of its parameters."""
+    def sql(self, facts: SearchFacts) -> Sql:
+        """Return the condition of `WHERE` in a query of `SOURCE`, and the values of its parameters."""
         tests, values = ["1"], []
-        for word in self.words:
-            test, more = word.sql(looked)
+        for condition in self.conditions:
+            test, more = condition.sql(facts)
             tests.append(test)
             values += more
         return " AND ".join(tests), values
 
-    def holds(self, record: Record, around: Around) -> bool:
+    def matches(self, record: Record, times: RecordTimes) -> bool:
         """Return whether a record matches."""
-        return all(word.holds(record, around) for word in self.words)
+        return all(condition.matches(record, times) for condition in self.conditions)
 
 
 class _Key(NamedTuple):
-    """A key of the filter: an example value, and how its conditions are evaluated; `numbers` has the units, if any."""
+    """A key of the filter: an example value, and how its conditions are evaluated.
+
+    `numbers` has the factor of each unit, None if the value is not a number.
+    """
 
     example: str
     numbers: Mapping[str, float] | None
-    sql: Callable[[Word, Looked], Sql]
-    holds: Callable[[Word, Record, Around], bool]
+    sql: Callable[[Condition, SearchFacts], Sql]
+    matches: Callable[[Condition, Record, RecordTimes], bool]
 
 
-def _amount(word: Word) -> float | None:
-    """Return the number of a word in seconds or bytes, None without a number or with an unknown unit."""
-    number = _NUMBER.fullmatch(word.value)
-    factor = (_KEYS[word.key].numbers or {}).get(number[2].lower()) if number else None
+def _amount(condition: Condition) -> float | None:
+    """Return the number of a condition in seconds or bytes, None without a number or with an unknown unit."""
+    number = _NUMBER.fullmatch(condition.value)
+    factor = (_KEYS[condition.key].numbers or {}).get(number[2].lower()) if number else None
     return None if number is None or factor is None else float(number[1]) * factor
 
 
@@ -138,38 +142,40 @@ def _number(
     example: str,
     units: Mapping[str, float],
     column: str,
-    read: Callable[[Record, Around], float | None],
+    read: Callable[[Record, RecordTimes], float | None],
     *,
     since_began: bool = False,
 ) -> _Key:
-    """Return the key of a number: `column` is the SQL of what `read` returns."""
+    """Return the key of a number: `column` is the SQL that corresponds to `read`."""
 
-    def sql(word: Word, looked: Looked) -> Sql:
-        sign = "=" if word.relation == ":" else word.relation
-        return f"{column} {sign} ?", [*([looked.began] if since_began else []), _amount(word)]
+    def sql(condition: Condition, facts: SearchFacts) -> Sql:
+        sign = "=" if condition.relation == ":" else condition.relation
+        return f"{column} {sign} ?", [*([facts.began] if since_began else []), _amount(condition)]
 
-    def holds(word: Word, record: Record, around: Around) -> bool:
-        value, amount = read(record, around), _amount(word)
-        sign = "=" if word.relation == ":" else word.relation
+    def matches(condition: Condition, record: Record, times: RecordTimes) -> bool:
+        value, amount = read(record, times), _amount(condition)
+        sign = "=" if condition.relation == ":" else condition.relation
         return value is not None and amount is not None and bool(_COMPARED[sign](value, amount))
 
-    return _Key(example, units, sql, holds)
+    return _Key(example, units, sql, matches)
 
 
-def _seconds(record: Record, _: Around) -> float | None:
+def _seconds(record: Record, _: RecordTimes) -> float | None:
     value = record.meta.get("seconds") if record.kind is Kind.END else None
     real = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if real and value is not None else None
 
 
-def _beginning(column: str, read: Callable[[Record], str], example: str) -> _Key:
-    """Return the key of an id that is matched by its beginning."""
+def _prefix(column: str, read: Callable[[Record], str], example: str) -> _Key:
+    """Return the key of an id that is matched by its prefix."""
 
-    def sql(word: Word, _: Looked) -> Sql:
-        value = _bytes(word.value)
+    def sql(condition: Condition, _: SearchFacts) -> Sql:
+        value = _bytes(condition.value)
         return f"substr(CAST({column} AS BLOB), 1, ?) = ?", [len(value), value]
 
-    return _Key(example, None, sql, lambda word, record, _: _bytes(read(record)).startswith(_bytes(word.value)))
+    return _Key(
+        example, None, sql, lambda condition, record, _: _bytes(read(record)).startswith(_bytes(condition.value))
+    )
 
 
 def _bytes(text: str) -> bytes:
@@ -181,51 +187,51 @@ def _folded(column: str) -> str:
     return f"CAST(lower(CAST({column} AS TEXT)) AS BLOB)"
 
 
-def _states(word: Word) -> tuple[str, str]:
-    return word.value, "TASK_STATE_" + word.value.upper().replace("-", "_")
+def _states(condition: Condition) -> tuple[str, str]:
+    return condition.value, "TASK_STATE_" + condition.value.upper().replace("-", "_")
 
 
-def _finding_sql(word: Word, _: Looked) -> Sql:
-    value, at = _found(word)
+def _finding_sql(condition: Condition, _: SearchFacts) -> Sql:
+    value, at = _found(condition)
     if not value:
         return "findings != ''", []
     listed = "CASE WHEN json_valid(findings) THEN findings ELSE '[]' END"
-    part = f"CASE WHEN one.type = 'array' THEN json_extract(one.value, '$[{at}]') END"
-    exists = f"EXISTS (SELECT 1 FROM json_each({listed}) AS one WHERE {part} = ?)"  # noqa: S608 - constants only
+    part = f"CASE WHEN finding.type = 'array' THEN json_extract(finding.value, '$[{at}]') END"
+    exists = f"EXISTS (SELECT 1 FROM json_each({listed}) AS finding WHERE {part} = ?)"  # noqa: S608 - constants only
     return f"findings != '' AND {exists}", [value]
 
 
-def _found(word: Word) -> tuple[str, int]:
-    """Return the rule or severity that is searched (`""` for any finding), and its position in a stored finding."""
-    value = word.value.lower()
+def _found(condition: Condition) -> tuple[str, int]:
+    """Return the rule or severity to search for (`""` for any finding), and its position in a stored finding."""
+    value = condition.value.lower()
     if value == "any":
         return "", 0
-    return (value, 1) if value in set(Severity) else (word.value.upper(), 0)
+    return (value, 1) if value in set(Severity) else (condition.value.upper(), 0)
 
 
-def _finding_holds(word: Word, record: Record, _: Around) -> bool:
-    value, at = _found(word)
-    return any(not value or value == (one.severity if at else one.rule) for one in record.findings)
+def _finding_matches(condition: Condition, record: Record, _: RecordTimes) -> bool:
+    value, at = _found(condition)
+    return any(not value or value == (found.severity if at else found.rule) for found in record.findings)
 
 
-def _text_sql(word: Word, looked: Looked) -> Sql:
-    value = _bytes(word.value).lower()
+def _text_sql(condition: Condition, facts: SearchFacts) -> Sql:
+    value = _bytes(condition.value).lower()
     places = (_folded("label"), _folded(_BEGINNING))
-    surely = " OR ".join(f"instr({place}, ?)" for place in places)
-    if not word.value.isascii() or "\0" in word.value:
-        return surely, [value, value]
-    # LIKE is three times as fast, and right about ASCII letters up to the first NUL; without ESCAPE by a tenth more.
-    like = f"%{_LIKED.sub(_ESCAPED, word.value)}%"
-    escape = r" ESCAPE '\'" if _LIKED.search(word.value) else ""
+    exact = " OR ".join(f"instr({place}, ?)" for place in places)
+    if not condition.value.isascii() or "\0" in condition.value:
+        return exact, [value, value]
+    # LIKE is three times as fast, and correct for ASCII letters up to the first NUL; without ESCAPE by a tenth more.
+    like = f"%{_LIKED.sub(_ESCAPED, condition.value)}%"
+    escape = r" ESCAPE '\'" if _LIKED.search(condition.value) else ""
     label, raw = (f"CAST({place} AS TEXT) LIKE ?{escape}" for place in ("label", _BEGINNING))
     values: list[Any] = [like, like]
-    if looked.label and value not in _bytes(looked.label).lower():
-        label, values = f"label IS NOT ? AND {label}", [looked.label, like, like]
-    quickly = f"{label} OR {raw}"
-    if not looked.with_nul:
-        return quickly, values
+    if facts.label and value not in _bytes(facts.label).lower():
+        label, values = f"label IS NOT ? AND {label}", [facts.label, like, like]
+    fast = f"{label} OR {raw}"
+    if not facts.with_nul:
+        return fast, values
     odd = f"SELECT 1 FROM record AS odd INDEXED BY record_with_nul WHERE odd.seq = found.seq AND {WITH_NUL}"  # noqa: S608
-    return f"{quickly} OR (EXISTS ({odd}) AND ({surely}))", [*values, value, value]
+    return f"{fast} OR (EXISTS ({odd}) AND ({exact}))", [*values, value, value]
 
 
 _LIKED = re.compile(r"[%_\\]")
@@ -233,8 +239,8 @@ _ESCAPED = r"\\\g<0>"
 _BEGINNING = f"CASE WHEN size > {RAW} THEN substr(raw, 1, {RAW}) ELSE raw END"
 
 
-def _text_holds(word: Word, record: Record, _: Around) -> bool:
-    value = _bytes(word.value).lower()
+def _text_matches(condition: Condition, record: Record, _: RecordTimes) -> bool:
+    value = _bytes(condition.value).lower()
     raw = record.raw[:RAW] if record.size > RAW else record.raw
     return value in _bytes(record.label).lower() or value in raw.lower()
 
@@ -243,35 +249,35 @@ _KEYS: dict[str, _Key] = {
     "kind": _Key(
         "artifact",
         None,
-        lambda word, _: ("kind = ? OR event = ?", [word.value.lower()] * 2),
-        lambda word, record, _: word.value.lower() in (record.kind, record.event),
+        lambda condition, _: ("kind = ? OR event = ?", [condition.value.lower()] * 2),
+        lambda condition, record, _: condition.value.lower() in (record.kind, record.event),
     ),
-    "task": _beginning("task", lambda record: record.task, "59f8"),
-    "context": _beginning("context", lambda record: record.context, "1a9f"),
+    "task": _prefix("task", lambda record: record.task, "59f8"),
+    "context": _prefix("context", lambda record: record.context, "1a9f"),
     "state": _Key(
         "failed",
         None,
-        lambda word, _: ("state IN (?, ?)", [storable_text(state) for state in _states(word)]),
-        lambda word, record, _: record.state in _states(word),
+        lambda condition, _: ("state IN (?, ?)", [storable_text(state) for state in _states(condition)]),
+        lambda condition, record, _: record.state in _states(condition),
     ),
     "op": _Key(
         "SendMessage",
         None,
-        lambda word, _: (
+        lambda condition, _: (
             "substr(operation, 1, ?) = ? COLLATE NOCASE",
-            [len(word.value), storable_text(word.value)],
+            [len(condition.value), storable_text(condition.value)],
         ),
-        lambda word, record, _: _bytes(record.operation).lower().startswith(_bytes(word.value).lower()),
+        lambda condition, record, _: _bytes(record.operation).lower().startswith(_bytes(condition.value).lower()),
     ),
-    "finding": _Key("error", None, _finding_sql, _finding_holds),
+    "finding": _Key("error", None, _finding_sql, _finding_matches),
     "gap": _number(
         "2s",
         _SECONDS,
         "gap",
-        lambda record, around: None if around.before is None else record.at - around.before,
+        lambda record, times: None if times.before is None else record.at - times.before,
     ),
     "size": _number("10k", _BYTES, "size", lambda record, _: record.size),
-    "at": _number("30s", _SECONDS, "at - ?", lambda record, around: record.at - around.began, since_began=True),
+    "at": _number("30s", _SECONDS, "at - ?", lambda record, times: record.at - times.began, since_began=True),
     "duration": _number(
         "5s",
         _SECONDS,
@@ -279,11 +285,11 @@ _KEYS: dict[str, _Key] = {
         "THEN json_extract(meta, '$.seconds') END",
         _seconds,
     ),
-    "": _Key("text", None, _text_sql, _text_holds),
+    "": _Key("text", None, _text_sql, _text_matches),
 }
 
 NAMES = tuple(key for key in _KEYS if key)
-"""The keys of words, in the order in which they are offered."""
+"""The keys of conditions, in the order in which they are offered."""
 
 
 class _MistakeError(Exception):
@@ -291,25 +297,25 @@ class _MistakeError(Exception):
 
 
 def parse(line: str) -> Query | Mistake:
-    """Parse a filter; an empty one matches every record."""
+    """Parse a filter; an empty line matches every record."""
     if len(line) > LENGTH:
         return Mistake(LENGTH, f"A filter has at most {LENGTH} characters.")
-    words: list[Word] = []
+    conditions: list[Condition] = []
     rest = line.lstrip()
     try:
         while rest:
             position = len(line) - len(rest)
-            if len(words) == WORDS:
-                return Mistake(position, f"A filter has at most {WORDS} words.")
-            word, end = _word(line, position)
-            words.append(word)
+            if len(conditions) == MOST_CONDITIONS:
+                return Mistake(position, f"A filter has at most {MOST_CONDITIONS} conditions.")
+            condition, end = _condition(line, position)
+            conditions.append(condition)
             rest = line[end:].lstrip()
     except _MistakeError as error:
         return Mistake(*error.args)
-    return Query(tuple(words))
+    return Query(tuple(conditions))
 
 
-def _word(line: str, start: int) -> tuple[Word, int]:
+def _condition(line: str, start: int) -> tuple[Condition, int]:
     negated = line[start] == "-"
     position = start + negated
     key, relation = "", ":"
@@ -317,46 +323,48 @@ def _word(line: str, start: int) -> tuple[Word, int]:
     if ahead:
         key, relation, position = ahead[1].lower(), ahead[2], ahead.end()
         if key not in NAMES:
-            raise _MistakeError(start, f"There is no {key}{relation}; the keys are {', '.join(NAMES)}.")
+            raise _MistakeError(start, f"Unknown key {key}; the keys are {', '.join(NAMES)}.")
     value, end = _value(line, position)
     if not value:
         what = f"{key}{relation}" if key else "-" if negated and position == end else "a quote"
-        raise _MistakeError(position, f"Something has to follow {what}, such as {_KEYS[key].example}.")
-    word = Word(key, relation, value, negated)
-    _check(word, start, position)
-    return word, end
+        raise _MistakeError(position, f"A value is missing after {what}, such as {_KEYS[key].example}.")
+    condition = Condition(key, relation, value, negated)
+    _check(condition, start, position)
+    return condition, end
 
 
 def _value(line: str, position: int) -> tuple[str, int]:
-    """Return a value, in quotes or up to a space, and where it ends."""
+    """Return a value, in quotes or up to a space, and the position of its end."""
     found = _VALUE.match(line, position)
     if found is None:
-        raise _MistakeError(position, "A quote is missing at the end of the text.")
+        raise _MistakeError(position, "The closing quote is missing.")
     return (found[0] if found[1] is None else _ESCAPE.sub(r"\1", found[1])), found.end()
 
 
-def _check(word: Word, start: int, position: int) -> None:
-    units = _KEYS[word.key].numbers
+def _check(condition: Condition, start: int, position: int) -> None:
+    units = _KEYS[condition.key].numbers
     if units is None:
-        if word.relation != ":":
-            raise _MistakeError(start, f"{word.key} cannot be compared; write {word.key}:{_KEYS[word.key].example}.")
-        if word.key == "kind" and word.value.lower() not in KINDS:
-            raise _MistakeError(position, f"There is no such kind; the kinds are {', '.join(KINDS)}.")
+        if condition.relation != ":":
+            raise _MistakeError(
+                start, f"{condition.key} cannot be compared; write {condition.key}:{_KEYS[condition.key].example}."
+            )
+        if condition.key == "kind" and condition.value.lower() not in KINDS:
+            raise _MistakeError(position, f"Unknown kind; the kinds are {', '.join(KINDS)}.")
         return
-    if _amount(word) is None:
+    if _amount(condition) is None:
         names = ", ".join(unit for unit in units if unit)
-        raise _MistakeError(position, f"{word.key} is compared with a number and one of {names}.")
+        raise _MistakeError(position, f"{condition.key} needs a number, with or without a unit: {names}.")
 
 
 class Completion(NamedTuple):
-    """Where the word that is being typed begins, and its completions."""
+    """The start of the condition that is being typed, and its completions."""
 
     start: int
     choices: tuple[str, ...]
 
 
 def complete(line: str, seen: Mapping[str, Sequence[str]]) -> Completion:
-    """Return the completions of the last word; `seen` has the values to offer for a key."""
+    """Return the completions of the last condition; `seen` has the values to offer for each key."""
     start = max((index + 1 for index, letter in enumerate(line) if letter.isspace()), default=0)
     start += line[start : start + 1] == "-"
     typed = line[start:]
@@ -367,4 +375,6 @@ def complete(line: str, seen: Mapping[str, Sequence[str]]) -> Completion:
         known = KINDS if ahead[1].lower() == "kind" else seen.get(ahead[1].lower(), ())
         offered = [f"{ahead[0]}{value}" for value in known]
     wanted = typed.lower()
-    return Completion(start, tuple(one for one in offered if one.lower().startswith(wanted) and one != typed))
+    return Completion(
+        start, tuple(choice for choice in offered if choice.lower().startswith(wanted) and choice != typed)
+    )

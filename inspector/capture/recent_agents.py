@@ -1,4 +1,4 @@
-"""The recently inspected agents, kept between sessions in a small JSON file."""
+"""The list of recently inspected agents, stored between sessions in a JSON file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.capture.private_files import CaptureError, private_folder, reason
 from inspector.capture.redaction import Redactor
 
 MOST = 20
-"""How many agents are remembered."""
+"""How many agents are stored."""
 
 _LONGEST_TEXT = 200
 _LARGEST_FILE = 2**20
@@ -20,9 +20,9 @@ _LARGEST_FILE = 2**20
 
 @dataclass(frozen=True, slots=True)
 class RecentAgent:
-    """An agent at its last connection.
+    """An agent as it was at the last connection.
 
-    `url` is without secrets, `name` as on the card (hostile text), `protocol_version` is `0.3`, `1.0` and the like,
+    `url` is without secrets, `name` is that on the card (untrusted text), `protocol_version` is such as `1.0`,
     `last_seen` is in seconds since 1970.
     """
 
@@ -33,38 +33,38 @@ class RecentAgent:
 
 
 class RecentAgents(NamedTuple):
-    """The remembered agents, newest first, and why the file cannot be read, if so."""
+    """The stored agents, newest first, and the reason if the file cannot be read, else `""`."""
 
     agents: list[RecentAgent]
     problem: str = ""
 
 
 def recent_path() -> Path:
-    """Return the path of the list."""
+    """Return the path of the file with the list."""
     return state_folder() / "recent.json"
 
 
 def load() -> RecentAgents:
-    """Read the list; it is empty without a file, and if the file is not valid, with the reason."""
+    """Read the list; it is empty if there is no file, and if the file cannot be read, with the reason."""
     path = recent_path()
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST_FILE + 1)
         if len(raw) > _LARGEST_FILE:
-            return RecentAgents([], f"The list of recent agents, {path}, is too large to be one of ours.")
+            return RecentAgents([], f"The list of recent agents, {path}, is larger than 1 MiB and is not read.")
         return RecentAgents([_agent(entry) for entry in json.loads(raw)["agents"]][:MOST])
     except FileNotFoundError:
         return RecentAgents([])
     except OSError as error:
         return RecentAgents([], f"Cannot read the list of recent agents, {path}: {reason(error)}.")
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        return RecentAgents([], f"The list of recent agents, {path}, is broken: {type(error).__name__}: {error}.")
+        return RecentAgents([], f"The list of recent agents, {path}, is not valid: {type(error).__name__}: {error}.")
 
 
 def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
-    """Put an agent first in the list, instead of an older entry with its url; return an error message, or "".
+    """Put an agent first in the list, in place of an older entry with its url; return an error message, or `""`.
 
-    Secrets are masked, including those of the redactor. An invalid list is kept with `.broken` appended to its name.
+    Secrets are masked, including those of the redactor. An invalid file is renamed: `.broken` is appended to its name.
     """
     path = recent_path()
     agents, problem = load()
@@ -75,12 +75,12 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
         name=redactor.text(agent.name)[:_LONGEST_TEXT],
         protocol_version=agent.protocol_version[:_LONGEST_TEXT],
     )
-    kept = [agent, *(other for other in agents if other.url != agent.url)][:MOST]
+    newest = [agent, *(other for other in agents if other.url != agent.url)][:MOST]
     try:
         private_folder(path.parent)
         if problem:
             path.replace(path.with_name(f"{path.name}.broken"))
-        replace_file(path, json.dumps({"agents": [asdict(one) for one in kept]}, indent=2).encode())
+        replace_file(path, json.dumps({"agents": [asdict(entry) for entry in newest]}, indent=2).encode())
     except CaptureError as error:
         return str(error)
     except OSError as error:
@@ -91,7 +91,7 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
 def _agent(entry: dict[str, object]) -> RecentAgent:
     url, name, version, last_seen = (entry[key] for key in ("url", "name", "protocol_version", "last_seen"))
     if not (isinstance(url, str) and isinstance(name, str) and isinstance(version, str)):
-        raise TypeError("an entry is not made of texts")
+        raise TypeError("a member of an entry is not a string")
     if not isinstance(last_seen, int | float):
         raise TypeError("a time is not a number")
     return RecentAgent(url, name, version, float(last_seen))

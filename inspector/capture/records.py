@@ -1,4 +1,4 @@
-"""The record: one immutable fact, something that was sent or received or a note of the session."""
+"""The record: one immutable fact of a capture, something that was sent or received, or a note of the session."""
 
 from __future__ import annotations
 
@@ -13,43 +13,45 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The `meta` of a record that has none."""
 
 Payload: TypeAlias = tuple[int, bytes]
-"""The bytes that a record keeps, and their size on the wire, which masking does not change."""
+"""The size of a payload on the wire, which masking does not change, and the masked bytes that are recorded."""
 
 EMPTY: tuple[Payload, ...] = ((0, b""),)
 """The payloads of one record without bytes."""
 
 
 class Kind(StrEnum):
-    """What sort of fact a record is."""
+    """The kind of a record."""
 
     REQUEST = "request"
-    """A request that we sent: head in `meta`, body in `raw`."""
+    """A request to the agent: head in `meta`, body in `raw`."""
     RESPONSE = "response"
     """The head of a response: status and headers in `meta`."""
     BODY = "body"
-    """The whole body of a response that was not a stream."""
+    """The whole body of a response that is not a stream."""
     FRAME = "frame"
-    """One SSE frame that carries data: its bytes in `raw`."""
+    """One SSE frame with data: its bytes in `raw`."""
     KEEPALIVE = "keepalive"
     """One SSE block without data."""
     TRAILERS = "trailers"
-    """The status that ended a gRPC call: `meta` has `code`, `name`, `message` and the `headers` that came with it."""
+    """The status at the end of a gRPC call: `meta` has `code`, `name`, `message` and the trailing `headers`."""
     END = "end"
-    """How an exchange ended: `meta` has `how`, `events`, `bytes`, `seconds`; on failure `whose`, `seen`, `hint`."""
+    """The end of an exchange: `meta` has `how`, `events`, `bytes`, `seconds`; on failure `whose`, `seen`, `hint`."""
     DELIVERY = "delivery"
-    """One request at the webhook receiver, refused or not: head, verdict and response in `meta`, body in `raw`."""
+    """One request to the webhook receiver, refused or not: head, checks and response in `meta`, body in `raw`."""
     NOTE = "note"
-    """An action or observation of the session itself (connected, push on, a failure without an exchange)."""
+    """An action of the user or the session, or a failure outside of an exchange."""
 
 
 class Record(NamedTuple):
-    """One fact; a named tuple, because a busy stream makes tens of thousands of them a second.
+    """One record. It is a named tuple for speed: a busy stream creates tens of thousands of records per second.
 
-    `seq` counts from 1 without gaps; `at` is in seconds since 1970 and never falls within a capture; `exchange` is the
-    `seq` of the request that opened the exchange, 0 for none; `operation` is the 1.0 name; `event` is the kind of the
-    payload (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable`, ``); `task`, `context` and `state`
-    (under its 1.0 name) are those of the payload; `label` describes it in one line and, like `raw` and `meta`, may
-    contain hostile text; `size` is the number of bytes on the wire, `raw` those bytes with masked secrets.
+    - `seq`: counts the records of a capture from 1 without gaps.
+    - `at`: the time in seconds since 1970, which never decreases within a capture.
+    - `exchange`: the `seq` of the request of the exchange, 0 outside of an exchange; `operation`: its 1.0 name.
+    - `event`: the type of the payload (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable` or `""`).
+    - `task`, `context`, `state`: the ids and the state (with its 1.0 name) in the payload.
+    - `label`: a summary in one line; like `raw` and `meta`, it may contain untrusted text.
+    - `size`: the number of bytes on the wire; `raw`: these bytes with masked secrets.
     """
 
     seq: int

@@ -1,7 +1,7 @@
-"""Redaction: secrets are masked before anything is recorded, so that no record, export or log contains one.
+"""Mask secrets before anything is recorded, so that no record, export or log contains a secret.
 
-Known secrets (`Redactor.add`) are masked everywhere, in every spelling of JSON and URLs. Unknown ones are masked by
-their place: headers, query parameters and members by name, userinfo.
+Known secrets (`Redactor.add`) are masked everywhere, in every spelling of JSON and URLs. Unknown secrets are masked by
+their location: headers, query parameters and JSON members with certain names, and the userinfo of URLs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ MASK = "****"
 
 _MASK = MASK.encode()
 _SHORTEST = 4
+"""Shorter secrets are not masked."""
 _SHORT = 256
-_REMEMBERED = 1024
-"""The results of masking so many texts, headers and urls, up to so many characters long, are cached."""
+_CACHE_SIZE = 1024
+"""Up to `_CACHE_SIZE` results of masking are cached, for texts, headers and urls of up to `_SHORT` characters."""
 _LITERALS = ("true", "false", "null")
-"""Masking one of these, or a part of it, would only break JSON."""
+"""A secret that is one of these literals, or a part of one, is not masked: masking it would break JSON."""
 
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie"})
 _SECRET_IN_HEADER = ("authorization", "api-key", "api_key", "apikey", "token", "secret")
@@ -31,7 +32,7 @@ _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]{0,19})[ \t]+(?=\S)")
 _SECRET_PARAMETERS = frozenset({"key", "pwd", "passwd", "sig", "code", "auth", "authorization", "credentials", "jwt"})
 _SECRET_PARAMETER_ENDINGS = ("token", "secret", "apikey", "password", "signature")
 _OPEN_PARAMETERS = frozenset({"pagetoken", "nextpagetoken", "validationtoken"})
-"""Parts of A2A itself that are called tokens and are no secrets: list pages, and the echo that proves a webhook."""
+"""Parameters of A2A that are called tokens but are not secret: page tokens, and the token of webhook validation."""
 _USERINFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?[^/?#\\]*@")
 _SEPARATOR = re.compile(r"([?&#;])")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`]+")
@@ -46,35 +47,35 @@ _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n
 
 _MEMBERS = b"access_token|refresh_token|client_secret|password"
 _MEMBER_MARKS = {ord("_"): (b"_token", b"client_secret"), ord("w"): (b"password",)}
-"""Words that every such member contains, by one byte of them: searching a byte is ten times faster."""
+"""Parts of these names, by a byte that they contain: searching for one byte is ten times faster."""
 _PUSH_MEMBERS = b"token|credentials"
 _PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
-"""The names of members that hold a push configuration; the name of the capability, which ends in `s`, is not one."""
+"""Parts of the names of members with a push configuration; the capability `pushNotifications` does not match."""
 
 
 class Redactor:
-    """Masks known secrets, and values whose place shows that they are secrets; `known` counts the former."""
+    """Masks known secrets, and values whose location shows that they are secrets; `known` counts the known secrets."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: dict[str, list[str]] = {}
         for secret in secrets:
-            self._take(secret)
+            self._add(secret)
         self._prepare()
 
     def add(self, secret: str) -> None:
-        """Mask this secret from now on, unless it is shorter than four characters."""
-        if self._take(secret):
+        """Mask this secret from now on; secrets of less than four characters are ignored."""
+        if self._add(secret):
             self._prepare()
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """Mask the values of headers with secrets, except for the scheme, and known secrets in the others."""
+        """Mask the values of secret headers, except for the authentication scheme, and known secrets in the others."""
         return tuple(
             (name, (self._short_header if len(value) <= _SHORT else self._masked_header)(name, value))
             for name, value in pairs
         )
 
     def url(self, url: str) -> str:
-        """Mask userinfo, known secrets, and the values of parameters with names of secrets."""
+        """Mask the userinfo of a URL, known secrets, and the values of parameters whose names mark secrets."""
         return self._short_url(url) if len(url) <= _SHORT else self._masked_url(url)
 
     def text(self, text: str) -> str:
@@ -89,20 +90,20 @@ class Redactor:
         return _URL.sub(lambda found: self.url(found[0]), text) if "://" in text else text
 
     def body(self, raw: bytes, *, push: bool = False) -> bytes:
-        """Mask known secrets and members with secrets; other bytes stay as they are and JSON stays valid.
+        """Mask known secrets and members with secrets; other bytes do not change and JSON stays valid.
 
-        `token` and `credentials` are masked in a body with a push configuration: it contains that word, or the caller
-        knows (`push`), because 1.0 sends the configuration without a wrapper.
+        In a body with a push configuration, `token` and `credentials` are masked, too. The name of a member shows this,
+        or the caller passes `push`, because 1.0 sends a bare configuration.
         """
-        if self._forms and _may_hold(raw, self._forms):
+        if self._forms and _may_contain(raw, self._forms):
             raw = self._words().sub(_mask_found, raw)
-        if self._numbers and _may_hold(raw, self._numbers):
+        if self._numbers and _may_contain(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
         if push or _is_marked(raw, _PUSH_MARKS):
             return _PUSH_MEMBER.sub(_mask_member, raw)
         return _MEMBER.sub(_mask_member, raw) if _is_marked(raw, _MEMBER_MARKS) else raw
 
-    def _take(self, secret: str) -> bool:
+    def _add(self, secret: str) -> bool:
         if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):
             return False
         self._secrets[secret] = _spellings(secret)
@@ -110,7 +111,7 @@ class Redactor:
 
     def _prepare(self) -> None:
         self.known = len(self._secrets)
-        # The longest first, so that a secret which begins with another one is masked completely.
+        # The longest first, so that a secret which begins with another secret is masked completely.
         secrets = sorted(self._secrets, key=len, reverse=True)
         numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]
         others = [secret for secret in secrets if not _NUMERIC.fullmatch(secret)]
@@ -118,10 +119,10 @@ class Redactor:
         self._texts = [form for secret in secrets for form in spellings[secret]]
         self._forms = [_encode(form) for secret in others for form in spellings[secret]]
         self._numbers = [_encode(secret) for secret in numeric]
-        # Ids, urls, headers and the words of a verdict are often repeated, with the same result until the next secret.
-        self._short_text = functools.lru_cache(_REMEMBERED)(self._masked_text)
-        self._short_header = functools.lru_cache(_REMEMBERED)(self._masked_header)
-        self._short_url = functools.lru_cache(_REMEMBERED)(self._masked_url)
+        # Ids, urls, headers and results of checks are often repeated; the results are valid until a secret is added.
+        self._short_text = functools.lru_cache(_CACHE_SIZE)(self._masked_text)
+        self._short_header = functools.lru_cache(_CACHE_SIZE)(self._masked_header)
+        self._short_url = functools.lru_cache(_CACHE_SIZE)(self._masked_url)
         # Compiled on first use: most secrets never appear.
         self._words = functools.cache(lambda: _any_of(others, spellings))
         self._digits = functools.cache(lambda: _any_of(numeric, spellings))
@@ -141,26 +142,26 @@ class Redactor:
         return text
 
     def _mask_numeric(self, found: re.Match[bytes]) -> bytes:
-        """Mask secrets that could be a number: a part of a string, or a whole number."""
+        """Mask secrets that look like a number, in a string or as a number; a masked number becomes a string."""
         token = found[0]
         if token.startswith(b'"'):
             return self._digits().sub(_mask_found, token)
         return b'"' + _MASK + b'"' if any(number in token for number in self._numbers) else token
 
 
-def _may_hold(raw: bytes, forms: list[bytes]) -> bool:
-    """Return whether the bytes contain one of the forms, or escapes that could spell one."""
-    return _holds(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
+def _may_contain(raw: bytes, forms: list[bytes]) -> bool:
+    """Return whether the bytes contain a form of a secret, or escapes that could encode it."""
+    return _contains_any(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
 
 
 def _is_marked(raw: bytes, marks: Mapping[int, Iterable[bytes]]) -> bool:
     for byte, words in marks.items():  # noqa: SIM110 - as below
-        if byte in raw and _holds(raw, words):
+        if byte in raw and _contains_any(raw, words):
             return True
     return False
 
 
-def _holds(raw: bytes, words: Iterable[bytes]) -> bool:
+def _contains_any(raw: bytes, words: Iterable[bytes]) -> bool:
     for word in words:  # noqa: SIM110 - a generator costs more than the search, and this runs for every frame
         if word in raw:
             return True
@@ -172,7 +173,7 @@ def _encode(text: str) -> bytes:
 
 
 def _spellings(secret: str) -> list[str]:
-    """List the usual spellings of a secret: plain, in JSON and in a URL; the longest first."""
+    """Return the usual spellings of a secret: plain, in JSON and in a URL; the longest first."""
     quoted = quote(secret, safe="", errors="surrogatepass")
     escaped = json.dumps(secret)[1:-1]
     forms = {
@@ -188,21 +189,21 @@ def _spellings(secret: str) -> list[str]:
 
 
 def _any_of(secrets: list[str], spellings: dict[str, list[str]]) -> re.Pattern[bytes]:
-    """Match these secrets in their usual spellings, and in all those that JSON allows for each character."""
-    ways: list[bytes] = []
+    """Return a pattern for these secrets: their usual spellings, and every JSON escape of each character."""
+    patterns: list[bytes] = []
     for secret in secrets:
-        ways += (re.escape(_encode(form)) for form in spellings[secret])
-        ways.append(b"".join(map(_character_pattern, secret)))
-    return re.compile(b"|".join(ways))
+        patterns += (re.escape(_encode(form)) for form in spellings[secret])
+        patterns.append(b"".join(map(_character_pattern, secret)))
+    return re.compile(b"|".join(patterns))
 
 
 def _character_pattern(character: str) -> bytes:
     units = character.encode("utf-16-be", "surrogatepass")
     escape = b"".join(b"\\\\u(?i:%s)" % units[at : at + 2].hex().encode() for at in range(0, len(units), 2))
-    ways = [escape, re.escape(_encode(character))]
+    patterns = [escape, re.escape(_encode(character))]
     if character in _SHORT_ESCAPES:
-        ways.insert(0, re.escape(f"\\{_SHORT_ESCAPES[character]}".encode()))
-    return b"(?:" + b"|".join(ways) + b")"
+        patterns.insert(0, re.escape(f"\\{_SHORT_ESCAPES[character]}".encode()))
+    return b"(?:" + b"|".join(patterns) + b")"
 
 
 def _mask_found(found: re.Match[bytes]) -> bytes:
@@ -213,7 +214,7 @@ def _mask_found(found: re.Match[bytes]) -> bytes:
     if escape is None or escape.end() <= start or not _begins_escape(raw, backslash):
         return _MASK
     if escape.end() >= found.end():
-        return bytes(found[0])  # one character's escape that only looks like the secret
+        return bytes(found[0])  # an escape of one character that only looks like the secret
     return raw[start : escape.end()] + _MASK
 
 
@@ -231,7 +232,7 @@ def _mask_parameters(url: str) -> str:
     hiding = False
     for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
         if hiding and separator in "?;":
-            continue  # these may stand in a value, so they do not end a hidden one
+            continue  # these characters may be part of a value, so they do not end a masked value
         name, _, value = piece.partition("=")
         hiding = bool(value) and _is_secret_parameter(name)
         masked += [separator, f"{name}={MASK}" if hiding else piece]
@@ -246,7 +247,7 @@ def _is_secret_parameter(name: str) -> bool:
 
 
 def _member_pattern(names: bytes) -> re.Pattern[bytes]:
-    """Match the value of a member in JSON, in JSON inside of a JSON string, and in a form or a query."""
+    """Return a pattern for the values of members: in JSON, in JSON within a JSON string, and in a form or a query."""
     plain = rb'(?P<key>"(?:%s)"\s*:\s*)(?:"(?P<text>(?:[^"\\]|\\.)++)|%s)' % (names, _NUMBER)
     inner = rb'(?P<inner>\\"(?:%s)\\"\s*:\s*\\")(?:[^"\\]|\\[^"\\]|\\\\(?:\\\\|\\"|[^"\\]))++' % names
     field = rb"(?P<field>(?:^|[?&])(?:%s)=)[^&\s\"'<>\\]++" % names

@@ -1,4 +1,4 @@
-"""Search the capture file for the hits of a query, several slices at once on separate connections."""
+"""Search a capture file for the records that match a query, several slices at once on separate connections."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
 from inspector.capture import file_format
 from inspector.capture.file_format import WITH_NUL
-from inspector.capture.query import SOURCE, Looked, Query
+from inspector.capture.query import SOURCE, Query, SearchFacts
 
 SEARCH_SECONDS = 0.008
-"""How long a page of a search should take, so that the caller stays responsive."""
+"""The target duration of a page of a search in seconds, so that the caller stays responsive."""
 SEARCH_FIRST = 1_000
 """How many records the first page of a search covers."""
 _SLICE_SECONDS = 0.015
-"""How long a thread should search before it returns its hits: starting a slice takes time as well."""
-_MOST_AT_ONCE = 4
+"""The target duration of a slice in seconds; shorter slices would cost more to start."""
+_MOST_THREADS = 4
 _WITH_NUL = f"SELECT 1 FROM record INDEXED BY record_with_nul WHERE seq > ? AND seq <= ? AND {WITH_NUL} LIMIT 1"  # noqa: S608
 
 
@@ -34,49 +35,50 @@ class Page(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The hits of a slice, and how many seconds the search took."""
+    """The hits of a slice, and the duration of the search in seconds."""
 
     hits: list[int]
     seconds: float
 
 
 def find(connection: sqlite3.Connection, query: Query, began: float, after: int, through: int) -> Found:
-    """Return the hits after `after` up to `through`; `began` is when the capture began."""
+    """Return the matching records after `after` up to `through`; `began` is the time of the first record."""
     started = time.perf_counter()
-    where, values = query.sql(_look(connection, began, after, through))
+    where, values = query.sql(_search_facts(connection, began, after, through))
     statement = f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq"  # noqa: S608 - constants
     rows = file_format.fetch(connection, statement, [after, through, *values])
     return Found([seq for (seq,) in rows], time.perf_counter() - started)
 
 
-def _look(connection: sqlite3.Connection, began: float, after: int, through: int) -> Looked:
+def _search_facts(connection: sqlite3.Connection, began: float, after: int, through: int) -> SearchFacts:
     """Collect facts that make a search of these records fast."""
     odd = file_format.fetch(connection, _WITH_NUL, [after, through])
     labels = file_format.fetch(connection, "SELECT label FROM record WHERE seq = ?", [(after + through + 1) // 2])
     label = labels[0][0] if labels else ""
-    return Looked(began, with_nul=bool(odd), label=label if isinstance(label, str) else "")
+    return SearchFacts(began, with_nul=bool(odd), label=label if isinstance(label, str) else "")
 
 
 class Scanner:
-    """Searches slices of a capture in threads, one for each core, up to four; SQLite releases the GIL meanwhile.
+    """Searches slices of a capture in threads, one for each core, up to four; SQLite releases the GIL while searching.
 
     `at_once` is the number of slices that are searched at the same time.
     """
 
     def __init__(self, path: Path) -> None:
-        self.at_once = min(_MOST_AT_ONCE, os.cpu_count() or 1)
+        self.at_once = min(_MOST_THREADS, os.cpu_count() or 1)
         self._path = path
         self._threads = ThreadPoolExecutor(self.at_once, "capture-search")
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._opened: list[sqlite3.Connection] = []
 
     def pages(self, query: Query, began: float, after: int, last: int) -> Iterator[Page]:
-        """Search the records after `after` up to `last`; the next slices are searched while a page is processed.
+        """Search the records after `after` up to `last`; the next slices are searched while the caller has a page.
 
-        While the threads have found nothing, pages are empty and repeat the last position. Raises `sqlite3.Error`.
+        If the next slice is not finished in time, the page is empty and repeats the last position. Raises
+        `sqlite3.Error`.
         """
         waiting: deque[tuple[int, Future[Found]]] = deque()
-        count, taken = SEARCH_FIRST, after
+        count, done = SEARCH_FIRST, after
         try:
             while after < last or waiting:
                 while after < last and len(waiting) <= self.at_once:
@@ -85,11 +87,11 @@ class Scanner:
                     after = through
                 through, found = waiting[0]
                 if wait([found], SEARCH_SECONDS).not_done:
-                    yield Page([], taken)
+                    yield Page([], done)
                     continue
                 waiting.popleft()
                 hits, seconds = found.result()
-                taken = through
+                done = through
                 yield Page(hits, through)
                 count = next_count(count, seconds, _SLICE_SECONDS)
         finally:
@@ -98,11 +100,12 @@ class Scanner:
 
     def _begin(self, query: Query, began: float, after: int, through: int) -> Future[Found]:
         if len(self._opened) < self.at_once:
-            self._opened.append(file_format.read_again(self._path))
+            self._opened.append(file_format.reopen(self._path))
             self._idle.put(self._opened[-1])
-        return self._threads.submit(self._lent, lambda connection: find(connection, query, began, after, through))
+        search = partial(find, query=query, began=began, after=after, through=through)
+        return self._threads.submit(self._with_connection, search)
 
-    def _lent(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+    def _with_connection(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         connection = self._idle.get()
         try:
             return work(connection)
@@ -110,12 +113,12 @@ class Scanner:
             self._idle.put(connection)
 
     def close(self) -> None:
-        """Cancel the slices that were not begun, wait for the others and close the file."""
+        """Cancel the slices that have not started, wait for the others and close the file."""
         self._threads.shutdown(cancel_futures=True)
         for connection in self._opened:
             connection.close()
 
 
 def next_count(count: int, seconds: float, wanted: float) -> int:
-    """Return how many records to search next in `wanted` seconds, if `count` of them took `seconds`."""
+    """Return how many records to search next to need `wanted` seconds, if `count` records needed `seconds`."""
     return max(1, min(count * 2, int(count * wanted / max(seconds, 1e-6))))

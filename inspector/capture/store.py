@@ -1,4 +1,4 @@
-"""The capture: an append-only store of records in one SQLite file, which a thread writes."""
+"""The capture: an append-only store of records in one SQLite file, written by a thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 from inspector.capture import file_format
 from inspector.capture.file_format import COLUMNS, Row, fetch, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
-from inspector.capture.query import Around, Query
+from inspector.capture.query import Query, RecordTimes
 from inspector.capture.records import EMPTY, NOTHING, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
 from inspector.capture.writer import Writer
@@ -21,20 +21,20 @@ from inspector.findings.finding import Finding
 
 RECENT_COUNT = 2_048
 RECENT_BYTES = 32 * 2**20
-"""How many of the newest records stay in memory after they were written, and how many bytes of them."""
+"""How many of the newest records stay in memory after they are written, and how many bytes of them."""
 
 READ_COUNT = 2_048
 READ_BYTES = 16 * 2**20
-"""How many records that were read from the file are kept in memory, and how many bytes of them."""
+"""How many records that were read from the file are cached, and how many bytes of them."""
 
 _RECORD_BYTES = 600
-"""About how much memory a record needs beside its bytes and its text."""
+"""The approximate memory of a record in bytes, without its payload and its texts."""
 _SHARED_TEXTS = 4_096
 _SHARED_LENGTH = 256
-"""Up to so many different texts, up to this length, are stored once."""
+"""How many different texts are shared between records, and the largest length of such a text."""
 
-_SEARCH_ALONE = 20_000
-"""Up to so many records in the file are searched without other threads."""
+_SEARCH_WITHOUT_THREADS = 20_000
+"""The largest number of records in the file that is searched without other threads."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -43,9 +43,9 @@ _T = TypeVar("_T")
 class Capture:
     """An append-only sequence of records in a file; the newest are in memory, too.
 
-    `append` never waits for the disk: a thread commits the records within about 0.2 s. All methods have to be called by
-    one thread. `get`, `slice` and `select` return committed and uncommitted records, and raise `CaptureError` if the
-    file cannot be read. `meta` is stored as JSON: tuples become lists.
+    `append` never waits for the disk: a thread commits the records within about 0.2 s. All methods must be called from
+    the same thread. `get`, `slice` and `select` return committed and uncommitted records, and raise `CaptureError` if
+    the file cannot be read. `meta` is stored as JSON, so that tuples become lists.
     """
 
     def __init__(self, path: Path, reader: sqlite3.Connection, writer: Writer | None, last: int) -> None:
@@ -67,8 +67,8 @@ class Capture:
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Make a new capture at `path` (0600, missing folders 0700) for appending."""
-        connection = file_format.make(path)
+        """Create a capture at `path` (0600, missing folders 0700) for appending; raises `CaptureError`."""
+        connection = file_format.create(path)
         try:
             reader = file_format.read(path)
         except CaptureError:
@@ -78,7 +78,10 @@ class Capture:
 
     @classmethod
     def open(cls, path: Path, check: Callable[[Record], Record] | None = None) -> Self:
-        """Open an existing capture for reading the records that it has now; `check` may replace each record."""
+        """Open an existing capture for reading the records that it has now; raises `CaptureError`.
+
+        `check` may replace each record that is read.
+        """
         reader = file_format.read(path)
         try:
             (last,) = reader.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
@@ -108,8 +111,8 @@ class Capture:
     ) -> list[Record]:
         """Append one record for each payload; the records differ in number, size and bytes only.
 
-        `meta` must not be changed afterwards. `at` is raised to the time of the record before if it is lower. A request
-        without an exchange starts a new exchange.
+        `meta` must not be changed afterwards. If `at` is before the time of the previous record, that time is used. A
+        request without an exchange starts a new exchange. Raises `CaptureError` if the capture cannot be written.
         """
         writer = self._writer
         if writer is None or self._closed:
@@ -135,12 +138,12 @@ class Capture:
         return self._last
 
     def get(self, seq: int) -> Record:
-        """Return the record with this `seq`; `LookupError` if there is none, or if it is lost (see `failure`)."""
+        """Return the record with this `seq`; raises `LookupError` if it does not exist or is lost (see `failure`)."""
         found = self._recent.get(seq)
         if found is None:
             records = self.slice(seq, seq)
             if not records:
-                raise LookupError(f"no record {seq} in {self.path}")
+                raise LookupError(f"There is no record {seq} in {self.path}.")
             found = records[0]
         return found
 
@@ -162,7 +165,7 @@ class Capture:
         after: int = 0,
         limit: int | None = None,
     ) -> list[Record]:
-        """Return the first `limit` records after `after` that match every given filter, in order."""
+        """Return the first `limit` records after `after` that match every filter that is not None, in order."""
         self._trim(self._writer)
         most = math.inf if limit is None else max(limit, 0)
         wanted = frozenset(Kind if kinds is None else kinds)
@@ -182,9 +185,9 @@ class Capture:
     def search(self, query: Query, *, after: int = 0) -> Iterator[Page]:
         """Search the records after `after`, page by page, including those that are appended between two pages.
 
-        A page takes about `SEARCH_SECONDS` to search; it is empty if the searching threads have found nothing yet.
+        A page needs about `SEARCH_SECONDS`; it is empty if the searching threads have no result yet.
         """
-        if self._floor - 1 - after > _SEARCH_ALONE:
+        if self._floor - 1 - after > _SEARCH_WITHOUT_THREADS:
             scanner = self._scanner = self._scanner or Scanner(self.path)
             pages = scanner.pages(query, self._began, after, self._floor - 1)
             while (page := self._guarded(next, pages, None)) is not None:
@@ -196,8 +199,8 @@ class Capture:
             self._trim(self._writer)
             stored = self._floor - 1
             through = min(after + count, stored if after < stored else self._last)
-            look = self._search_old if through <= stored else self._search_recent
-            yield Page(look(query, after, through), through)
+            search = self._search_old if through <= stored else self._search_recent
+            yield Page(search(query, after, through), through)
             after = through
             count = next_count(count, time.perf_counter() - started, SEARCH_SECONDS)
 
@@ -214,31 +217,32 @@ class Capture:
         hits = []
         for seq in range(after + 1, through + 1):
             record = self._recent[seq]
-            if query.holds(record, Around(began, before)):
+            if query.matches(record, RecordTimes(began, before)):
                 hits.append(seq)
             before = record.at
         return hits
 
     @property
     def backlog(self) -> int:
-        """How many records are not yet in the file; 0 after a failure."""
+        """Return how many records are not in the file yet; 0 after a failure."""
         writer = self._writer
         return self._last - writer.committed if writer is not None and writer.failure is None else 0
 
     @property
     def failure(self) -> str | None:
-        """Why the capture is no longer written and what was lost, in sentences; None without a failure."""
+        """Return why the capture is no longer written and which records are lost; None without a failure."""
         writer = self._writer
         if writer is None or writer.failure is None:
             return None
-        kept = writer.committed
-        sentences = [f"Nothing more is written to {self.path}: {writer.failure}."]
-        sentences.append(f"Records 1 to {kept} were written before." if kept else "No record was written before.")
-        if self._floor > kept + 1:
-            sentences.append(f"Records {kept + 1} to {self._floor - 1} are lost.")
-        if self._last > kept:
+        written = writer.committed
+        sentences = [f"Writing to the capture {self.path} stopped: {writer.failure}."]
+        sentences.append(f"Records 1 to {written} were written before." if written else "No record was written before.")
+        if self._floor > written + 1:
+            sentences.append(f"Records {written + 1} to {self._floor - 1} are lost.")
+        if self._last > written:
+            first = max(self._floor, written + 1)
             sentences.append(
-                f"Records {max(self._floor, kept + 1)} to {self._last} are in memory only and end with this program."
+                f"Records {first} to {self._last} are only in memory and are lost when this program exits."
             )
         return " ".join(sentences)
 
@@ -249,7 +253,7 @@ class Capture:
         return done
 
     def close(self) -> None:
-        """Write the waiting records and close the file; `failure` then reports whether some are lost."""
+        """Write the waiting records and close the file; check `failure` afterwards for lost records."""
         if self._closed:
             return
         self._closed = True
@@ -266,7 +270,7 @@ class Capture:
         self.close()
 
     def _share(self, text: str) -> str:
-        """Return the same object for equal texts: a stream repeats a few in every event."""
+        """Return the same object for equal texts, because a stream repeats some texts in every event."""
         shared = self._shared.get(text)
         if shared is not None:
             return shared
@@ -277,7 +281,7 @@ class Capture:
         return text
 
     def _trim(self, writer: Writer | None) -> None:
-        """Drop recent records beyond the bounds that are in the file; after a failure the oldest."""
+        """Drop recent records beyond the limits if they are in the file; after a failure, drop the oldest."""
         recent = self._recent
         while len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
             if writer is None or (self._floor > writer.committed and writer.failure is None):
@@ -287,7 +291,7 @@ class Capture:
             self._floor += 1
 
     def _old(self, first: int, last: int) -> list[Record]:
-        """Return records that are no longer in memory, from the file or from the cache of read records."""
+        """Return records that are no longer in memory, from the cache of read records or the file."""
         found: dict[int, Record] = {}
         missing = []
         for seq in range(first, last + 1):
@@ -317,7 +321,7 @@ class Capture:
         if not index and len(kinds) == len(Kind):
             query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
         else:
-            # SQLite merges the arms, whose index has the order of `seq`: nothing is sorted or read beyond the limit.
+            # The index of each arm is ordered by `seq`, so SQLite merges the arms without sorting or reading more rows.
             arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]
@@ -326,7 +330,7 @@ class Capture:
         return [self._record_of(row) for row in rows]
 
     def _guarded(self, read: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-        """Read from the file; raises `CaptureError` if that fails."""
+        """Call a function that reads the file; raises `CaptureError` if that fails."""
         if self._closed:
             raise CaptureError(f"The capture {self.path} is closed.")
         try:
@@ -336,13 +340,13 @@ class Capture:
 
     def _remember(self, row: Row) -> Record:
         """Cache a record that was read, and drop the least recently used records."""
-        kept = self._read
+        cache = self._read
         record = self._record_of(row)
         size = _RECORD_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))
-        if record.seq not in kept:
-            kept[record.seq] = (record, size)
+        if record.seq not in cache:
+            cache[record.seq] = (record, size)
             self._read_bytes += size
-        while len(kept) > 1 and (len(kept) > READ_COUNT or self._read_bytes > READ_BYTES):
-            _, (_, freed) = kept.popitem(last=False)
+        while len(cache) > 1 and (len(cache) > READ_COUNT or self._read_bytes > READ_BYTES):
+            _, (_, freed) = cache.popitem(last=False)
             self._read_bytes -= freed
         return record

@@ -33,13 +33,13 @@ async def _examine_push(current: Run) -> None:
     likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
         causes = [_cause_json(cause) for cause in found.causes]
-        out.document({"taskId": task_id, "causes": causes, "accepted": found.good, "notChecked": found.unseen})
+        out.document({"taskId": task_id, "causes": causes, "accepted": found.accepted, "notChecked": found.not_checked})
     for cause in () if out.json else found.causes:
         out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
         if cause.remedy:
             out.field("  Remedy", cause.remedy)
-    for unseen in () if out.json else found.unseen:
-        out.field("Not checked", unseen)
+    for reason in () if out.json else found.not_checked:
+        out.field("Not checked", reason)
     if likely:
         seen = f"{likely[0].name}: {likely[0].evidence}."
         raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))

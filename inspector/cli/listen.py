@@ -208,12 +208,12 @@ class _Deliveries(JournalPrinter):
         """Print the retries of deliveries that were not accepted at first."""
         now = datetime.now(UTC).timestamp()
         for chain in chains(self._journal.capture.select(kinds={Kind.DELIVERY})):
-            if len(chain.tries) == 1 and not chain.tries[0].dialled:
+            if len(chain.attempts) == 1 and not chain.attempts[0].overridden:
                 continue  # rejected, so a retry is not expected
             if self._out.json:
                 self._out.document(_chain_as_json(chain))
             else:
-                self._out.field("Retries", f"#{chain.tries[0].seq} {chain.words(now)}")
+                self._out.field("Retries", f"#{chain.attempts[0].seq} {chain.words(now)}")
         self._out.flush()
 
     def _show(self) -> None:
@@ -274,11 +274,11 @@ def _as_json(record: Record) -> Json:
 def _chain_as_json(chain: Chain) -> dict[str, Any]:
     return {
         "retries": {
-            "retryOf": chain.tries[0].seq,
+            "retryOf": chain.attempts[0].seq,
             "taskId": chain.task,
-            "responses": [attempt.answer for attempt in chain.tries],
+            "responses": [attempt.answer for attempt in chain.attempts],
             "intervals": [round(gap, 6) for gap in chain.gaps],
-            "accepted": chain.settled,
+            "accepted": chain.accepted,
         }
     }
 

@@ -1,4 +1,4 @@
-"""Bookmarks and remarks on records, which are recorded as notes."""
+"""Bookmarks and remarks on records; each change is recorded as a note."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from inspector.capture.records import Kind, Record
 from inspector.session.journal import LABEL_LENGTH, Journal
 
 EVENTS = frozenset({"bookmark", "unbookmark", "remark", "unremark"})
-"""The events of these notes; `about` in their `meta` is the number of the record."""
+"""The events of these notes; `about` in their `meta` is the number of the marked record."""
 LONGEST = LABEL_LENGTH
 """The largest length of a remark in characters."""
 
 
 class Bookmarks:
-    """The bookmarks and remarks of a capture; each change is recorded as a note."""
+    """The bookmarks and remarks of a capture, by the number of the record."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -61,7 +61,7 @@ class Bookmarks:
         for record in records:
             if record.kind is Kind.NOTE and record.event in EVENTS:
                 about = record.meta.get("about")
-                if type(about) is int and 0 < about < record.seq:  # the capture may come from anywhere
+                if type(about) is int and 0 < about < record.seq:  # the capture may be from an untrusted source
                     self._apply(about, record)
 
     def _apply(self, about: int, record: Record) -> None:

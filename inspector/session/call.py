@@ -99,7 +99,7 @@ class Call:
         """Send the request and yield each answer once it is recorded; closing the iterator ends the call."""
         exchange, webhook = self.exchange, self.webhook
         if webhook is not None:
-            self.push.keep(webhook)
+            self.push.confirm(webhook)
         try:
             async with aclosing(self._observe()) as seen:
                 async for observation in seen:
@@ -111,7 +111,7 @@ class Call:
                     exchange.journal.notify()  # last: findings are printed behind their events
         finally:
             exchange.stop(time.time())
-            self.push.hooks.learn(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
+            self.push.registrations.update(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
             exchange.journal.notify()
 
     async def finish(self) -> Fault | None:

@@ -1,4 +1,4 @@
-"""What a payload contains: its JSON text, its events, and the words for its row."""
+"""Convert recorded payloads to JSON text, locate the event in a payload, and describe it for a row."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def _status(record: Record) -> bytes:
         error = decode_error(code, message, b64decode(details))
     except binascii.Error:  # a secret was masked in them
         error = decode_error(code, message, b"")
-    said = {"code": code, "status": record.meta["name"], "message": message}
-    return dump(said if error.data is None else said | {"details": error.data})
+    status = {"code": code, "status": record.meta["name"], "message": message}
+    return dump(status if error.data is None else status | {"details": error.data})
 
 
 def event_pointer(value: Json, event: Event) -> str:
-    """Return the JSON pointer of an event in a payload: in the result of an envelope, and in its wrapper."""
+    """Return the JSON pointer of an event in a payload, such as `/result/statusUpdate`; `""` for the whole payload."""
     pointer = result_pointer(value)
     value = value["result"] if pointer else value
     wrapper = _WRAPPERS[type(event)]
@@ -85,12 +85,12 @@ def event_pointer(value: Json, event: Event) -> str:
 
 
 def result_pointer(value: Json) -> str:
-    """Return the JSON pointer of the result in a payload: in the envelope, or the payload itself."""
+    """Return the JSON pointer of the result in a payload: `/result` in a JSON-RPC envelope, else `""`."""
     return "/result" if isinstance(value, dict) and "result" in value else ""
 
 
 def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
-    """Return the event, task, context, state and label of a payload for its row."""
+    """Return the words for the record of a payload: event, task, context, state and label."""
     match answer:
         case TextAppended():
             return describe(answer.like)

@@ -1,4 +1,4 @@
-"""Get tasks repeatedly until they end, each with its own interval."""
+"""Poll tasks: repeat GetTask until the task ends, with an interval for each task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_FAULTS = 5
 
 @dataclass(slots=True)
 class Poll:
-    """A polled task, the interval in seconds, the number of polls, and of those that failed in a row."""
+    """A polled task: the interval in seconds, the number of polls, and the number of the last polls that failed."""
 
     task_id: str
     every: float
@@ -30,7 +30,7 @@ class Poll:
 
 
 class Polls:
-    """The polled tasks of a session; each poll is a GetTask and recorded."""
+    """The polled tasks of a session; each poll is a recorded GetTask call."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -44,14 +44,17 @@ class Polls:
         return self._polls.get(task_id)
 
     def stop(self, task_id: str) -> None:
-        """Stop polling a task after the running call, if there is one."""
+        """Stop polling a task; a running call is finished first."""
         if poll := self._polls.get(task_id):
             poll.stopped.set()
 
     async def run(self, task_id: str, every: float) -> str:
-        """Poll a task until it ends, is unknown, or polling is stopped, and return the reason; raises `FaultError`."""
+        """Poll a task until it ends, is unknown or `stop` is called, and return why polling ended.
+
+        `every` is the interval in seconds, at least `FASTEST`. Raises `FaultError` if no call can be made.
+        """
         if task_id in self._polls:
-            return "it is polled already"
+            return "it is already being polled"
         poll = self._polls[task_id] = Poll(task_id, max(FASTEST, every))
         self._session.note(f"polling task {task_id} every {poll.every:g} s", event="poll")
         why = ""
@@ -65,7 +68,7 @@ class Polls:
         finally:
             del self._polls[task_id]
             times = f"{poll.times:,} time{'' if poll.times == 1 else 's'}"
-            self._session.note(f"polled task {task_id} {times}: {why or 'it was broken off'}", event="poll")
+            self._session.note(f"polled task {task_id} {times}: {why or 'it was interrupted'}", event="poll")
         return why
 
     async def _poll(self, poll: Poll) -> str:
@@ -77,9 +80,9 @@ class Polls:
         poll.times += 1
         poll.faults = poll.faults + 1 if fault else 0
         if fault is not None and fault.code == "TaskNotFoundError":
-            return "the agent does not know it"
+            return "the agent does not know the task"
         if fault is not None:
             return f"{poll.faults} polls in a row failed, the last: {fault.seen}" if poll.faults >= _MOST_FAULTS else ""
         tracked = self._session.tasks.get(poll.task_id)
         ended = tracked and tracked.now.updated >= began and is_terminal(tracked.now.state)
-        return f"it has ended as {short(tracked.now.state)}" if tracked and ended else ""
+        return f"the task ended as {short(tracked.now.state)}" if tracked and ended else ""

@@ -1,4 +1,4 @@
-"""Reconnect to a stream that was lost while its task continued, and find missed changes."""
+"""Reconnect to a stream that was disconnected while its task was running, and find the missed changes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from inspector.session.tasks import TrackedTask
 DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each attempt to subscribe; there are no further attempts."""
 
-_LOOKED_AT = 20
+_MOST_SEARCHED = 20
+"""How many records after the disconnection are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostStream:
-    """A stream that ended before its task: its exchange, its last record, and the task at that record.
+    """A stream that ended before its task: the number of its exchange, its last record, and the task at that record.
 
-    If not `broken`, the agent ended the stream without a connection error.
+    `broken` is whether the connection failed; otherwise the agent ended the stream.
     """
 
     task_id: str
@@ -42,12 +43,12 @@ class NextStep(StrEnum):
 
     SUBSCRIBE = "subscribe"
     ASK = "ask"
-    """The agent refused to subscribe, so get the task."""
+    """Get the task, because the agent refused to subscribe."""
     NOTHING = "nothing"
 
 
 def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream | None:
-    """Return the last stream of a task if it was lost: not stopped by us, while the task was running."""
+    """Return the last stream of a task if it ended while the task was running; None if we stopped it."""
     if stream is None or stream.seconds is None or stream.how == "stopped":
         return None
     if is_terminal(task.now.state) or is_interrupted(task.now.state) or not task.now.moves:
@@ -57,31 +58,32 @@ def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream
     )
 
 
-def next_step(capture: Capture, drop: LostStream, tries: int) -> NextStep:
+def next_step(capture: Capture, lost: LostStream, attempts: int) -> NextStep:
     """Return the next step after so many attempts: subscribe; get the task once if that is refused; then nothing."""
-    answers = capture.select(kinds=(Kind.BODY, Kind.TRAILERS), task=drop.task_id, after=drop.through, limit=_LOOKED_AT)
-    if any(one.operation == Operation.GET for one in answers):
+    kinds = (Kind.BODY, Kind.TRAILERS)
+    responses = capture.select(kinds=kinds, task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED)
+    if any(record.operation == Operation.GET for record in responses):
         return NextStep.NOTHING
-    if any(one.operation == Operation.SUBSCRIBE and one.event == "error" for one in answers):
+    if any(record.operation == Operation.SUBSCRIBE and record.event == "error" for record in responses):
         return NextStep.ASK
-    return NextStep.SUBSCRIBE if tries < len(DELAYS) else NextStep.NOTHING
+    return NextStep.SUBSCRIBE if attempts < len(DELAYS) else NextStep.NOTHING
 
 
-def missed_changes(capture: Capture, drop: LostStream) -> TaskDiff | None:
-    """Return the changes of the task since the stream was lost, None before a snapshot of the task was received."""
-    for record in _news(capture, drop):
+def missed_changes(capture: Capture, lost: LostStream) -> TaskDiff | None:
+    """Return the changes of the task since the stream ended, None before a snapshot of the task was received."""
+    for record in _events_since(capture, lost):
         task = canonical(record, capture.get(record.exchange)) if record.event == "task" else None
-        if isinstance(task, Task) and task.id == drop.task_id:
-            after = drop.task.restore()
+        if isinstance(task, Task) and task.id == lost.task_id:
+            after = lost.task.restore()
             after.apply(task, record.at)
-            return compare_tasks(drop.task.restore(), after)
+            return compare_tasks(lost.task.restore(), after)
     return None
 
 
-def has_news(capture: Capture, drop: LostStream) -> bool:
-    """Return whether a response contained the task since the stream was lost."""
-    return any(record.event in ("task", "status", "artifact", "message") for record in _news(capture, drop))
+def has_news(capture: Capture, lost: LostStream) -> bool:
+    """Return whether an event or response about the task was received since the stream ended."""
+    return any(record.event in ("task", "status", "artifact", "message") for record in _events_since(capture, lost))
 
 
-def _news(capture: Capture, drop: LostStream) -> list[Record]:
-    return capture.select(kinds=(Kind.FRAME, Kind.BODY), task=drop.task_id, after=drop.through, limit=_LOOKED_AT)
+def _events_since(capture: Capture, lost: LostStream) -> list[Record]:
+    return capture.select(kinds=(Kind.FRAME, Kind.BODY), task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED)

@@ -1,4 +1,4 @@
-"""Lists of rows for views: which records they show, without keeping the records."""
+"""Lists of rows for views: the numbers of the records that they show, without the records themselves."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Row(NamedTuple):
 
 
 class RecordList:
-    """The records that a view shows, as rows; if `folded`, a run of chunks of one artifact is one row.
+    """The records that a view shows, as rows; if `folded`, consecutive chunks of an artifact share a row.
 
-    Runs of several streams grow at the same time; any other record ends them, and so does a chunk with other findings.
-    A row takes 16 bytes, or 32 if `folded`.
+    Several streams can have such a run of chunks at the same time. Any other record ends all runs, and so does a chunk
+    with other findings. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the view shows a record.
     """
 
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
@@ -82,7 +82,7 @@ class RecordList:
             del column[:]
 
     def index_of(self, seq: int) -> int | None:
-        """Return the last row that begins at or before a record."""
+        """Return the index of the last row that begins at or before a record, None if there is none."""
         index = bisect_right(self._firsts, seq) - 1
         return index if index >= 0 else None
 

@@ -1,4 +1,4 @@
-"""Records the request, the response head and the end of an exchange."""
+"""Record the request, the response head and the end of an exchange."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head
 
 @dataclass(slots=True)
 class Recorder:
-    """Turns the observations of one exchange into records; subclasses read the payload.
+    """Converts the observations of one exchange into records; subclasses read the payload.
 
-    `number` is that of the request's record; `content_type` is the media type without parameters in lower case;
-    `ending` is None until the end; `fault` is the reason for an irregular end, secrets masked.
+    `number` is the number of the request's record, 0 before it is sent. `content_type` is the media type of the
+    response in lower case, without parameters. `ending` is None until the end; `fault` is the reason for an irregular
+    end, with secrets masked.
     """
 
     journal: Journal
@@ -59,7 +60,7 @@ class Recorder:
         raise NotImplementedError
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
-        """Append the status of a gRPC call, with more members of its record."""
+        """Append the status of a gRPC call; `members` are added to its record."""
         text = self.journal.redactor.text
         meta = {
             "code": seen.code,
@@ -72,18 +73,18 @@ class Recorder:
         )
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:  # noqa: ARG002 - for subclasses
-        """Mask the secrets in a body of this exchange; `asked` for the body of the request."""
+        """Mask the secrets in a body of this exchange; `asked` is whether it is the body of the request."""
         return self.journal.redactor.body(raw)
 
     def stop(self, at: float) -> None:
-        """Record that we stopped the exchange, if it has not ended."""
+        """Record that a2a-inspect stopped the exchange at a time, unless it has ended."""
         so_far = self.journal.exchanges.get(self.number)
         if so_far is not None and self.ending is None:
             seconds = max(0.0, at - so_far.at)
             self.take_end(Ended(at, Ending.STOPPED, seconds, so_far.events, so_far.received))
 
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
-        """Append the request, with more members of its record and of their `meta`."""
+        """Append the request; `members` and `meta` are added to its record and to the record's `meta`."""
         redactor = self.journal.redactor
         records = self.journal.append(
             Kind.REQUEST,
@@ -103,7 +104,7 @@ class Recorder:
         return records
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
-        """Append the response head, with more members of its record."""
+        """Append the response head; `members` are added to its record."""
         self.head = head
         self.content_type = head.header("content-type").partition(";")[0].strip().lower()
         return self.append(
@@ -121,7 +122,7 @@ class Recorder:
         )
 
     def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
-        """Append the end of the exchange; `label` describes a regular end, `members` are more of its record."""
+        """Append the end of the exchange; `label` describes a regular end, `members` are added to its record."""
         self.ending = ended.how
         self.journal.running.pop(self.number, None)
         meta: dict[str, Json] = {

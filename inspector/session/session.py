@@ -1,4 +1,4 @@
-"""A debugging session with one agent: connection, webhook service and capture; used by the TUI and the CLI."""
+"""A debugging session with one agent: connection, calls, webhook service and capture; used by the TUI and the CLI."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ from inspector.wire.discovery import normalise
 
 
 class Session:
-    """One agent, the webhook service and the capture.
+    """A session with one agent: it makes calls, receives webhook deliveries and records both in its capture.
 
     `connection` is None until `connect` has found a card; `history` has the versions of the card.
     """
 
     recorded = False
-    """Whether this is a capture that was opened, to which nothing can be added."""
+    """Whether this is an opened capture, to which nothing can be added."""
 
     def __init__(
         self, path: Path, settings: Settings | None = None, *, capture: Callable[[Path], Capture] = Capture.create
@@ -79,7 +79,7 @@ class Session:
             redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
         self.journal = Journal(capture(path), redactor)
-        self.marks = Bookmarks(self.journal)
+        self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
@@ -149,8 +149,8 @@ class Session:
         connection = self._connected()
         if connection.choice is None:
             reasons = "; ".join(option.reason for option in options(connection.card)) or "it declares none"
-            seen = f"The card offers no interface that we can use ({reasons})."
-            hint = "--transport and --a2a-version pin one that the card does offer."
+            seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
+            hint = "Check --transport and --a2a-version: they must match an interface on the card."
             raise FaultError(Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint))
         return connection.choice
 
@@ -160,7 +160,10 @@ class Session:
         return urlsplit(self.connection.url).netloc.rpartition("@")[2] if self.connection else ""
 
     def unavailable_reason(self, operation: Operation) -> str:
-        """Return why an operation is not available according to the card, `""` if it is; it can be called anyway."""
+        """Return why an operation is not available according to the card, `""` if it is.
+
+        The reason is information only: the operation can be called anyway.
+        """
         if self.connection is None:
             return "no agent is connected"
         return unavailable_reason(operation, self.connection.choice, self.connection.card)
@@ -180,7 +183,7 @@ class Session:
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice
         if choice is None:
-            self.note(f"connected to {connection.card.name}: no interface that we speak")
+            self.note(f"connected to {connection.card.name}: no supported interface")
             return
         interface = f"{choice.dialect.version} over {choice.binding.name} at {choice.interface.url}"
         self.note(f"connected to {connection.card.name}: {interface}, {choice.reason}")
@@ -188,7 +191,7 @@ class Session:
         if self.credentials and not self.credentials.are_for(place):
             self.note(
                 f"credentials are not sent to {origin(place)}: "
-                f"it is not the origin that you typed; --trust {origin(place)} allows it"
+                f"it is not the origin of the URL that you entered; --trust {origin(place)} allows it"
             )
 
     # ── messages ──
@@ -196,7 +199,8 @@ class Session:
     def send(self, draft: Draft, *, stream: bool, choice: Choice | None = None, keep_warnings: bool = False) -> Call:
         """Prepare a message, with a webhook if push is on; iterate over the call to send it.
 
-        `keep_warnings` records the warnings with the request. Raises `FaultError`, for an invalid draft `DraftError`.
+        `keep_warnings` records the warnings with the request. Raises `FaultError`; its subclass `DraftError` if the
+        draft is invalid.
         """
         choice = choice or self.choice
         webhook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.version) if self.push.on else None
@@ -225,16 +229,16 @@ class Session:
         """Prepare the message of an earlier exchange as a new message; raises `FaultError`."""
         request = self.journal.capture.get(exchange)
         if RAW_REQUEST in request.meta.get("deliberate", ()):
-            seen = f"Record #{exchange} was written by hand: it is no message that could be said in another way."
-            raise usage_error(seen, "C in the detail copies it as curl.")
-        again = sent_message(request)
-        if again is None:
-            seen = f"Record #{exchange} carries no message that could be sent again."
-            raise usage_error(seen, "Select a message that was sent, or its answer.")
-        message = again.message.model_copy(update={"message_id": str(uuid.uuid4())})
+            seen = f"Record #{exchange} is a raw request, which cannot be translated."
+            raise usage_error(seen, "Press C in the details to copy it as a curl command.")
+        earlier = sent_message(request)
+        if earlier is None:
+            seen = f"Record #{exchange} does not contain a message that can be sent again."
+            raise usage_error(seen, "Select a sent message or its response.")
+        message = earlier.message.model_copy(update={"message_id": str(uuid.uuid4())})
         return self.call(
             Operation(request.operation),
-            again.model_copy(update={"message": message}),
+            earlier.model_copy(update={"message": message}),
             choice=choice,
             task_id=message.task_id or "",
             context_id=message.context_id or "",
@@ -326,7 +330,7 @@ class Session:
         request = self.journal.request_of(record)
         binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
         if request.kind is not Kind.REQUEST or binding is None:
-            raise usage_error("Nothing was asked here that curl could ask.")
+            raise usage_error("This record has no request that can be copied as curl.", "Select a request.")
         wire = curl.recorded(request, binding)
         if isinstance(wire, GrpcRequest):
             return curl.write(self.credentials.sign_call(wire, keep_headers=True))

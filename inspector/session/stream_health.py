@@ -1,4 +1,4 @@
-"""Measures of a stream: first byte, rate, gaps, size, its end, and whether it was buffered on the way."""
+"""Measurements of a stream: first byte, rate, gaps, size, end, and whether a proxy buffered it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _SILENCE = 1.0
 """The shortest silence before a burst that suggests buffering, in seconds."""
 _BURST = 0.05
 """The largest part of the duration of a stream that such a burst lasts."""
-_LOOKED_AT = 50
+_MOST_SEARCHED = 50
 """The number of events at either end of a stream that are searched for timestamps."""
 
 
 class StreamEnd(StrEnum):
-    """The end of a stream; only `DONE` is a regular end."""
+    """How a stream ended; only `DONE` is a regular end."""
 
     OPEN = "open"
     DONE = "ended"
-    BROKEN = "broken off"
+    BROKEN = "disconnected"
     STOPPED = "stopped by us"
-    LIMIT = "cut off at a limit of ours"
-    UNKNOWN = "the recording ends"
+    LIMIT = "stopped at a limit"
+    UNKNOWN = "the capture ends"
 
 
 _ENDS = {"complete": StreamEnd.DONE, "broken": StreamEnd.BROKEN, "stopped": StreamEnd.STOPPED, "limit": StreamEnd.LIMIT}
@@ -39,10 +39,12 @@ _ENDS = {"complete": StreamEnd.DONE, "broken": StreamEnd.BROKEN, "stopped": Stre
 
 @dataclass(frozen=True, slots=True)
 class StreamHealth:
-    """The measures of a stream; times in seconds, `rate` in events per second.
+    """The measurements of a stream; times are in seconds, `size` in bytes, `rate` in events per second.
 
-    `first_byte` and `first_event` are the times from the request to the response head and to the first event; `idle`
-    is the time since the last event, 0 after the end; `buffered` is the reason to suspect buffering.
+    `first_byte` and `first_event` are the times from the request to the response head and to the first event, None if
+    there is none. `gap` is the longest time without an event, which ended `gap_ended` seconds after the request. `idle`
+    is the time since the last event, 0 after the end. `arrivals` counts the events in slices of equal length,
+    `slice_seconds`. `buffered` is the reason to suspect buffering, `""` for none.
     """
 
     number: int
@@ -57,18 +59,18 @@ class StreamHealth:
     rate: float
     gap: float
     gap_ended: float
-    beats: Sequence[int]
-    beat_width: float
+    arrivals: Sequence[int]
+    slice_seconds: float
     buffered: str = ""
 
     @property
     def lost(self) -> bool:
-        """Return whether the stream broke off or reached a limit."""
+        """Return whether the connection failed or a limit was reached."""
         return self.end in (StreamEnd.BROKEN, StreamEnd.LIMIT)
 
     @property
     def words(self) -> str:
-        """Return the state and the number of events."""
+        """Return the number of events, after how an irregular stream ended."""
         events = f"{self.events:,} event{'' if self.events == 1 else 's'}"
         return events if self.end in (StreamEnd.OPEN, StreamEnd.DONE) else f"{self.end} after {events}"
 
@@ -76,11 +78,14 @@ class StreamHealth:
 def health(
     summary: ExchangeSummary, now: float, span: float | None = None, *, recorded: bool = False
 ) -> StreamHealth | None:
-    """Return the measures of a stream, None for an exchange without a stream; `span` is that of `dated_span`."""
+    """Return the measurements of a stream, None for an exchange without a stream.
+
+    `now` is in seconds since 1970, `span` the result of `dated_span`; `recorded` is whether this is an opened capture.
+    """
     pulse = summary.pulse
     if pulse is None:
         return None
-    over = summary.seconds is not None or recorded
+    ended = summary.seconds is not None or recorded
     if summary.seconds is not None:
         end, end_at = _ENDS.get(summary.how, StreamEnd.BROKEN), pulse.began + summary.seconds
     elif recorded:
@@ -88,9 +93,9 @@ def health(
     else:
         end, end_at = StreamEnd.OPEN, max(now, summary.last_at)
     total = max(0.0, end_at - pulse.began)
-    flowing = pulse.last - pulse.first
-    rate = (sum(pulse.slices) - 1) / flowing if flowing > 0 else 0.0
-    beats = pulse.until(end_at)
+    streaming = pulse.last - pulse.first
+    rate = (sum(pulse.slices) - 1) / streaming if streaming > 0 else 0.0
+    arrivals = pulse.until(end_at)
     return StreamHealth(
         summary.number,
         end,
@@ -100,42 +105,45 @@ def health(
         summary.headed - pulse.began if summary.headed else None,
         pulse.first - pulse.began if pulse.first else None,
         total,
-        0.0 if over else max(0.0, now - max(pulse.last, summary.headed or pulse.began)),
+        0.0 if ended else max(0.0, now - max(pulse.last, summary.headed or pulse.began)),
         rate,
         pulse.gap,
         pulse.gap_ended - pulse.began if pulse.gap else 0.0,
-        beats,
-        total / len(beats) if beats else 0.0,
-        _held_back(summary, pulse, total, span) if over else "",
+        arrivals,
+        total / len(arrivals) if arrivals else 0.0,
+        _buffered(summary, pulse, total, span) if ended else "",
     )
 
 
 def looks_buffered(summary: ExchangeSummary) -> bool:
-    """Return whether all events arrived in a burst after a long silence, which alone proves nothing."""
+    """Return whether all events arrived in a burst after a long silence; without timestamps this proves nothing."""
     pulse, seconds = summary.pulse, summary.seconds
     if pulse is None or seconds is None or summary.events < _FEW:
         return False
     return pulse.first - pulse.began >= _SILENCE and pulse.last - pulse.first <= _BURST * seconds
 
 
-def _held_back(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, span: float | None) -> str:
+def _buffered(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, span: float | None) -> str:
     if not looks_buffered(summary):
         return ""
     burst = pulse.last - pulse.first
     silence = f"nothing for {pulse.first - pulse.began:.1f} s"
-    came = f"{silence}, then {summary.events:,} events within {burst * 1000:,.0f} ms"
+    arrived = f"{silence}, then {summary.events:,} events within {burst * 1000:,.0f} ms"
     if span is None:
-        return f"perhaps buffered on the way: {came}"
+        return f"perhaps buffered: {arrived}"
     if span > max(4 * burst, total / 4):
-        return f"buffered on the way: {came}, which the agent dates {span:.1f} s apart"
+        return f"buffered: {arrived}, with timestamps {span:.1f} s apart"
     return ""
 
 
 def dated_span(capture: Capture, summary: ExchangeSummary) -> float | None:
-    """Return the time between the timestamps of the first and the last event, None for fewer than two."""
-    first = capture.select(kinds=(Kind.FRAME,), exchange=summary.number, limit=_LOOKED_AT)
-    around = capture.slice(max(summary.number, summary.last_seq - _LOOKED_AT), summary.last_seq)
-    last = [one for one in around if one.exchange == summary.number and one.kind is Kind.FRAME]
+    """Return the seconds between the earliest and the latest timestamp of the events, None for fewer than two.
+
+    Events in the middle of a long stream are not searched.
+    """
+    first = capture.select(kinds=(Kind.FRAME,), exchange=summary.number, limit=_MOST_SEARCHED)
+    around = capture.slice(max(summary.number, summary.last_seq - _MOST_SEARCHED), summary.last_seq)
+    last = [record for record in around if record.exchange == summary.number and record.kind is Kind.FRAME]
     request = capture.get(summary.number)
     dated = [at for record in (*first, *last) if (at := _dated(record, request)) is not None]
     return max(dated) - min(dated) if len(dated) > 1 else None
@@ -156,4 +164,5 @@ def _timestamp(value: object, depth: int) -> object:
     status = value.get("status")
     if isinstance(status, dict) and "timestamp" in status:
         return status["timestamp"]
-    return next((found for one in value.values() if (found := _timestamp(one, depth - 1)) is not None), None)
+    nested = (_timestamp(member, depth - 1) for member in value.values())
+    return next((found for found in nested if found is not None), None)

@@ -1,4 +1,4 @@
-"""A filter for tasks, and the same filter as a request to the agent (1.0 section 3.1.4)."""
+"""Filter tasks by context, state and time, here or in a ListTasks request (1.0 §3.1.4)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _AGE = re.compile(r"(\d{1,9}) ?(s|min|h|d)")
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """The conditions for tasks, unless empty.
+    """The conditions for tasks; an empty condition is met by every task.
 
-    `context` is the beginning of an id, `state` the 1.0 name, `since` seconds since 1970.
+    `context` is the beginning of a context id, `state` a state with its 1.0 name, `since` a time in seconds since 1970.
     """
 
     context: str = ""
@@ -34,11 +34,11 @@ class TaskFilter:
     def words(self) -> str:
         """Return the conditions in one line."""
         since = datetime.fromtimestamp(self.since).astimezone().isoformat(" ", "seconds")[:19] if self.since else ""
-        told = (("context", self.context), ("state", short(self.state)), ("since", since))
-        return "   ".join(f"{name} {value}" for name, value in told if value)
+        conditions = (("context", self.context), ("state", short(self.state)), ("since", since))
+        return "   ".join(f"{name} {value}" for name, value in conditions if value)
 
     def matches(self, task: TrackedTask) -> bool:
-        """Return whether a task meets the conditions; its time is the agent's timestamp, or else the last event."""
+        """Return whether a task meets the conditions; its time is the agent's timestamp, or that of its last event."""
         account = task.now
         if self.context and not account.context_id.startswith(self.context):
             return False
@@ -47,7 +47,7 @@ class TaskFilter:
         return not self.since or (timestamp_seconds(account.status.timestamp) or account.updated) >= self.since
 
     def request(self, known: Iterable[TrackedTask], *, page_token: str = "", page_size: int = 0) -> ListTasksRequest:
-        """Return the request for such tasks; the beginning of a context id is completed if it is unambiguous."""
+        """Return the request for such tasks; the context id is completed if exactly one known task has this prefix."""
         contexts = {task.now.context_id for task in known if task.now.context_id.startswith(self.context)}
         context = contexts.pop() if self.context and len(contexts) == 1 else self.context
         since = datetime.fromtimestamp(self.since, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -62,7 +62,10 @@ class TaskFilter:
 
 
 def read_filter(context: str, state: str, since: str, now: float) -> TaskFilter:
-    """Read a filter from short states and a time or an age like `10min`; raises `ValueError` with a sentence."""
+    """Parse a filter: `state` may be short, `since` a time or an age such as `10min`.
+
+    Raises `ValueError` with a sentence.
+    """
     return TaskFilter(context.strip(), _state(state.strip()), _since(since.strip(), now))
 
 
@@ -70,9 +73,9 @@ def _state(typed: str) -> str:
     if not typed:
         return ""
     wanted = f"TASK_STATE_{typed.upper().replace('-', '_').removeprefix('TASK_STATE_')}"
-    known = [one for one in State if one is not State.UNSPECIFIED]
-    if wanted not in known:
-        raise ValueError(f"{typed} is no state; there is {', '.join(map(short, known))}.")
+    states = [state for state in State if state is not State.UNSPECIFIED]
+    if wanted not in states:
+        raise ValueError(f"{typed} is not a task state; the states are {', '.join(map(short, states))}.")
     return wanted
 
 
@@ -83,5 +86,5 @@ def _since(typed: str, now: float) -> float:
         return max(1.0, now - int(age[1]) * _UNITS[age[2]])
     at = timestamp_seconds(typed)
     if at is None:
-        raise ValueError(f"{typed} is no time; write an age like 10min, or 2026-01-31T12:00:00Z.")
+        raise ValueError(f"{typed} is not a time; write an age such as 10min, or a time such as 2026-01-31T12:00:00Z.")
     return at

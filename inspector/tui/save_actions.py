@@ -49,7 +49,7 @@ async def save_artifacts(
             return
         over = answer[CHOICE] == "replace"
     try:
-        paths = await asyncio.to_thread(save, items, where, over=over)
+        paths = await asyncio.to_thread(save, items, where, overwrite=over)
     except SaveError as error:
         notify(app, str(error), "error")
         return

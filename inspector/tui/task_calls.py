@@ -26,7 +26,7 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
         case Operation.EXTENDED_CARD:
             return [session.extended_card()]
         case Operation.GET_PUSH:
-            hooks = reversed(session.push.hooks.of_task(task_id))
+            hooks = reversed(session.push.registrations.of_task(task_id))
             # Protocol versions without ids of webhooks use that of the task.
             config_id = next((hook.config_id for hook in hooks if hook.config_id), task_id)
             return [session.get_push(task_id, config_id)]

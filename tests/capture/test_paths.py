@@ -1,4 +1,4 @@
-"""Where captures are kept, what they are called, and which of them go."""
+"""The folders and names of captures, and the deletion of old captures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_folders_are_the_platform_s_unless_the_environment_names_one(home: Path, monkeypatch) -> None:
+def test_folders_follow_the_platform_unless_the_environment_sets_one(home: Path, monkeypatch) -> None:
     assert captures_folder() == home / "captures"
     assert state_folder() == home / "state"
     assert not home.exists()
@@ -53,12 +53,12 @@ def test_folders_are_the_platform_s_unless_the_environment_names_one(home: Path,
         ("x" * 5_000, "x" * 80),
     ],
 )
-def test_a_name_says_when_and_with_whom_and_is_a_name_everywhere(home: Path, host: str, stem: str) -> None:
+def test_a_name_contains_time_and_agent_and_is_valid_on_every_system(home: Path, host: str, stem: str) -> None:
     path = new_capture_path(host, NOW)
     assert path == home / "captures" / f"2026-03-01_14-05-09_{stem}.a2a"
 
 
-def test_a_name_is_taken_when_it_is_given_out(home: Path) -> None:
+def test_a_new_path_is_reserved_by_an_empty_file(home: Path) -> None:
     paths = [new_capture_path("host", NOW) for _ in range(3)]
     assert [path.name[20:] for path in paths] == ["host.a2a", "host_2.a2a", "host_3.a2a"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
@@ -69,9 +69,9 @@ def test_a_name_is_taken_when_it_is_given_out(home: Path) -> None:
     assert new_capture_path("host", NOW).name == "2026-03-01_14-05-09_host_4.a2a"
 
 
-def test_a_home_that_is_a_file_is_a_sentence(home: Path) -> None:
+def test_a_home_folder_that_is_a_file_is_reported(home: Path) -> None:
     home.write_text("not a folder")
-    with pytest.raises(CaptureError, match="Cannot make"):
+    with pytest.raises(CaptureError, match="Cannot create"):
         new_capture_path("host", NOW)
 
 
@@ -86,7 +86,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_oldest_captures_beyond_the_number_go_with_their_companions(tmp_path: Path) -> None:
+def test_prune_deletes_the_oldest_captures_beyond_the_number_with_their_companions(tmp_path: Path) -> None:
     for age in range(5):
         put(tmp_path, f"{age}.a2a", age)
         put(tmp_path, f"{age}.a2a-wal", age, 10)
@@ -95,7 +95,7 @@ def test_the_oldest_captures_beyond_the_number_go_with_their_companions(tmp_path
     assert names(tmp_path) == ["0.a2a", "0.a2a-wal", "1.a2a", "1.a2a-wal"]
 
 
-def test_the_oldest_captures_beyond_the_bytes_go_but_never_the_newest(tmp_path: Path) -> None:
+def test_prune_deletes_the_oldest_captures_beyond_the_size_but_never_the_newest(tmp_path: Path) -> None:
     for age, size in enumerate((500, 300, 200, 100)):
         put(tmp_path, f"{age}.a2a", age, size)
     assert [path.name for path in prune(tmp_path, most_bytes=900)] == ["2.a2a"]
@@ -104,7 +104,7 @@ def test_the_oldest_captures_beyond_the_bytes_go_but_never_the_newest(tmp_path: 
     assert names(tmp_path) == ["0.a2a"]
 
 
-def test_what_is_not_a_capture_of_ours_stays(tmp_path: Path) -> None:
+def test_prune_ignores_other_files(tmp_path: Path) -> None:
     put(tmp_path, "new.a2a", 0)
     for name in ("notes.txt", "a2a", "x.a2a.bak", "x.A2A.json", "lonely.a2a-wal"):
         put(tmp_path, name, 100)
@@ -115,7 +115,7 @@ def test_what_is_not_a_capture_of_ours_stays(tmp_path: Path) -> None:
     assert names(tmp_path) == before
 
 
-def test_a_folder_that_is_missing_or_a_file_has_nothing_to_prune(tmp_path: Path) -> None:
+def test_prune_of_a_missing_folder_or_a_file_does_nothing(tmp_path: Path) -> None:
     assert prune(tmp_path / "missing") == prune(tmp_path)
     put(tmp_path, "file", 0)
     assert prune(tmp_path / "file") == []
@@ -138,7 +138,7 @@ def other_process(path: Path, how: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("how", ["create", "open"])
-def test_a_capture_in_use_by_another_process_stays_until_it_is_let_go(tmp_path: Path, how: str) -> None:
+def test_prune_ignores_a_capture_while_another_process_uses_it(tmp_path: Path, how: str) -> None:
     used = tmp_path / "used.a2a"
     if how == "open":
         with Capture.create(used) as capture:
@@ -151,7 +151,7 @@ def test_a_capture_in_use_by_another_process_stays_until_it_is_let_go(tmp_path: 
     assert names(tmp_path) == ["newest.a2a"]
 
 
-def test_a_capture_in_use_by_this_process_stays_and_goes_on(tmp_path: Path) -> None:
+def test_prune_ignores_a_capture_while_this_process_uses_it(tmp_path: Path) -> None:
     put(tmp_path, "newest.a2a", -(10**9) * 2)
     with Capture.create(tmp_path / "used.a2a") as capture:
         capture.append(Kind.NOTE, 1.0)
@@ -167,7 +167,7 @@ def test_a_capture_in_use_by_this_process_stays_and_goes_on(tmp_path: Path) -> N
     assert prune(tmp_path, keep=0) == [tmp_path / "used.a2a"]
 
 
-def test_what_a_killed_program_left_can_go(tmp_path: Path) -> None:
+def test_prune_deletes_the_capture_of_a_killed_program(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
         "from inspector.capture.store import Capture; from inspector.capture.records import Kind\n"

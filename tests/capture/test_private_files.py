@@ -1,4 +1,4 @@
-"""Files that cannot be made or should not be believed: a sentence says why, and nothing is run or changed."""
+"""Errors of captures: files that cannot be created, invalid or untrusted files; a message names the reason."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from inspector.capture.store import Capture
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A sound capture of 3,000 records, closed."""
-    path = tmp_path / "sound.a2a"
+    """A valid capture of 3,000 records, closed."""
+    path = tmp_path / "valid.a2a"
     with Capture.create(path) as capture:
         for number in range(3_000):
             capture.append(Kind.FRAME, 1.0, exchange=1, task="t", payloads=[(0, b"%d" % number)])
@@ -42,14 +42,14 @@ def alter(path: Path, *statements: str) -> None:
 # Making
 
 
-def test_what_exists_already_is_left_alone(path: Path) -> None:
+def test_an_existing_file_is_not_changed(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(CaptureError, match="exists already"):
         Capture.create(path)
     assert path.read_bytes() == before
 
 
-def test_a_capture_that_is_being_written_is_not_made_a_second_time(tmp_path: Path) -> None:
+def test_a_capture_that_is_being_written_cannot_be_created_again(tmp_path: Path) -> None:
     with Capture.create(tmp_path / "new.a2a") as capture:
         with pytest.raises(CaptureError, match="exists already"):
             Capture.create(tmp_path / "new.a2a")
@@ -68,17 +68,17 @@ def test_a_symbolic_link_is_not_followed(tmp_path: Path, target: str) -> None:
     assert not (tmp_path / "missing").exists()
 
 
-def test_files_that_another_database_left_beside_the_name_are_not_taken_over(tmp_path: Path) -> None:
+def test_remaining_files_of_another_database_are_not_used(tmp_path: Path) -> None:
     (tmp_path / "new.a2a-wal").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(CaptureError, match="left files of its name"):
+    with pytest.raises(CaptureError, match="a file of SQLite for it remains"):
         Capture.create(tmp_path / "new.a2a")
     assert [file.name for file in tmp_path.iterdir()] == ["new.a2a-wal"]
 
 
-def test_a_folder_and_a_path_through_a_file_cannot_be_captures(path: Path, tmp_path: Path) -> None:
+def test_a_folder_and_a_path_below_a_file_are_refused(path: Path, tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="is not a file"):
         Capture.create(tmp_path)
-    with pytest.raises(CaptureError, match=r"a file, not a folder|Cannot make"):
+    with pytest.raises(CaptureError, match=r"a folder in its path is a file|Cannot create"):
         Capture.create(path / "below.a2a")
     with pytest.raises(CaptureError, match="name is too long"):
         Capture.create(tmp_path / ("x" * 300))
@@ -107,24 +107,24 @@ def run_script(script: str, *arguments: object, prefix: tuple[str, ...] = ()) ->
     return json.loads(done.stdout)
 
 
-def test_a_folder_without_permission_is_a_sentence_and_its_captures_can_still_be_read() -> None:
+def test_a_folder_without_write_permission_is_reported_and_its_captures_can_be_read() -> None:
     folder = Path(tempfile.mkdtemp())  # not `tmp_path`, into which another user cannot look
     try:
-        path = folder / "sound.a2a"
+        path = folder / "valid.a2a"
         with Capture.create(path) as capture:
             capture.append(Kind.NOTE, 1.0)
         path.chmod(0o444)
         folder.chmod(0o555)
-        told = run_script(
+        result = run_script(
             "if os.geteuid() == 0: os.seteuid(65534)\n"
             "print(json.dumps({'file': sentence(lambda: Capture.create(path.with_name('new.a2a'))),\n"
             "  'folder': sentence(lambda: Capture.create(path.parent / 'new' / 'new.a2a')),\n"
             "  'read': len(Capture.open(path)) }))",
             path,
         )
-        assert "no permission" in str(told["file"])
-        assert "no permission" in str(told["folder"])
-        assert told["read"] == 1
+        assert "no permission" in str(result["file"])
+        assert "no permission" in str(result["folder"])
+        assert result["read"] == 1
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
@@ -146,20 +146,20 @@ print(json.dumps({"failed_at": failed_at, "failure": failure, "backlog": backlog
 """
 
 
-def test_a_disk_that_refuses_more_stops_the_file_but_not_the_session(tmp_path: Path) -> None:
+def test_a_write_error_stops_the_file_but_not_the_session(tmp_path: Path) -> None:
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))\n"
-    check_failure(run_script(limit + FILL, tmp_path / "full.a2a"), "the disk refused")
+    check_failure(run_script(limit + FILL, tmp_path / "full.a2a"), "read or write error")
 
 
-def check_failure(told: dict[str, object], why: str) -> None:
-    failure, kept = str(told["failure"]), int(str(told["kept"]))
+def check_failure(result: dict[str, object], why: str) -> None:
+    failure, kept = str(result["failure"]), int(str(result["kept"]))
     assert why in failure
-    assert 0 < kept < int(str(told["failed_at"]))
+    assert 0 < kept < int(str(result["failed_at"]))
     assert f"Records 1 to {kept} were written before." in failure
     assert f"Records {kept + 1} to " in failure
     assert " are lost. " in failure
-    assert told["first"] == 1
-    assert told["backlog"] == 0
+    assert result["first"] == 1
+    assert result["backlog"] == 0
 
 
 SMALL_DISK = ("unshare", "--mount", "--map-root-user", "sh", "-c", 'mount -t tmpfs -o size=2m none "$0" && exec "$@"')
@@ -172,12 +172,12 @@ def small_disk_works(folder: Path) -> bool:
         return False
 
 
-def test_a_full_disk_is_a_sentence_whenever_it_fills_up(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_at_every_moment(tmp_path: Path) -> None:
     if not small_disk_works(tmp_path):
         pytest.skip("no permission to mount a small disk here")
     prefix = (*SMALL_DISK, str(tmp_path))
     check_failure(run_script(FILL, tmp_path / "full.a2a", prefix=prefix), "the disk is full")
-    told = run_script(
+    result = run_script(
         "try:\n"
         "    with open(path.with_name('big'), 'wb', buffering=0) as big:\n"
         "        while big.write(bytes(4096)): pass\n"
@@ -186,15 +186,15 @@ def test_a_full_disk_is_a_sentence_whenever_it_fills_up(tmp_path: Path) -> None:
         tmp_path / "full.a2a",
         prefix=prefix,
     )
-    assert "the disk is full" in str(told["why"])
-    assert told["left"] == ["big"]
+    assert "the disk is full" in str(result["why"])
+    assert result["left"] == ["big"]
 
 
 # Opening
 
 
-def test_a_missing_capture_and_an_empty_one_and_a_folder_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="There is no capture"):
+def test_a_missing_capture_an_empty_file_and_a_folder_have_different_messages(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="does not exist"):
         Capture.open(tmp_path / "missing.a2a")
     assert not (tmp_path / "missing.a2a").exists()
     (tmp_path / "empty.a2a").touch()
@@ -211,14 +211,14 @@ def test_a_missing_capture_and_an_empty_one_and_a_folder_are_told_apart(tmp_path
     [b"{}", b"SQLite format 3\x00", b"SQLite format 3\x00" + bytes(5_000), random.Random(1).randbytes(50_000)],
     ids=["JSON", "a bare SQLite head", "zeros behind a SQLite head", "noise"],
 )
-def test_what_is_not_a_capture_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_capture_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other.a2a").write_bytes(content)
     with pytest.raises(CaptureError, match=r"not a capture|damaged"):
         Capture.open(tmp_path / "other.a2a")
     assert (tmp_path / "other.a2a").read_bytes() == content
 
 
-def test_another_program_s_database_is_refused(tmp_path: Path) -> None:
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     alter(tmp_path / "other.a2a", "CREATE TABLE record (seq INTEGER PRIMARY KEY)")
     with pytest.raises(CaptureError, match="is not a capture of a2a-inspect"):
         Capture.open(tmp_path / "other.a2a")
@@ -232,11 +232,11 @@ def test_a_newer_format_is_refused_with_advice(path: Path) -> None:
 
 def test_an_earlier_format_is_refused_by_its_number(path: Path) -> None:
     alter(path, f"PRAGMA user_version={VERSION - 1}")
-    with pytest.raises(CaptureError, match=rf"format {VERSION - 1}, of an earlier a2a-inspect"):
+    with pytest.raises(CaptureError, match=rf"format {VERSION - 1}, which an earlier a2a-inspect wrote"):
         Capture.open(path)
 
 
-def test_a_truncated_capture_is_refused_wherever_it_was_cut(path: Path, tmp_path: Path) -> None:
+def test_a_truncated_capture_is_refused_at_every_length(path: Path, tmp_path: Path) -> None:
     content = path.read_bytes()
     cut = tmp_path / "cut.a2a"
     for size in range(1, len(content), 1_111):
@@ -296,7 +296,7 @@ def test_a_capture_with_gaps_is_refused(path: Path, statement: str) -> None:
         """findings = '[["R-1","fatal","",""]]'""",
     ],
 )
-def test_a_row_that_is_no_record_is_shown_as_unreadable_and_spoils_no_other(path: Path, change: str) -> None:
+def test_an_invalid_row_is_shown_as_unreadable_and_affects_no_other(path: Path, change: str) -> None:
     alter(path, f"UPDATE record SET {change} WHERE seq = 2")
     with Capture.open(path) as opened:
         before, bad, after = opened.slice(1, 3)
@@ -313,7 +313,7 @@ def test_text_of_the_wrong_type_or_encoding_is_read_as_text(path: Path) -> None:
     assert (record.label, record.task, record.state, record.raw) == ("a\ufffd", "5", "\ufffd", b"text")
 
 
-def test_an_opened_capture_is_only_read(path: Path) -> None:
+def test_opening_a_capture_does_not_change_it(path: Path) -> None:
     before = hashlib.sha256(path.read_bytes()).digest()
     path.chmod(0o400)
     with Capture.open(path) as opened:
@@ -330,7 +330,7 @@ def test_an_opened_capture_is_only_read(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_names_that_mean_something_in_a_uri_are_names(tmp_path: Path) -> None:
+def test_special_characters_of_uris_are_allowed_in_names(tmp_path: Path) -> None:
     path = tmp_path / "a b?mode=memory&x#y%20ü.a2a"
     with Capture.create(path) as capture:
         capture.append(Kind.NOTE, 1.0)
@@ -339,7 +339,7 @@ def test_names_that_mean_something_in_a_uri_are_names(tmp_path: Path) -> None:
         assert len(opened) == 1
 
 
-def test_a_file_that_breaks_while_it_is_read_is_a_sentence(path: Path) -> None:
+def test_a_file_that_is_damaged_while_it_is_read_is_reported(path: Path) -> None:
     with Capture.open(path) as opened:
         with path.open("r+b") as file:
             file.seek(4096 * 3)
@@ -348,7 +348,7 @@ def test_a_file_that_breaks_while_it_is_read_is_a_sentence(path: Path) -> None:
             opened.slice(1, 3_000)
 
 
-def test_the_head_of_a_file_says_whose_it_is(path: Path) -> None:
+def test_the_head_of_a_file_has_the_application_id(path: Path) -> None:
     head = path.read_bytes()[:100]
     assert head[68:72] == APPLICATION_ID.to_bytes(4, "big") == b"A2Ac"
     assert head[60:64] == VERSION.to_bytes(4, "big")

@@ -1,4 +1,4 @@
-"""Filters: what a line means, what it may not say, and that SQLite and Python find the same records."""
+"""Filters: how a line is parsed, its mistakes, and that SQLite and Python find the same records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.capture.private_files import CaptureError
-from inspector.capture.query import KINDS, LENGTH, NAMES, WORDS, Mistake, Query, Word, complete, parse
+from inspector.capture.query import KINDS, LENGTH, MOST_CONDITIONS, NAMES, Condition, Mistake, Query, complete, parse
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture
 from inspector.findings.finding import Finding, Severity
@@ -27,53 +27,53 @@ def mistake(line: str) -> Mistake:
     return read
 
 
-def test_a_line_is_words_of_keys_relations_and_values() -> None:
+def test_a_line_is_parsed_into_conditions() -> None:
     line = 'kind:artifact task:59f8 gap>2s size>=10k finding:error op:SendMessage "two words" bare -kind:keepalive'
-    assert query(line).words == (
-        Word("kind", ":", "artifact"),
-        Word("task", ":", "59f8"),
-        Word("gap", ">", "2s"),
-        Word("size", ">=", "10k"),
-        Word("finding", ":", "error"),
-        Word("op", ":", "SendMessage"),
-        Word("", ":", "two words"),
-        Word("", ":", "bare"),
-        Word("kind", ":", "keepalive", negated=True),
+    assert query(line).conditions == (
+        Condition("kind", ":", "artifact"),
+        Condition("task", ":", "59f8"),
+        Condition("gap", ">", "2s"),
+        Condition("size", ">=", "10k"),
+        Condition("finding", ":", "error"),
+        Condition("op", ":", "SendMessage"),
+        Condition("", ":", "two words"),
+        Condition("", ":", "bare"),
+        Condition("kind", ":", "keepalive", negated=True),
     )
-    assert query("").words == query("   ").words == ()
-    assert query(r'"say \"it\" \\"').words == (Word("", ":", 'say "it" \\'),)
-    assert query('-task:"a b"').words == (Word("task", ":", "a b", negated=True),)
+    assert query("").conditions == query("   ").conditions == ()
+    assert query(r'"say \"it\" \\"').conditions == (Condition("", ":", 'say "it" \\'),)
+    assert query('-task:"a b"').conditions == (Condition("task", ":", "a b", negated=True),)
 
 
 @pytest.mark.parametrize(
     ("line", "position", "what"),
     [
-        ("kind:", 5, "follow kind:"),
-        ("kind:artifact colour:red", 14, "There is no colour:"),
-        ("kind:artefact", 5, "no such kind"),
-        ("http://host", 0, "There is no http:"),
+        ("kind:", 5, "missing after kind:"),
+        ("kind:artifact colour:red", 14, "Unknown key colour"),
+        ("kind:artefact", 5, "Unknown kind"),
+        ("http://host", 0, "Unknown key http"),
         ("kind>task", 0, "cannot be compared"),
         ("gap>2parsec", 4, "ms, s, m, min, h"),
         ("gap>fast", 4, "number"),
         ("size>1e9", 5, "number"),
         ("size>-1", 5, "number"),
-        ("gap>", 4, "follow gap>"),
-        ("-", 1, "follow -"),
+        ("gap>", 4, "missing after gap>"),
+        ("-", 1, "missing after -"),
         ('"open', 0, "quote is missing"),
-        ('""', 0, "follow a quote"),
+        ('""', 0, "missing after a quote"),
         ('a "open\\', 2, "quote is missing"),
         ("x" * (LENGTH + 1), LENGTH, "characters"),
-        ("a " * (WORDS + 1), 2 * WORDS, "words"),
+        ("a " * (MOST_CONDITIONS + 1), 2 * MOST_CONDITIONS, "conditions"),
     ],
 )
-def test_a_mistake_says_where_and_why(line: str, position: int, what: str) -> None:
+def test_a_mistake_has_its_position_and_a_sentence(line: str, position: int, what: str) -> None:
     found = mistake(line)
     assert found.position == position
     assert what in found.sentence
 
 
 @given(st.text(max_size=80) | st.text(alphabet='kindgapsize:<>="\\- \t10m', max_size=40))
-def test_reading_a_line_never_fails_and_what_it_means_can_be_written(line: str) -> None:
+def test_parsing_never_raises_and_a_query_can_be_written_as_a_line(line: str) -> None:
     read = parse(line)
     if isinstance(read, Query):
         assert parse(str(read)) == read or len(str(read)) > LENGTH
@@ -82,13 +82,13 @@ def test_reading_a_line_never_fails_and_what_it_means_can_be_written(line: str) 
 
 
 @given(st.text(max_size=60))
-def test_completing_never_fails_and_offers_only_what_goes_on(line: str) -> None:
+def test_completing_never_raises_and_offers_only_continuations(line: str) -> None:
     offered = complete(line, {"op": ["SendMessage"]})
     typed = line[offered.start :]
-    assert all(one.lower().startswith(typed.lower()) for one in offered.choices)
+    assert all(choice.lower().startswith(typed.lower()) for choice in offered.choices)
 
 
-def test_keys_and_values_are_offered_for_the_last_word() -> None:
+def test_keys_and_values_are_offered_for_the_last_condition() -> None:
     seen = {"op": ["GetTask", "SendMessage"], "finding": ["any", "STREAM-003"]}
     assert complete("", seen).choices[:2] == ("kind:", "task:")
     assert complete("gap", seen).choices == ("gap>",)
@@ -136,40 +136,40 @@ TEXT_VALUES = TEXTS.filter(bool) | st.sampled_from(["' OR '1'='1", "?", "59"])
 
 
 @st.composite
-def words(draw: st.DrawFn) -> Word:
+def words(draw: st.DrawFn) -> Condition:
     key = draw(st.sampled_from(["", *NAMES]))
     if key in NUMBERS:
         relation = draw(st.sampled_from([">", ">=", "<", "<=", "=", ":"]))
-        return Word(key, relation, draw(st.sampled_from(NUMBERS[key])), draw(st.booleans()))
-    return Word(key, ":", draw(VALUES.get(key, TEXT_VALUES)), draw(st.booleans()))
+        return Condition(key, relation, draw(st.sampled_from(NUMBERS[key])), draw(st.booleans()))
+    return Condition(key, ":", draw(VALUES.get(key, TEXT_VALUES)), draw(st.booleans()))
 
 
-def naive(word: Word, record: Record, gap: float | None, since: float) -> bool:
-    """Say what a word means, as slowly and as plainly as it can be said."""
-    value = word.value
-    if word.key in NUMBERS:
+def naive(condition: Condition, record: Record, gap: float | None, since: float) -> bool:
+    """Evaluate a condition in the simplest way, to compare the results."""
+    value = condition.value
+    if condition.key in NUMBERS:
         number = value.rstrip("abcdefghijklmnopqrstuvwxyz")
         factor = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "": 1, "b": 1, "k": 1000, "kb": 1000}[value[len(number) :]]
         wanted = float(number) * factor
         seconds = record.meta.get("seconds")
         took = seconds if record.kind == "end" and type(seconds) in (int, float) else None
-        seen = {"gap": gap, "size": record.size, "at": since, "duration": took}[word.key]
+        seen = {"gap": gap, "size": record.size, "at": since, "duration": took}[condition.key]
         if seen is None:
             return False
         less, same = seen < wanted, seen == wanted
         signs = {"<": less, "<=": less or same, ">": not less and not same, ">=": not less}
-        return signs.get(word.relation, same)
+        return signs.get(condition.relation, same)
     low = value.lower()
-    if word.key == "kind":
+    if condition.key == "kind":
         return low in (record.kind.value, record.event)
-    if word.key in ("task", "context"):
-        return str(getattr(record, word.key)).startswith(value)
-    if word.key == "state":
+    if condition.key in ("task", "context"):
+        return str(getattr(record, condition.key)).startswith(value)
+    if condition.key == "state":
         return record.state == value or record.state.lower() == "task_state_" + low.replace("-", "_")
-    if word.key == "op":
+    if condition.key == "op":
         return record.operation.lower().startswith(low)
-    if word.key == "finding":
-        return any(low in ("any", one.severity.value, one.rule.lower()) for one in record.findings)
+    if condition.key == "finding":
+        return any(low in ("any", found.severity.value, found.rule.lower()) for found in record.findings)
     needle = value.encode("utf-8", "surrogatepass").lower()
     raw = record.raw[:4096] if record.size > 4096 else record.raw
     return any(needle in hay.lower() for hay in (record.label.encode("utf-8", "surrogatepass"), raw))
@@ -177,24 +177,27 @@ def naive(word: Word, record: Record, gap: float | None, since: float) -> bool:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(FIELDS, min_size=1, max_size=12), st.lists(st.lists(words(), max_size=3), min_size=1, max_size=8))
-def test_memory_and_file_give_what_a_naive_filter_gives(
-    tmp_path_factory: pytest.TempPathFactory, fields: list[dict], asked: list[list[Word]]
+def test_memory_and_file_have_the_same_hits_as_a_naive_filter(
+    tmp_path_factory: pytest.TempPathFactory, fields: list[dict], asked: list[list[Condition]]
 ) -> None:
     path = tmp_path_factory.mktemp("found") / "session.a2a"
     records: list[Record] = []
     with Capture.create(path) as capture:
         at = 100.0
-        for one in fields:
-            at += one["step"]
-            members = {name: value for name, value in one.items() if name not in ("step", "size", "raw")}
-            records += capture.append(at=at, payloads=[(one["size"], one["raw"])], **members)
+        for field in fields:
+            at += field["step"]
+            members = {name: value for name, value in field.items() if name not in ("step", "size", "raw")}
+            records += capture.append(at=at, payloads=[(field["size"], field["raw"])], **members)
         capture.flush()
         with Capture.open(path) as stored:
             for terms in asked:
                 expected = []
                 for index, record in enumerate(records):
                     gap = record.at - records[index - 1].at if index else None
-                    if all(naive(word, record, gap, record.at - records[0].at) != word.negated for word in terms):
+                    if all(
+                        naive(condition, record, gap, record.at - records[0].at) != condition.negated
+                        for condition in terms
+                    ):
                         expected.append(record.seq)
                 for place in (capture, stored):
                     pages = list(place.search(Query(tuple(terms))))
@@ -202,7 +205,7 @@ def test_memory_and_file_give_what_a_naive_filter_gives(
                     assert pages[-1].through == len(records)
 
 
-def test_a_search_goes_through_file_and_memory_and_on_from_where_it_was(tmp_path: Path) -> None:
+def test_a_search_covers_file_and_memory_and_can_be_continued(tmp_path: Path) -> None:
     with Capture.create(tmp_path / "session.a2a") as capture:
         count = RECENT_COUNT * 3
         for number in range(count):
@@ -260,7 +263,7 @@ def test_a_long_capture_is_searched_in_threads_and_in_order(tmp_path: Path) -> N
                 assert pages[-1].through == 24_000
 
 
-def test_a_search_that_is_given_up_and_one_of_a_closed_capture_end(tmp_path: Path) -> None:
+def test_a_cancelled_search_and_a_search_of_a_closed_capture_end(tmp_path: Path) -> None:
     capture = long_capture(tmp_path / "session.a2a")
     given_up = capture.search(query("nowhere"))
     assert next(given_up).hits == []

@@ -1,4 +1,4 @@
-"""Recent agents: the newest first, one entry a url, no secrets, and no harm from a broken file."""
+"""The list of recent agents: the newest first, one entry per url, no secrets, and robust against invalid files."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_without_a_file_there_are_none() -> None:
+def test_the_list_is_empty_without_a_file() -> None:
     assert load() == RecentAgents([], "")
 
 
-def test_the_newest_comes_first_and_once() -> None:
+def test_the_newest_agent_is_first_and_listed_once() -> None:
     one, two = RecentAgent("http://one/", "One", "1.0", 1.0), RecentAgent("http://two/", "Two", "0.3", 2.0)
     later = RecentAgent("http://one/", "One again", "1.0", 3.0)
     assert [remember(agent) for agent in (one, two, later)] == ["", "", ""]
     assert load() == RecentAgents([later, two], "")
 
 
-def test_the_list_does_not_grow_without_end() -> None:
+def test_the_list_is_limited() -> None:
     for number in range(MOST + 5):
         remember(RecentAgent(f"http://agent-{number}/"))
     assert [agent.url for agent in load().agents] == [f"http://agent-{number}/" for number in range(MOST + 4, 4, -1)]
 
 
-def test_secrets_do_not_get_into_the_file() -> None:
+def test_the_file_contains_no_secrets() -> None:
     remember(RecentAgent("http://u:canary-1@h/canary-2?token=canary-3&x=1", "canary-2"), Redactor(["canary-2"]))
     assert b"canary" not in recent_path().read_bytes()
     assert load().agents == [RecentAgent("http://****@h/****?token=****&x=1", "****")]
@@ -43,7 +43,7 @@ def test_secrets_do_not_get_into_the_file() -> None:
     assert b"canary" not in recent_path().read_bytes()
 
 
-def test_hostile_names_come_back_short_and_unchanged() -> None:
+def test_hostile_names_are_cut_but_not_changed() -> None:
     name = "\x1b]52;c;\x07\ud800\u202e\x00" + "x" * 10_000_000
     assert remember(RecentAgent("http://h/", name, "9" * 1_000)) == ""
     [agent] = load().agents
@@ -51,7 +51,7 @@ def test_hostile_names_come_back_short_and_unchanged() -> None:
     assert (len(agent.name), len(agent.protocol_version)) == (200, 200)
 
 
-def test_the_file_is_for_its_owner_only_and_nothing_else_is_left_behind(home: Path) -> None:
+def test_the_file_is_for_its_owner_only_and_no_temporary_file_remains(home: Path) -> None:
     for number in range(3):
         remember(RecentAgent(f"http://agent-{number}/"))
     assert [path.name for path in recent_path().parent.iterdir()] == ["recent.json"]
@@ -77,7 +77,7 @@ def test_the_file_is_for_its_owner_only_and_nothing_else_is_left_behind(home: Pa
     ],
     ids=lambda content: content[:60].decode("latin-1"),
 )
-def test_a_broken_file_is_an_empty_list_with_a_reason_and_is_kept_aside(content: bytes) -> None:
+def test_an_invalid_file_is_an_empty_list_with_a_reason_and_is_renamed(content: bytes) -> None:
     recent_path().parent.mkdir(parents=True)
     recent_path().write_bytes(content)
     agents, problem = load()
@@ -88,10 +88,10 @@ def test_a_broken_file_is_an_empty_list_with_a_reason_and_is_kept_aside(content:
     assert recent_path().with_name("recent.json.broken").read_bytes() == content
 
 
-def test_a_place_that_cannot_be_written_is_a_sentence(home: Path) -> None:
+def test_an_unwritable_folder_is_reported(home: Path) -> None:
     home.write_text("not a folder")
-    assert "a file, not a folder" in load().problem
-    assert remember(RecentAgent("http://h/")).startswith("Cannot make the folder")
+    assert "a folder in its path is a file" in load().problem
+    assert remember(RecentAgent("http://h/")).startswith("Cannot create the folder")
     home.unlink()
     recent_path().mkdir(parents=True)
     (recent_path() / "content").touch()

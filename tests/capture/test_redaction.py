@@ -1,4 +1,4 @@
-"""Secrets go before anything is recorded; everything else stays as it came."""
+"""Redaction: secrets are masked before anything is recorded; everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def redactor() -> Redactor:
         ("X-Echo", f"got {CANARY}!", "got ****!"),
     ],
 )
-def test_a_header_is_masked_by_its_name_and_by_what_is_known(
+def test_headers_are_masked_by_name_and_by_known_secrets(
     redactor: Redactor, name: str, value: str, masked: str
 ) -> None:
     assert redactor.headers([("A", "1"), (name, value)]) == (("A", "1"), (name, masked))
 
 
-def test_a_secret_in_the_place_of_a_scheme_is_masked() -> None:
+def test_a_secret_in_place_of_the_authentication_scheme_is_masked() -> None:
     assert Redactor(["hunter2"]).headers([("Authorization", "hunter2 x")]) == (("Authorization", "**** ****"),)
 
 
@@ -90,7 +90,7 @@ def test_a_secret_in_the_place_of_a_scheme_is_masked() -> None:
         ("http://h/canary-7f3a%2f9%2bx%3d%3d", "http://h/****"),
     ],
 )
-def test_a_url_keeps_everything_but_its_secrets(redactor: Redactor, url: str, masked: str) -> None:
+def test_only_the_secrets_in_a_url_are_masked(redactor: Redactor, url: str, masked: str) -> None:
     assert redactor.url(url) == masked
     assert redactor.url(masked) == masked
 
@@ -103,7 +103,7 @@ def test_masking_a_text_or_a_url_never_raises(text: str) -> None:
     redactor.headers([(text, text)])
 
 
-def test_a_text_loses_known_secrets_and_those_in_its_urls(redactor: Redactor) -> None:
+def test_known_secrets_and_secrets_in_urls_are_masked_in_a_text(redactor: Redactor) -> None:
     text = f"Cannot connect to http://u:p@h/?key=k ({CANARY}, {json.dumps(CANARY)}): refused"
     assert redactor.text(text) == 'Cannot connect to http://****@h/?key=**** (****, "****"): refused'
 
@@ -123,7 +123,7 @@ def test_a_text_loses_known_secrets_and_those_in_its_urls(redactor: Redactor) ->
         b'{"canary":"canary-7f3a/9+x="}',
     ],
 )
-def test_a_body_without_secrets_stays_byte_for_byte(redactor: Redactor, body: bytes) -> None:
+def test_a_body_without_secrets_is_not_changed(redactor: Redactor, body: bytes) -> None:
     assert redactor.body(body) == body
 
 
@@ -149,13 +149,13 @@ def test_a_body_without_secrets_stays_byte_for_byte(redactor: Redactor, body: by
         (b'{"method":"CreateTaskPushNotificationConfig","params":{"token":"t"}}',) * 2,
     ],
 )
-def test_members_that_hold_secrets_are_masked(redactor: Redactor, body: bytes, masked: bytes) -> None:
+def test_members_with_secrets_are_masked(redactor: Redactor, body: bytes, masked: bytes) -> None:
     masked = masked.replace(b'"token":"t"', b'"token":"****"')
     assert redactor.body(body) == masked
     assert redactor.body(masked) == masked
 
 
-def test_a_bare_push_config_is_masked_when_the_caller_knows_that_it_is_one(redactor: Redactor) -> None:
+def test_a_bare_push_config_is_masked_if_the_caller_requests_it(redactor: Redactor) -> None:
     body = b'{"taskId":"1","url":"u","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}'
     masked = b'{"taskId":"1","url":"u","token":"****","authentication":{"scheme":"Bearer","credentials":"****"}}'
     assert redactor.body(body) == body
@@ -173,13 +173,13 @@ def test_a_bare_push_config_is_masked_when_the_caller_knows_that_it_is_one(redac
         "canary-7f3a%2F9%2Bx%3D%3D",
     ],
 )
-def test_a_known_secret_is_found_however_json_or_a_url_spells_it(redactor: Redactor, spelling: str) -> None:
+def test_a_known_secret_is_masked_in_every_spelling_of_json_and_urls(redactor: Redactor, spelling: str) -> None:
     assert redactor.body(f'{{"a":"<{spelling}>"}}'.encode()) == b'{"a":"<****>"}'
 
 
 @pytest.mark.parametrize("secret", ['quo"te\\d', "näh-ß-中", "😀😀😀😀", "new\nline\ttab", "lone \ud800 one"])
 @pytest.mark.parametrize("ascii_only", [True, False])
-def test_a_secret_of_any_characters_is_found_in_json(secret: str, ascii_only: bool) -> None:
+def test_a_secret_of_any_characters_is_masked_in_json(secret: str, ascii_only: bool) -> None:
     body = json.dumps({"a": f"x{secret}y"}, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     assert json.loads(Redactor([secret]).body(body)) == {"a": "x****y"}
     upper = re.sub(rb"\\u[0-9a-f]{4}", lambda found: b"\\u" + found[0][2:].upper(), body)
@@ -187,13 +187,13 @@ def test_a_secret_of_any_characters_is_found_in_json(secret: str, ascii_only: bo
     assert secret not in Redactor([secret]).text(f"x{secret}y")
 
 
-def test_the_longest_of_secrets_that_begin_alike_goes_as_a_whole() -> None:
+def test_of_secrets_with_the_same_prefix_the_longest_is_masked_completely() -> None:
     redactor = Redactor(["abcd", "abcdefgh"])
     assert redactor.body(b'["abcdefgh","abcdef"]') == b'["****","****ef"]'
     assert redactor.text("abcdefgh abcdef") == "**** ****ef"
 
 
-def test_a_secret_that_could_be_a_number_leaves_valid_json_behind() -> None:
+def test_masking_a_secret_that_looks_like_a_number_keeps_json_valid() -> None:
     redactor = Redactor(["1234", "-5.5e3"])
     body = b'{"pin":1234,"longer":51234.5,"text":"pin 1234, \\"1234","\\u12345":0,"other":123,"float":-5.5e3}'
     masked = redactor.body(body)
@@ -216,11 +216,11 @@ def test_a_secret_that_could_be_a_number_leaves_valid_json_behind() -> None:
         (b"DOMAIN\\xnsecret", b"DOMAIN\\x****"),
     ],
 )
-def test_an_escape_in_front_of_a_secret_stays_whole(body: bytes, masked: bytes) -> None:
+def test_an_escape_before_a_secret_stays_complete(body: bytes, masked: bytes) -> None:
     assert Redactor(["nsecret"]).body(body) == masked
 
 
-def test_secrets_that_are_too_short_or_words_of_json_are_not_masked() -> None:
+def test_short_secrets_and_literals_of_json_are_not_masked() -> None:
     redactor = Redactor(["", "abc", "true", "null", "alse"])
     redactor.add("xyz")
     body = b'{"abc":true,"xyz":null,"x":false}'
@@ -255,7 +255,7 @@ def leaves(value: object) -> list[str]:
 
 
 @given(st.data(), st.lists(SECRETS, min_size=1, max_size=3), st.booleans(), st.booleans())
-def test_json_stays_json_and_no_secret_stays_in_it(data: st.DataObject, secrets, ascii_only, slashes) -> None:
+def test_masked_json_is_valid_and_contains_no_secret(data: st.DataObject, secrets, ascii_only, slashes) -> None:
     around = st.text(max_size=4)
     texts = [data.draw(around) + secret + data.draw(around) for secret in secrets]
     body = json.dumps([data.draw(VALUES), texts, dict.fromkeys(texts, 1)], ensure_ascii=ascii_only)
@@ -265,7 +265,7 @@ def test_json_stays_json_and_no_secret_stays_in_it(data: st.DataObject, secrets,
 
 
 @given(st.binary(max_size=200), st.lists(SECRETS, max_size=3))
-def test_masking_bytes_that_are_no_json_never_raises_and_leaves_no_secret(raw: bytes, secrets: list[str]) -> None:
+def test_masking_other_bytes_never_raises_and_leaves_no_secret(raw: bytes, secrets: list[str]) -> None:
     raw = raw.replace(b"\\", b"/")
     for secret in secrets:
         raw = raw[:50] + secret.encode() + raw[50:]
@@ -273,7 +273,7 @@ def test_masking_bytes_that_are_no_json_never_raises_and_leaves_no_secret(raw: b
     assert not [secret for secret in secrets if secret.encode() in masked]
 
 
-def test_a_large_hostile_body_is_masked_in_one_go(redactor: Redactor) -> None:
+def test_a_large_hostile_body_is_masked_in_linear_time(redactor: Redactor) -> None:
     for piece in (b"\\", b'"', b'\\"', b'"password":"', b'\\"password\\":\\"\\\\', b"1", CANARY.encode()):
         body = piece * (200_000 // len(piece))
         assert CANARY.encode() not in redactor.body(body)

@@ -1,4 +1,4 @@
-"""Recording: what is appended is there at once, gets to the file, and survives what can happen on the way."""
+"""Captures: appended records can be read at once, are written to the file, and survive crashes and other errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fill(capture: Capture, count: int, **fields) -> None:
         capture.append(Kind.FRAME, 1.0 + number, payloads=[(0, b"frame %d" % number)], **fields)
 
 
-def test_a_record_is_there_as_soon_as_it_is_appended(capture: Capture) -> None:
+def test_a_record_can_be_read_as_soon_as_it_is_appended(capture: Capture) -> None:
     record = capture.append(
         Kind.FRAME,
         12.5,
@@ -75,7 +75,7 @@ def test_a_record_is_there_as_soon_as_it_is_appended(capture: Capture) -> None:
     assert capture.slice(1, 1) == capture.select() == [record]
 
 
-def test_a_record_comes_back_from_the_file_as_it_was(capture: Capture, path: Path) -> None:
+def test_a_record_is_read_from_the_file_unchanged(capture: Capture, path: Path) -> None:
     full = capture.append(
         Kind.DELIVERY,
         1.25,
@@ -94,13 +94,13 @@ def test_a_record_comes_back_from_the_file_as_it_was(capture: Capture, path: Pat
         assert type(opened.get(1).findings[0].severity) is Severity
 
 
-def test_seq_counts_from_one_without_gaps_and_time_never_falls(capture: Capture) -> None:
+def test_seq_counts_from_one_without_gaps_and_time_never_decreases(capture: Capture) -> None:
     times = [capture.append(Kind.NOTE, at)[0].at for at in (5.0, 4.0, math.nan, 5.5, -1.0)]
     assert times == [5.0, 5.0, 5.0, 5.5, 5.5]
     assert [record.seq for record in capture.slice(1, 5)] == [1, 2, 3, 4, 5]
 
 
-def test_records_of_one_batch_differ_in_number_bytes_and_size_alone(capture: Capture, path: Path) -> None:
+def test_records_of_one_batch_differ_only_in_number_bytes_and_size(capture: Capture, path: Path) -> None:
     first, *others = capture.append(
         Kind.FRAME,
         2.0,
@@ -122,7 +122,7 @@ def test_records_of_one_batch_differ_in_number_bytes_and_size_alone(capture: Cap
         capture.append(Kind.NOTE, 6.0)
 
 
-def test_a_request_opens_an_exchange_of_its_own_unless_it_belongs_to_one(capture: Capture) -> None:
+def test_a_request_starts_an_exchange_unless_it_belongs_to_one(capture: Capture) -> None:
     capture.append(Kind.NOTE, 1.0)
     assert capture.append(Kind.REQUEST, 1.0)[0].exchange == 2
     assert capture.append(Kind.RESPONSE, 1.0, exchange=2)[0].exchange == 2
@@ -139,7 +139,7 @@ def test_equal_texts_are_one_object(capture: Capture) -> None:
     assert first.state is second.state
 
 
-def test_text_that_utf8_does_not_have_neither_stops_the_writer_nor_is_lost(capture: Capture, path: Path) -> None:
+def test_text_that_utf8_cannot_encode_is_stored(capture: Capture, path: Path) -> None:
     plain = capture.append(Kind.FRAME, 1.0, label="plain")[0]
     odd = capture.append(
         Kind.FRAME,
@@ -164,7 +164,7 @@ def test_text_that_utf8_does_not_have_neither_stops_the_writer_nor_is_lost(captu
 @pytest.mark.parametrize(
     "value", [1 << 20_000, {1, 2}, b"bytes", Path("x"), math.inf], ids=lambda value: type(value).__name__
 )
-def test_meta_that_json_does_not_have_does_not_stop_the_writer(capture: Capture, path: Path, value: object) -> None:
+def test_meta_that_json_cannot_represent_does_not_stop_the_writer(capture: Capture, path: Path, value: object) -> None:
     capture.append(Kind.NOTE, 1.0, label="kept", meta={"value": value, "deep": {}})
     assert capture.flush(10)
     capture.close()
@@ -185,7 +185,7 @@ def test_meta_nested_too_deeply_does_not_stop_the_writer(capture: Capture, path:
         assert "RecursionError" in opened.get(1).meta["unwritten"]
 
 
-def test_old_records_are_read_from_the_file_and_new_ones_from_memory_alike(capture: Capture) -> None:
+def test_old_records_from_the_file_equal_new_records_from_memory(capture: Capture) -> None:
     count = 3 * RECENT_COUNT
     fill(capture, count)
     assert capture.flush(10)
@@ -200,7 +200,7 @@ def test_old_records_are_read_from_the_file_and_new_ones_from_memory_alike(captu
 
 
 @pytest.mark.parametrize("seq", [0, -1, 2, 10**12])
-def test_asking_for_a_record_that_is_not_there_is_a_lookup_error(capture: Capture, seq: int) -> None:
+def test_a_missing_record_raises_lookup_error(capture: Capture, seq: int) -> None:
     capture.append(Kind.NOTE, 1.0)
     with pytest.raises(LookupError):
         capture.get(seq)
@@ -224,7 +224,7 @@ def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.parametrize("kinds", [None, {Kind.END}, {Kind.FRAME, Kind.DELIVERY}, set(Kind), set()])
 @pytest.mark.parametrize("exchange", [None, 0, 2, 77])
 @pytest.mark.parametrize("task", [None, "", "t-1", "nobody"])
-def test_a_selection_is_what_a_plain_search_finds(mixed: Capture, kinds, exchange, task) -> None:
+def test_select_finds_the_same_as_a_plain_search(mixed: Capture, kinds, exchange, task) -> None:
     expected = [
         record
         for record in mixed.slice(1, 500)
@@ -238,7 +238,7 @@ def test_a_selection_is_what_a_plain_search_finds(mixed: Capture, kinds, exchang
         assert mixed.select(kinds=kinds, exchange=exchange, task=task, after=after, limit=limit) == behind[:limit]
 
 
-def test_a_selection_joins_the_file_and_what_is_not_committed(capture: Capture, path: Path) -> None:
+def test_select_joins_committed_and_uncommitted_records(capture: Capture, path: Path) -> None:
     for number in range(3 * RECENT_COUNT):
         capture.append(Kind.END if number % 1000 == 0 else Kind.FRAME, 1.0, exchange=1, task="t")
     assert capture.flush(10)
@@ -253,7 +253,7 @@ def test_a_selection_joins_the_file_and_what_is_not_committed(capture: Capture, 
 
 
 class Locked:
-    """Somebody else writes to the capture, so that its own writer has to wait."""
+    """A lock of another connection on the capture, so that its own writer has to wait."""
 
     def __init__(self, path: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
@@ -266,7 +266,7 @@ class Locked:
         self.connection.close()
 
 
-def test_appending_does_not_wait_for_the_disk_and_says_how_far_it_is_ahead(capture: Capture, path: Path) -> None:
+def test_appending_does_not_wait_for_the_disk_and_the_backlog_is_counted(capture: Capture, path: Path) -> None:
     with Locked(path):
         fill(capture, 3 * BATCH)
         assert capture.backlog == 3 * BATCH
@@ -278,7 +278,7 @@ def test_appending_does_not_wait_for_the_disk_and_says_how_far_it_is_ahead(captu
     assert capture.failure is None
 
 
-def test_what_was_appended_gets_to_the_file_without_being_asked(capture: Capture, path: Path) -> None:
+def test_appended_records_are_written_automatically(capture: Capture, path: Path) -> None:
     capture.append(Kind.NOTE, 1.0)
     wait_until(lambda: capture.backlog == 0)
     with Capture.open(path) as other:
@@ -295,7 +295,7 @@ def wait_until(condition, seconds: float = 10.0) -> None:
         time.sleep(0.005)
 
 
-def test_a_closed_capture_is_one_file_and_takes_nothing_more(capture: Capture, path: Path) -> None:
+def test_a_closed_capture_is_one_file_and_refuses_records(capture: Capture, path: Path) -> None:
     fill(capture, 10)
     capture.close()
     capture.close()
@@ -304,7 +304,7 @@ def test_a_closed_capture_is_one_file_and_takes_nothing_more(capture: Capture, p
         capture.append(Kind.NOTE, 1.0)
 
 
-def test_a_program_that_forgets_to_close_loses_nothing_and_ends(path: Path) -> None:
+def test_a_program_without_close_loses_nothing_and_exits(path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
         "from inspector.capture.store import Capture; from inspector.capture.records import Kind\n"
@@ -317,7 +317,7 @@ def test_a_program_that_forgets_to_close_loses_nothing_and_ends(path: Path) -> N
         assert len(opened) == 5000
 
 
-def test_memory_stays_flat_however_much_is_appended(capture: Capture) -> None:
+def test_memory_is_bounded(capture: Capture) -> None:
     def append_and_measure(count: int) -> int:
         for _ in range(count):
             capture.append(Kind.FRAME, 1.0, task="t", label="step", payloads=[(0, os.urandom(500))])
@@ -357,7 +357,7 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
         os.umask(old)
 
 
-def test_an_empty_file_is_taken_over_and_made_private(path: Path) -> None:
+def test_an_empty_file_is_used_and_made_private(path: Path) -> None:
     path.touch(0o644)
     with Capture.create(path) as capture:
         capture.append(Kind.NOTE, 1.0)
@@ -366,7 +366,7 @@ def test_an_empty_file_is_taken_over_and_made_private(path: Path) -> None:
         assert len(opened) == 1
 
 
-def test_a_deleted_file_is_noticed_and_what_is_lost_is_said(capture: Capture, path: Path) -> None:
+def test_a_deleted_file_is_noticed_and_the_lost_records_are_reported(capture: Capture, path: Path) -> None:
     fill(capture, 3)
     assert capture.flush(10)
     path.unlink()
@@ -379,14 +379,14 @@ def test_a_deleted_file_is_noticed_and_what_is_lost_is_said(capture: Capture, pa
     assert newest == 5 + 2 * RECENT_COUNT
     assert capture.get(newest).seq == newest
     assert f"Records 4 to {newest - RECENT_COUNT} are lost." in capture.failure
-    assert f"Records {newest - RECENT_COUNT + 1} to {newest} are in memory only" in capture.failure
+    assert f"Records {newest - RECENT_COUNT + 1} to {newest} are only in memory" in capture.failure
     with pytest.raises(LookupError):
         capture.get(7)
     capture.close()
     assert "was deleted" in capture.failure
 
 
-def test_a_file_that_was_deleted_after_the_last_record_is_noticed_on_closing(capture: Capture, path: Path) -> None:
+def test_a_file_deleted_after_the_last_record_is_noticed_on_closing(capture: Capture, path: Path) -> None:
     fill(capture, 3)
     assert capture.flush(10)
     path.unlink()
@@ -402,13 +402,13 @@ from inspector.capture.records import Kind
 
 path, pause = Path(sys.argv[1]), float(sys.argv[2])
 with Capture.create(path) as capture:
-    told = 0.0
+    reported = 0.0
     while True:
         now = time.monotonic()
         payloads = [(0, b"%d" % (len(capture) + 1))]
         [record] = capture.append(Kind.FRAME, now, exchange=1, payloads=payloads, label="x" * 300)
-        if now - told > 0.02:
-            told = now
+        if now - reported > 0.02:
+            reported = now
             print(record.seq, now, flush=True)
         while capture.backlog > 4_000:
             time.sleep(0.001)
@@ -439,7 +439,7 @@ def test_a_killed_program_leaves_a_readable_capture_with_all_but_the_last_moment
         Capture.create(path)
 
 
-def test_the_room_is_cheap_to_import() -> None:
+def test_the_package_is_cheap_to_import() -> None:
     script = (
         "import sys, inspector.capture.store, inspector.capture.recent_agents, inspector.capture.redaction\n"
         "print([name for name in ('pydantic', 'asyncio', 'textual', 'httpx', 'aiohttp') if name in sys.modules])"

@@ -1,4 +1,4 @@
-"""The writer: how it batches what comes, whatever it is busy with."""
+"""The writing thread: how it commits records in batches."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import sqlite3
 import time
 from pathlib import Path
 
-from inspector.capture.file_format import make
+from inspector.capture.file_format import create
 from inspector.capture.records import Kind, Record
 from inspector.capture.writer import Writer
 
 RECORD = Record(1, 1.0, Kind.FRAME)
 
 
-def test_records_that_never_stop_coming_are_committed_in_batches(tmp_path: Path):
+def test_a_continuous_flow_of_records_is_committed_in_batches(tmp_path: Path):
     path = tmp_path / "busy.a2a"
-    connection = make(path)
+    connection = create(path)
     commits: list[str] = []
 
     def watch(statement: str) -> None:

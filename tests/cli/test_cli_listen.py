@@ -248,7 +248,7 @@ def test_retries_are_printed_as_text():
         out, _ = program.communicate(timeout=SECONDS)
     assert "responded 503, retry after 1 s (--fail)" in out
     assert "Attempt: 2 at #" in out
-    assert "tried again 1 time, after 0." in out
+    assert "1 retry, after 0." in out
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ def test_doctor_finds_that_the_agent_may_reject_loopback(cli: RunCli, slow_mock:
     ran = cli("doctor", slow_mock, "--push", task_id, "-o", "json")
     causes = {cause["name"]: cause["likelihood"] for cause in ran.json["causes"]}
     assert causes["the agent refuses the address"] == "possible"
-    assert causes["the agent pushes only at the end"] == "possible"
-    assert causes["the agent does not do push"] == "ruled_out"
+    assert causes["the agent pushes only when the task ends"] == "possible"
+    assert causes["the agent does not support push"] == "ruled_out"
     assert ran.code == 0
 
 
@@ -173,4 +173,4 @@ def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, make_agent: Mak
     agent = make_agent(answer, {"capabilities": {"pushNotifications": False}})
     ran = cli("doctor", agent.url, "--push", "t")
     assert ran.code != 0
-    assert ran.out.startswith("Likely: the agent does not do push: the card declares pushNotifications: false")
+    assert ran.out.startswith("Likely: the agent does not support push: the card declares pushNotifications: false")

@@ -32,7 +32,7 @@ def test_artifacts_are_saved_under_safe_names(cli: RunCli, keeper: str, tmp_path
         "bad.base64": b"no base64!",
     }
     assert f"\nSaved: {folder / 'report.md'}\n" in ran.out
-    assert "Warning: bad.base64: it is not base64, and saved as it came\n" in ran.err
+    assert "Warning: bad.base64: the content is not base64; it is saved as it is\n" in ran.err
 
 
 def test_saving_again_keeps_existing_files(cli: RunCli, keeper: str, tmp_path: Path):

@@ -38,7 +38,7 @@ def test_user_finds_why_a_notification_is_missing(inspect: Run, cols: int, rows:
         terminal.press("w")
         terminal.wait_for("PUSH DOCTOR")
         terminal.wait_for(lambda terminal: re.search("certain .*the task ended before", terminal.screen_text()))
-        terminal.wait_for("Register with the message (p)")
+        terminal.wait_for("Send the next message with a webhook (p)")
         terminal.press("escape")
         terminal.wait_for("No delivery yet.")
         assert_inert(terminal.raw)
@@ -70,6 +70,6 @@ def test_user_sees_retries_of_failed_deliveries(inspect: Run, cols: int, rows: i
         terminal.press("alt+4")
         terminal.wait_for(lambda terminal: re.search("x3 .*204", terminal.screen_text()))
         terminal.press("c")
-        terminal.wait_for("tried again 2 times")
+        terminal.wait_for("2 retries")
         terminal.press("escape", "ctrl+q")
         assert terminal.wait_exit() == IN_ORDER

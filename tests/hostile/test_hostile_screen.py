@@ -303,7 +303,7 @@ def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, se
         terminal.send("hello?")
         terminal.wait_for("▌ hello?")
         terminal.press("enter")
-        tour.look("The card offers no interface that we can use")
+        tour.look("The card declares no interface that a2a-inspect can use")
         assert "q06" in terminal.screen_text().partition("The card offers")[2]
         assert_unharmed(terminal)
         terminal.press("ctrl+q")

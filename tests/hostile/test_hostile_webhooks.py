@@ -246,5 +246,5 @@ async def test_case_37_a_response_override_is_applied_and_the_retry_measured(ses
         assert (first.meta["delay"], chains(deliveries(session))) == (0.2, [])
         return
     [chain] = chains(deliveries(session))
-    assert ([record.seq for record in chain.tries], chain.settled) == ([first.seq, second.seq], True)
+    assert ([record.seq for record in chain.attempts], chain.accepted) == ([first.seq, second.seq], True)
     assert (second.meta["attempt"], second.meta["first"]) == (2, first.seq)

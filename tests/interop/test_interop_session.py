@@ -64,7 +64,7 @@ async def test_pushes_are_accepted_and_match_the_response(session: Session, stre
     await until(session, lambda: is_terminal(task.pushed.state))
     assert (task.pushed.state, task.answered.state) == (State.COMPLETED, State.COMPLETED)
     assert str(task.pushed.artifacts["chunks"].text) == str(task.answered.artifacts["chunks"].text) == CHUNKS
-    [registration] = session.push.hooks
+    [registration] = session.push.registrations
     assert registration.task_id == task.id
     assert registration.refused == 0
     assert registration.accepted == len(deliveries(session))

@@ -1,4 +1,4 @@
-"""Sessions on captures of their own, a mock agent, and agents that answer as a test scripts it."""
+"""Fixtures: sessions with their own captures, a mock agent, and agents with scripted responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.session.settings import Settings
 
 @pytest.fixture
 async def open_session(tmp_path: Path) -> AsyncIterator[OpenSession]:
-    """Return what makes a session with some settings, connected to a url where one is given."""
+    """Return a function that creates a session with some settings, and connects it if there is a url."""
     made: list[Session] = []
 
     async def open_session(url: str = "", **settings: Any) -> Session:
@@ -33,7 +33,7 @@ async def open_session(tmp_path: Path) -> AsyncIterator[OpenSession]:
 
 @pytest.fixture
 async def mock() -> AsyncIterator[MockAgent]:
-    """A mock agent whose behaviours make no pauses."""
+    """A mock agent without pauses."""
     agent = MockAgent(pace=0, push_pause=0)
     await agent.start()
     yield agent
@@ -42,7 +42,7 @@ async def mock() -> AsyncIterator[MockAgent]:
 
 @pytest.fixture
 async def slow_mock() -> AsyncIterator[MockAgent]:
-    """A mock agent that takes its time."""
+    """A mock agent with pauses."""
     agent = MockAgent(pace=0.1, push_pause=0)
     await agent.start()
     yield agent
@@ -51,19 +51,19 @@ async def slow_mock() -> AsyncIterator[MockAgent]:
 
 @pytest.fixture
 async def agent() -> AsyncIterator[Agent]:
-    """An agent that answers as the test scripts it."""
+    """An agent with scripted responses."""
     async with scripted() as agent:
         yield agent
 
 
 @pytest.fixture
 async def stranger() -> AsyncIterator[Agent]:
-    """Another such agent, at an origin of its own."""
+    """Another scripted agent, at another origin."""
     async with scripted() as agent:
         yield agent
 
 
 @pytest.fixture(params=["1.0", "0.3"])
 def version(request: pytest.FixtureRequest) -> str:
-    """Each version that the mock agent serves."""
+    """Each protocol version of the mock agent."""
     return str(request.param)

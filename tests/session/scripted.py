@@ -1,4 +1,4 @@
-"""Agents that answer as a test scripts it, and short ways to ask a session what it saw."""
+"""Agents with scripted responses, and functions that return the records of a session."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
 OpenSession = Callable[..., Awaitable[Session]]
-"""What the fixture `open_session` gives."""
+"""The type of the fixture `open_session`."""
 
 PATIENCE = 10.0
 CARD_PATH = "/.well-known/agent-card.json"
 OLD_CARD_PATH = "/.well-known/agent.json"
 KEPT = {"Cache-Control": "max-age=60", "ETag": '"1"'}
-"""The headers of a card as 1.0 wants it served."""
+"""The headers of a card that 1.0 recommends."""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """One request as the agent heard it."""
+    """One request as the agent received it."""
 
     method: str
     path: str
@@ -48,7 +48,7 @@ Handle = Callable[[web.BaseRequest, Heard], Awaitable[web.StreamResponse]]
 
 @dataclass
 class Agent:
-    """A server with a handler for each path; every request is remembered in `heard`."""
+    """A server with a handler for each path; every request is stored in `heard`."""
 
     url: str = ""
     routes: dict[str, Handle] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Agent:
     open: int = 0
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Give a request to the handler of its path."""
+        """Pass a request to the handler of its path."""
         heard = Heard(request.method, request.path_qs, dict(request.headers), await request.read())
         self.heard.append(heard)
         self.open += 1
@@ -68,11 +68,11 @@ class Agent:
 
     @property
     def calls(self) -> list[Heard]:
-        """Return the requests that were no fetch of a card."""
-        return [one for one in self.heard if one.method == "POST"]
+        """Return the requests that did not fetch a card."""
+        return [request for request in self.heard if request.method == "POST"]
 
     def serve_card(self, path: str = CARD_PATH, **members: Any) -> None:
-        """Serve a card that names this agent's own interface, or what `members` say instead."""
+        """Serve a card with this agent's interface, changed by `members`."""
         self.routes[path] = giving(card_of(f"{self.url}/rpc", **members), headers=KEPT)
 
     def answer(self, handle: Handle) -> None:
@@ -97,7 +97,7 @@ async def scripted() -> AsyncIterator[Agent]:
 
 
 def card_of(place: str, /, **members: Any) -> dict[str, Any]:
-    """Return a card without any slip, changed by `members`; one that is None is left out."""
+    """Return a card without findings, changed by `members`; a member that is None is left out."""
     interface = {"url": place, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     card: dict[str, Any] = {
         "name": "Scripted",
@@ -113,13 +113,13 @@ def card_of(place: str, /, **members: Any) -> dict[str, Any]:
 
 
 def old_card_of(url: str, **members: Any) -> dict[str, Any]:
-    """Return a card of 0.3 without any slip."""
+    """Return a 0.3 card without findings."""
     old = {"url": url, "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
     return card_of("", supportedInterfaces=None, **(old | members))
 
 
 def giving(value: Any, **members: Any) -> Handle:
-    """Return a handler that answers with JSON, or with bytes as they are."""
+    """Return a handler that answers with JSON, or with these bytes."""
 
     async def handle(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
@@ -129,12 +129,12 @@ def giving(value: Any, **members: Any) -> Handle:
 
 
 async def not_found(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
-    """Answer that there is nothing here."""
+    """Answer with 404."""
     return web.Response(status=404, text="nothing here")
 
 
 def redirecting(location: str, status: int = 302) -> Handle:
-    """Return a handler that sends the client elsewhere."""
+    """Return a handler that redirects the client."""
 
     async def handle(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
         return web.Response(status=status, headers={"Location": location})
@@ -143,7 +143,7 @@ def redirecting(location: str, status: int = 302) -> Handle:
 
 
 def answering(result: Any = None, /, **members: Any) -> Handle:
-    """Return a handler that answers a call once, with a result or with other members of the envelope."""
+    """Return a handler that answers a call with a result, or with other members of the envelope."""
 
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         envelope = {"jsonrpc": "2.0", "id": heard.json["id"]} | ({} if result is None else {"result": result}) | members
@@ -154,7 +154,7 @@ def answering(result: Any = None, /, **members: Any) -> Handle:
 
 
 def streaming(*events: Any, then: Callable[[], Awaitable[None]] | None = None, cut: bool = False) -> Handle:
-    """Return a handler that streams events, bytes as they are; `then` holds the stream open, `cut` breaks it off."""
+    """Return a handler that streams events, bytes unchanged; `then` keeps the stream open, `cut` disconnects it."""
 
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -178,7 +178,7 @@ def frame(result: Any, identity: Any, **members: Any) -> bytes:
 
 
 def checked(fault: Fault | None) -> Fault:
-    """Return a fault, which says whose it is, what was seen and what to do."""
+    """Return a fault, after checking that it names whose it is, the cause and the next step."""
     assert fault is not None
     assert isinstance(fault.whose, Whose)
     assert fault.seen.endswith(".")
@@ -186,7 +186,7 @@ def checked(fault: Fault | None) -> Fault:
     return fault
 
 
-# Events in the shape of 1.0
+# 1.0 events
 
 
 def task(state: str, *artifacts: Any, id: str = "t", context: str = "c") -> dict[str, Any]:  # noqa: A002
@@ -214,14 +214,14 @@ def message(text: str, **members: Any) -> dict[str, Any]:
     return {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]} | members}
 
 
-# What a session saw
+# Calls and records of a session
 
 
-async def drive(turn: Call) -> Call:
-    """Drive a call to its end."""
+async def drive(call: Call) -> Call:
+    """Run a call to its end."""
     async with asyncio.timeout(PATIENCE):
-        await turn.finish()
-    return turn
+        await call.finish()
+    return call
 
 
 async def say(session: Session, text: str = "hello", *, stream: bool = True, **aim: Any) -> Call:
@@ -230,19 +230,19 @@ async def say(session: Session, text: str = "hello", *, stream: bool = True, **a
 
 
 def records(session: Session, *kinds: Kind) -> list[Record]:
-    """Return what was recorded, or what of these kinds."""
+    """Return the records, or those of these kinds."""
     capture = session.journal.capture
-    return [one for one in capture.slice(1, len(capture)) if not kinds or one.kind in kinds]
+    return [record for record in capture.slice(1, len(capture)) if not kinds or record.kind in kinds]
 
 
 def rules(session: Session) -> set[str]:
-    """Return the rules that were found broken."""
+    """Return the rules that were broken."""
     return set(session.journal.found)
 
 
 def events(found: Iterable[Record]) -> list[tuple[str, str, str]]:
-    """Return kind, event and state of records, in short."""
-    return [(one.kind.value, one.event, one.state.removeprefix("TASK_STATE_").lower()) for one in found]
+    """Return kind, event and short state of records."""
+    return [(record.kind.value, record.event, record.state.removeprefix("TASK_STATE_").lower()) for record in found]
 
 
 async def eventually(condition: Callable[[], object]) -> None:
@@ -253,5 +253,5 @@ async def eventually(condition: Callable[[], object]) -> None:
 
 
 def new_id() -> str:
-    """Return an id that nobody else has."""
+    """Return a random id."""
     return str(uuid.uuid4())

@@ -1,4 +1,4 @@
-"""A server that takes large requests without keeping them, over bare sockets."""
+"""A server over bare sockets that reads large requests without storing them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DONE = (
 
 @dataclass
 class Sink:
-    """A server that counts a body, and keeps it if it is told to; `answer`, where there is one, takes over."""
+    """A server that hashes a body and stores it if `keeps`; if `answer` is set, it handles the request instead."""
 
     url: str = ""
     head: bytes = b""
@@ -34,17 +34,17 @@ class Sink:
             await self.answer(reader, writer)
             writer.close()
             return
-        due = int(re.search(rb"(?i)content-length: *(\d+)", self.head)[1])
+        expected = int(re.search(rb"(?i)content-length: *(\d+)", self.head)[1])
         seen, known, kept = 0, hashlib.sha256(), bytearray()
-        while seen < due and (piece := await reader.read(65536)):
+        while seen < expected and (piece := await reader.read(65536)):
             seen += len(piece)
             known.update(piece)
             if self.keeps:
                 kept += piece
             if self.on_piece is not None:
                 self.on_piece(seen)
-        if seen < due:
-            self.lost.append(due - seen)
+        if seen < expected:
+            self.lost.append(expected - seen)
         else:
             self.length, self.digest, self.body = seen, known.hexdigest(), bytes(kept)
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(DONE))
@@ -55,7 +55,7 @@ class Sink:
 
 @asynccontextmanager
 async def running(sink: Sink) -> AsyncIterator[Sink]:
-    """Let it listen while the context lasts."""
+    """Run the server while the context lasts."""
     server = await asyncio.start_server(sink.serve, "127.0.0.1", 0)
     sink.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:

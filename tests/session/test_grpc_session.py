@@ -1,4 +1,4 @@
-"""A session with an agent over gRPC: calls, errors, secrets and what its records show."""
+"""A session with an agent over gRPC: calls, errors, secrets and records."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def target() -> AsyncIterator[str]:
 
 @pytest.fixture
 async def connected(target: str, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Session]]]:
-    """Make a session with some settings, connected to the agent by a card from a file."""
+    """Create a session with some settings, and connect it with a card from a file."""
     made: list[Session] = []
     card = {
         "name": "a",
@@ -99,20 +99,20 @@ async def connected(target: str, tmp_path: Path) -> AsyncIterator[Callable[..., 
         await session.close()
 
 
-def records(session: Session, turn: Call) -> list[Record]:
-    return list(session.journal.capture.select(exchange=turn.exchange.number))
+def records(session: Session, call: Call) -> list[Record]:
+    return list(session.journal.capture.select(exchange=call.exchange.number))
 
 
-def kinds(session: Session, turn: Call) -> list[str]:
-    return [record.kind.value for record in records(session, turn)]
+def kinds(session: Session, call: Call) -> list[str]:
+    return [record.kind.value for record in records(session, call)]
 
 
 async def test_a_send_is_recorded_with_its_messages_and_shown_as_json(connected: Any, target: str):
     session = await connected()
-    turn = session.send(HELLO, stream=False)
-    assert await turn.finish() is None
-    assert turn.exchange.answer == Task.model_validate(TASK)
-    request, head, body, trailers, end = records(session, turn)
+    call = session.send(HELLO, stream=False)
+    assert await call.finish() is None
+    assert call.exchange.answer == Task.model_validate(TASK)
+    request, head, body, trailers, end = records(session, call)
     assert request.meta["url"] == f"grpc://{target}/lf.a2a.v1.A2AService/SendMessage"
     assert ("a2a-version", "1.0") in [tuple(pair) for pair in request.meta["headers"]]
     assert json.loads(session.payload(request))["message"]["parts"] == [{"text": "hello"}]
@@ -123,12 +123,12 @@ async def test_a_send_is_recorded_with_its_messages_and_shown_as_json(connected:
     assert not any(record.findings for record in (request, head, body, trailers, end))
 
 
-async def test_a_stream_is_folded_and_a_message_that_is_none_is_kept_and_named(connected: Any):
+async def test_a_stream_is_folded_and_an_unreadable_message_is_recorded_with_a_finding(connected: Any):
     session = await connected()
-    turn = session.send(HELLO, stream=True)
-    assert await turn.finish() is None
-    assert kinds(session, turn) == ["request", "response", "frame", "frame", "frame", "trailers", "end"]
-    bad = records(session, turn)[3]
+    call = session.send(HELLO, stream=True)
+    assert await call.finish() is None
+    assert kinds(session, call) == ["request", "response", "frame", "frame", "frame", "trailers", "end"]
+    bad = records(session, call)[3]
     assert (bad.event, bad.raw, session.payload(bad)) == ("unreadable", b"\xff\xff", b"\xff\xff")
     assert [finding.rule for finding in bad.findings] == ["STREAM-007"]
     tracked = session.tasks.get("t")
@@ -136,33 +136,33 @@ async def test_a_stream_is_folded_and_a_message_that_is_none_is_kept_and_named(c
     assert tracked.answered.state == "TASK_STATE_COMPLETED"
 
 
-async def test_an_error_is_the_answer_and_stands_on_the_timeline_with_its_details(connected: Any):
+async def test_an_error_is_the_response_and_is_shown_with_its_details(connected: Any):
     session = await connected()
-    turn = session.cancel("t")
-    fault = await turn.finish()
+    call = session.cancel("t")
+    fault = await call.finish()
     assert fault is not None
     assert (fault.whose, fault.code) == (Whose.AGENT, "TaskNotCancelableError")
-    assert isinstance(turn.exchange.answer, ProtocolError)
-    trailers = records(session, turn)[2]
+    assert isinstance(call.exchange.answer, ProtocolError)
+    trailers = records(session, call)[2]
     assert (trailers.kind, trailers.event, trailers.task) == (Kind.TRAILERS, "error", "t")
     assert trailers.label == "-32002 TaskNotCancelableError: too late"
     shown = json.loads(session.payload(trailers))
     assert (shown["code"], shown["status"], shown["message"]) == (9, "FAILED_PRECONDITION", "too late")
     assert shown["details"][0]["reason"] == "TASK_NOT_CANCELABLE"
-    summary = session.journal.exchanges.get(turn.exchange.number)
+    summary = session.journal.exchanges.get(call.exchange.number)
     assert summary is not None
     assert summary.status == 9
 
 
-async def test_who_leaves_a_stream_early_ends_it(connected: Any):
+async def test_leaving_a_stream_early_ends_it(connected: Any):
     session = await connected()
-    turn = session.send(HELLO, stream=True)
-    driving = turn.__aiter__()
+    call = session.send(HELLO, stream=True)
+    driving = call.__aiter__()
     async for _ in driving:
         break
     await driving.aclose()
-    assert kinds(session, turn)[-1] == "end"
-    assert records(session, turn)[-1].meta["how"] == "stopped"
+    assert kinds(session, call)[-1] == "end"
+    assert records(session, call)[-1].meta["how"] == "stopped"
 
 
 async def test_credentials_are_not_sent_to_another_port_unless_it_is_trusted(connected: Any, target: str):
@@ -173,26 +173,26 @@ async def test_credentials_are_not_sent_to_another_port_unless_it_is_trusted(con
     assert fault.seen == "The agent requires credentials (UNAUTHENTICATED: who are you)."
     assert any(target in record.label for record in careful.journal.capture.select(kinds={Kind.NOTE}))
     trusting = await connected(headers=WORD, trusted=(target,))
-    turn = trusting.get("t")
-    assert await turn.finish() is None
-    assert isinstance(turn.exchange.answer, Task)
-    assert turn.exchange.answer.metadata == {"said": "Bearer a-secret-word"}
+    call = trusting.get("t")
+    assert await call.finish() is None
+    assert isinstance(call.exchange.answer, Task)
+    assert call.exchange.answer.metadata == {"said": "Bearer a-secret-word"}
     assert b"a-secret-word" not in b"".join(record.raw for record in trusting.journal.capture.select())
 
 
 async def test_the_secrets_of_a_push_configuration_are_masked_in_the_messages(connected: Any):
     session = await connected()
     config = PushConfig(task_id="t", url="http://127.0.0.1:9/", token="push-word")
-    turn = session.call(Operation.SET_PUSH, config, task_id="t")
-    assert await turn.finish() is None
-    assert turn.exchange.answer == config
-    for record in records(session, turn):
+    call = session.call(Operation.SET_PUSH, config, task_id="t")
+    assert await call.finish() is None
+    assert call.exchange.answer == config
+    for record in records(session, call):
         assert b"push-word" not in record.raw
         if record.raw:
             assert json.loads(session.payload(record)) == {"taskId": "t", "url": "http://127.0.0.1:9/", "token": "****"}
 
 
-async def test_what_grpc_has_no_place_for_is_said_before_anything_is_sent(connected: Any):
+async def test_a_request_that_grpc_cannot_express_is_refused_before_sending(connected: Any):
     session = await connected()
     before = len(session.journal.capture)
     with pytest.raises(FaultError, match="cannot be encoded as SendMessageRequest"):
@@ -200,7 +200,7 @@ async def test_what_grpc_has_no_place_for_is_said_before_anything_is_sent(connec
     assert len(session.journal.capture) == before
 
 
-async def test_a_header_that_grpc_cannot_carry_is_blamed_on_who_gave_it(connected: Any):
+async def test_a_header_that_grpc_cannot_send_is_an_error_of_the_user(connected: Any):
     session = await connected(headers={"User-Agent": "café"})
     fault = await session.get("t").finish()
     assert fault is not None

@@ -1,4 +1,4 @@
-"""Streams and answers of agents that misbehave, by the numbers of their cases: 12 to 14 and 16 to 24.
+"""Streams and responses of hostile agents, by the numbers of their cases: 12 to 14 and 16 to 24.
 
 Cases 25 and 26 are in `test_saving.py`, `test_contents.py` and in `test_artifact_pane.py`.
 """
@@ -49,7 +49,7 @@ def sections(session: Session) -> list[str]:
     return [RULES[rule].section for rule in rules(session)]
 
 
-# 12 to 14: what is said
+# 12 to 14: the content
 
 ANSWERS: dict[str, Any] = {
     "HTML": giving(b"<html>Welcome</html>", content_type="text/html"),
@@ -65,12 +65,14 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", ANSWERS)
-async def test_case_12_what_is_no_answer_is_recorded_and_found(agent: Agent, open_session: OpenSession, what: str):
+async def test_case_12_an_invalid_response_is_recorded_with_findings(
+    agent: Agent, open_session: OpenSession, what: str
+):
     agent.answer(ANSWERS[what])
     session = await open_session(agent.url)
-    turn = await say(session, stream=False)
-    [body] = [one for one in records(session, Kind.BODY) if one.operation == "SendMessage"] or [None]
-    assert turn.fault is not None or rules(session)
+    call = await say(session, stream=False)
+    [body] = [record for record in records(session, Kind.BODY) if record.operation == "SendMessage"] or [None]
+    assert call.fault is not None or rules(session)
     assert rules(session), "it is a finding, and not only a failure"
     if what not in ("no content", "an empty body"):
         assert body is not None
@@ -89,15 +91,15 @@ SHAPES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", SHAPES)
-async def test_case_13_an_unknown_shape_is_kept_and_named(agent: Agent, open_session: OpenSession, what: str):
+async def test_case_13_an_unknown_object_is_recorded_with_a_finding(agent: Agent, open_session: OpenSession, what: str):
     agent.answer(streaming(WORKING, SHAPES[what], DONE))
     session = await open_session(agent.url)
     await say(session)
     frame = records(session, Kind.FRAME)[1]
     assert frame.findings
     if what == "the shape of 0.3":
-        told = " ".join(f"{RULES[one.rule].title} {one.seen}" for one in frame.findings)
-        assert "An object has the shape of another protocol version" in told
+        text = " ".join(f"{RULES[finding.rule].title} {finding.seen}" for finding in frame.findings)
+        assert "An object has the shape of another protocol version" in text
     assert len(records(session, Kind.FRAME)) == 3
 
 
@@ -116,7 +118,9 @@ MISFITS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("what", MISFITS)
-async def test_case_14_what_does_not_fit_is_found_with_its_section(agent: Agent, open_session: OpenSession, what: str):
+async def test_case_14_an_invalid_object_is_a_finding_with_its_section(
+    agent: Agent, open_session: OpenSession, what: str
+):
     agent.answer(streaming(*MISFITS[what]))
     session = await open_session(agent.url)
     await say(session)
@@ -136,8 +140,8 @@ async def main(url, folder):
     session = Session(Path(folder) / "c.a2a")
     await session.connect(url)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    turn = session.send(text_draft("go"), stream=True)
-    fault = await turn.finish()
+    call = session.send(text_draft("go"), stream=True)
+    fault = await call.finish()
     growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     await session.close()
     print(growth, fault.code if fault else "-")
@@ -147,7 +151,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 @pytest.mark.parametrize(("start", "piece"), [(b"data: ", b"x" * 65536), (b"", b"data:\n" * 10_000)])
-async def test_case_16_a_line_or_a_block_without_end_is_cut_within_bounds(
+async def test_case_16_an_endless_line_or_block_is_cut_at_the_limit(
     agent: Agent, tmp_path: Any, start: bytes, piece: bytes
 ):
     sent = 0
@@ -179,7 +183,9 @@ async def test_case_16_a_line_or_a_block_without_end_is_cut_within_bounds(
 
 
 @pytest.mark.parametrize("cut", [1, 2, 7, 10_000])
-async def test_case_17_line_ends_letters_and_cuts_make_no_difference(agent: Agent, open_session: OpenSession, cut: int):
+async def test_case_17_line_ends_encodings_and_chunk_borders_make_no_difference(
+    agent: Agent, open_session: OpenSession, cut: int
+):
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         from scripted import frame
 
@@ -217,7 +223,7 @@ def bombs() -> dict[str, tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "nested"])
-async def test_case_18_a_bomb_is_not_unpacked(agent: Agent, open_session: OpenSession, name: str):
+async def test_case_18_a_compression_bomb_is_not_unpacked(agent: Agent, open_session: OpenSession, name: str):
     coding, body = bombs()[name]
 
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
@@ -226,27 +232,27 @@ async def test_case_18_a_bomb_is_not_unpacked(agent: Agent, open_session: OpenSe
     agent.answer(handle)
     session = await open_session(agent.url)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    turn = await say(session, stream=False)
-    assert turn.fault is not None
+    call = await say(session, stream=False)
+    assert call.fault is not None
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
     end = records(session, Kind.END)[-1]
     assert "seen" in end.meta
 
 
-async def test_case_19_a_stream_that_breaks_off_is_never_done(agent: Agent, open_session: OpenSession):
+async def test_case_19_a_disconnected_stream_is_never_complete(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(WORKING, artifact("x"), cut=True))
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     end = records(session, Kind.END)[-1]
     assert (end.meta["how"], end.meta["events"]) == ("broken", 2)
-    assert turn.fault is not None
-    assert "2 events" in f"{turn.fault.seen} {end.label}"
+    assert call.fault is not None
+    assert "2 events" in f"{call.fault.seen} {end.label}"
     tracked = session.tasks.get("t")
     assert tracked is not None
     assert tracked.now.state == "TASK_STATE_WORKING"
 
 
-async def test_case_20_silence_ends_and_keep_alives_count_as_life(agent: Agent, open_session: OpenSession):
+async def test_case_20_silence_times_out_and_keep_alives_prevent_it(agent: Agent, open_session: OpenSession):
     async def keep_alive(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         from scripted import frame
 
@@ -262,19 +268,19 @@ async def test_case_20_silence_ends_and_keep_alives_count_as_life(agent: Agent, 
     agent.answer(keep_alive)
     session = await open_session(agent.url, limits=Limits(read_seconds=1.0))
     began = time.monotonic()
-    turn = await say(session)
+    call = await say(session)
     took = time.monotonic() - began
-    assert turn.fault is not None
-    assert turn.fault.code == FaultCode.TIMEOUT
+    assert call.fault is not None
+    assert call.fault.code == FaultCode.TIMEOUT
     assert 1.6 < took < 8
-    summary = session.journal.exchanges.get(turn.exchange.number)
+    summary = session.journal.exchanges.get(call.exchange.number)
     assert summary is not None
     assert (summary.keepalives, summary.events) == (8, 1)
     assert summary.seconds is not None
     assert summary.seconds >= 1.6
 
 
-async def test_case_20_a_byte_at_a_time_is_read_all_the_same(agent: Agent, open_session: OpenSession):
+async def test_case_20_a_stream_of_single_bytes_is_read(agent: Agent, open_session: OpenSession):
     async def dripping(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         from scripted import frame
 
@@ -329,7 +335,7 @@ async def test_case_21_nothing_of_fifty_thousand_events_is_lost_on_disk(agent: A
     assert b'"49999 "' in frames[-2].raw
 
 
-async def test_case_22_memory_stays_flat_while_events_come(agent: Agent, tmp_path: Any):
+async def test_case_22_memory_is_bounded_while_events_arrive(agent: Agent, tmp_path: Any):
     rounds = 3
 
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
@@ -355,7 +361,7 @@ async def test_case_22_memory_stays_flat_while_events_come(agent: Agent, tmp_pat
     assert (peaks[-1] - peaks[0]) * 1024 < 30_000_000, "20,000 events take no more than the 20,000 before"
 
 
-async def test_case_23_a_hundred_streams_at_once_do_not_mix(agent: Agent, open_session: OpenSession):
+async def test_case_23_a_hundred_concurrent_streams_are_not_mixed(agent: Agent, open_session: OpenSession):
     count, chunks = 100, 20
     together = asyncio.Event()
     begun = 0
@@ -381,27 +387,27 @@ async def test_case_23_a_hundred_streams_at_once_do_not_mix(agent: Agent, open_s
 
     agent.answer(handle)
     session = await open_session(agent.url)
-    turns = await asyncio.gather(*(say(session, f"task-{n}") for n in range(count)))
-    assert [turn.fault for turn in turns] == [None] * count
-    for number, turn in enumerate(turns):
+    calls = await asyncio.gather(*(say(session, f"task-{n}") for n in range(count)))
+    assert [call.fault for call in calls] == [None] * count
+    for number, call in enumerate(calls):
         name = f"task-{number}"
         tracked = session.tasks.get(name)
         assert tracked is not None
         assert str(tracked.now.artifacts["a"].text) == "".join(f"{name}:{n} " for n in range(chunks))
-        frames = session.journal.capture.select(kinds=(Kind.FRAME,), exchange=turn.exchange.number)
-        assert {one.task for one in frames} == {name}
+        frames = session.journal.capture.select(kinds=(Kind.FRAME,), exchange=call.exchange.number)
+        assert {record.task for record in frames} == {name}
         assert len(frames) == chunks + 2
     assert rules(session) == set()
     await eventually(lambda: agent.open == 0)
     assert session.journal.exchanges.open == 0
 
 
-async def test_case_24_what_was_missed_and_what_comes_again_make_one_task(agent: Agent, open_session: OpenSession):
+async def test_case_24_missed_and_repeated_events_result_in_one_task(agent: Agent, open_session: OpenSession):
     whole = {"artifactId": "a", "parts": [{"text": "one two three "}]}
     agent.answer(streaming(WORKING, artifact("one "), artifact("two ", append=True), cut=True))
     session = await open_session(agent.url)
-    turn = await say(session)
-    assert turn.fault is not None
+    call = await say(session)
+    assert call.fault is not None
     again = [{"task": task("WORKING", whole)}, artifact("four", append=True, lastChunk=True), DONE]
     agent.answer(streaming(*again))
     assert await session.subscribe("t").finish() is None

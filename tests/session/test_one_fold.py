@@ -1,4 +1,4 @@
-"""A task is the same while a session is live, after its capture is opened again, and at its last moment."""
+"""A task is the same in a live session, in its opened capture, and at its last moment of time travel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CHECKS = (Check("content-type", True, ""), Check("authorization", None, ""))
 
 @st.composite
 def chunks(draw: st.DrawFn) -> list[Json]:
-    """Updates of one artifact, which differ in their text alone, or in other things now and then."""
+    """Updates of one artifact, which differ mostly in their text."""
     artifact = {"artifactId": draw(st.sampled_from(["a", "b"]))} | draw(st.sampled_from([{}, {"name": "r.md"}]))
     common: dict[str, Any] = {"taskId": draw(TASKS)} | draw(
         st.sampled_from([{}, {"contextId": "c"}, {"lastChunk": True}])
@@ -49,7 +49,7 @@ def chunks(draw: st.DrawFn) -> list[Json]:
 
 @st.composite
 def others(draw: st.DrawFn) -> list[Json]:
-    """One event of another kind, readable or not."""
+    """One event of another type, readable or not."""
     task, state = draw(TASKS), {"state": f"TASK_STATE_{draw(STATES)}"}
     message = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": draw(TEXTS)}]}
     artifacts = [{"artifactId": "a", "parts": [{"text": draw(TEXTS)}]}]
@@ -70,7 +70,7 @@ def others(draw: st.DrawFn) -> list[Json]:
 
 @dataclass(frozen=True)
 class Step:
-    """What happens next: events on a stream, its end, an answer, a list of tasks, or push notifications."""
+    """The next step: events of a stream, its end, a response, a list of tasks, or push notifications."""
 
     what: str
     stream: int
@@ -95,7 +95,7 @@ STEPS = st.lists(
 
 
 class Traffic:
-    """A session to which observations and deliveries come as they would from the wire."""
+    """A session that gets observations and deliveries like those from the wire."""
 
     def __init__(self, session: Session, binding: str) -> None:
         self.session = session
@@ -170,9 +170,9 @@ class Traffic:
 
 
 def state_of(tracked: TrackedTask | None) -> Any:
-    """Return what is known of a task, in values that can be compared."""
+    """Return the state of a task as comparable values."""
     assert tracked is not None
-    return (tracked.id, *(account_of(one) for one in (tracked.answered, tracked.pushed)))
+    return (tracked.id, *map(account_of, (tracked.answered, tracked.pushed)))
 
 
 def account_of(account: AssembledTask) -> dict[str, Any]:
@@ -184,16 +184,16 @@ def account_of(account: AssembledTask) -> dict[str, Any]:
         "history": list(account.history),
         "counts": (account.events, account.updated),
         "artifacts": {
-            one.artifact_id: (
-                one.name,
-                str(one.text),
-                list(one.cuts),
-                list(one.parts),
-                one.chunks,
-                one.size,
-                one.closed,
+            artifact.artifact_id: (
+                artifact.name,
+                str(artifact.text),
+                list(artifact.cuts),
+                list(artifact.parts),
+                artifact.chunks,
+                artifact.size,
+                artifact.closed,
             )
-            for one in account.artifacts.values()
+            for artifact in account.artifacts.values()
         },
     }
 
@@ -207,19 +207,19 @@ def last_moment(session: Session, task_id: str) -> Any:
 
 @given(steps=STEPS, binding=st.sampled_from(["JSONRPC", "HTTP+JSON"]))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_live_reopened_and_time_travel_agree(steps: list[Step], binding: str):
+def test_live_session_opened_capture_and_time_travel_agree(steps: list[Step], binding: str):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "capture.a2a"
         session = Session(path)
         traffic = Traffic(session, binding)
         for step in steps:
             traffic.step(step)
-        live = {one.id: (one.number, one.stream, state_of(one)) for one in session.tasks.all()}
+        live = {task.id: (task.number, task.stream, state_of(task)) for task in session.tasks.all()}
         for task_id, (_, _, state) in live.items():
             assert last_moment(session, task_id) == state
         session.journal.capture.close()
         recording = Recording(path)
         for _ in recording.read():
             pass
-        assert {one.id: (one.number, one.stream, state_of(one)) for one in recording.tasks.all()} == live
+        assert {task.id: (task.number, task.stream, state_of(task)) for task in recording.tasks.all()} == live
         recording.journal.capture.close()

@@ -1,4 +1,4 @@
-"""Polls: GetTask on a timer, several tasks at once, over when the task is."""
+"""Polling: repeated GetTask, several tasks at once, until the task ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inspector.session.task_filter import TaskFilter, read_filter
 
 
 def gradually(states: dict[str, list[str]]):
-    """Answer GetTask with one state after the other, each task with its own; the last one stays."""
+    """Answer GetTask with the states of each task in order; the last state is repeated."""
 
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         wanted = heard.json["params"]["id"]
@@ -33,17 +33,17 @@ async def connected(agent: Agent, open_session: OpenSession, handle: Any) -> Ses
     return await open_session(agent.url)
 
 
-async def test_a_task_is_asked_for_until_it_has_ended(agent: Agent, open_session: OpenSession):
+async def test_a_task_is_polled_until_it_ends(agent: Agent, open_session: OpenSession):
     session = await connected(agent, open_session, gradually({"t": ["WORKING", "WORKING", "COMPLETED"]}))
     polls = Polls(session)
-    assert await polls.run("t", FASTEST) == "it has ended as completed"
+    assert await polls.run("t", FASTEST) == "the task ended as completed"
     assert len(agent.calls) == 3
     assert len(polls) == 0
     notes = [record.label for record in session.journal.capture.select(task="") if record.event == "poll"]
-    assert notes == ["polling task t every 0.1 s", "polled task t 3 times: it has ended as completed"]
+    assert notes == ["polling task t every 0.1 s", "polled task t 3 times: the task ended as completed"]
 
 
-async def test_several_tasks_are_polled_at_once_each_with_its_own_rhythm(agent: Agent, open_session: OpenSession):
+async def test_several_tasks_are_polled_each_with_its_own_interval(agent: Agent, open_session: OpenSession):
     states = {f"t{n}": ["WORKING"] * (n + 1) + ["COMPLETED"] for n in range(5)}
     session = await connected(agent, open_session, gradually(states))
     polls = Polls(session)
@@ -51,41 +51,41 @@ async def test_several_tasks_are_polled_at_once_each_with_its_own_rhythm(agent: 
     await asyncio.sleep(FASTEST / 2)
     assert len(polls) == 5
     assert polls.get("t3") is not None
-    assert set(await under_way) == {"it has ended as completed"}
+    assert set(await under_way) == {"the task ended as completed"}
     asked = [call.json["params"]["id"] for call in agent.calls]
     assert [asked.count(f"t{n}") for n in range(5)] == [2, 3, 4, 5, 6]
     assert all(session.tasks.get(f"t{n}").now.state.endswith("COMPLETED") for n in range(5))
 
 
-async def test_a_poll_is_stopped_and_can_begin_again(agent: Agent, open_session: OpenSession):
+async def test_polling_can_be_stopped_and_started_again(agent: Agent, open_session: OpenSession):
     session = await connected(agent, open_session, gradually({"t": ["WORKING"]}))
     polls = Polls(session)
     for _ in range(2):
         running = asyncio.ensure_future(polls.run("t", 60))
         while (poll := polls.get("t")) is None or not poll.times:
             await asyncio.sleep(0.01)
-        assert await polls.run("t", 60) == "it is polled already"
+        assert await polls.run("t", 60) == "it is already being polled"
         polls.stop("t")
         assert await running == "it was stopped"
     polls.stop("t")
     assert len(agent.calls) == 2
 
 
-async def test_a_task_that_nobody_knows_is_not_asked_for_again(agent: Agent, open_session: OpenSession):
+async def test_polling_stops_for_an_unknown_task(agent: Agent, open_session: OpenSession):
     unknown = answering(error={"code": -32001, "message": "no such task"})
     session = await connected(agent, open_session, unknown)
-    assert await Polls(session).run("t", FASTEST) == "the agent does not know it"
+    assert await Polls(session).run("t", FASTEST) == "the agent does not know the task"
     assert len(agent.calls) == 1
 
 
-async def test_an_agent_that_is_gone_is_given_up_after_some_time(agent: Agent, open_session: OpenSession):
+async def test_polling_stops_after_several_failures(agent: Agent, open_session: OpenSession):
     session = await connected(agent, open_session, giving(b"", status=503))
     why = await Polls(session).run("t", FASTEST)
     assert why.startswith("5 polls in a row failed, the last: ")
     assert len(agent.calls) == 5
 
 
-async def test_a_poll_that_is_broken_off_says_so(agent: Agent, open_session: OpenSession):
+async def test_interrupted_polling_is_recorded(agent: Agent, open_session: OpenSession):
     session = await connected(agent, open_session, gradually({"t": ["WORKING"]}))
     polls = Polls(session)
     running = asyncio.ensure_future(polls.run("t", 60))
@@ -95,10 +95,10 @@ async def test_a_poll_that_is_broken_off_says_so(agent: Agent, open_session: Ope
     with pytest.raises(asyncio.CancelledError):
         await running
     last = [record.label for record in session.journal.capture.select() if record.event == "poll"][-1]
-    assert last.endswith(": it was broken off")
+    assert last.endswith(": it was interrupted")
 
 
-async def test_without_an_agent_there_is_nothing_to_poll(open_session: OpenSession):
+async def test_polling_without_an_agent_raises_a_fault(open_session: OpenSession):
     polls = Polls(await open_session())
     with pytest.raises(FaultError):
         await polls.run("t", 1)
@@ -108,7 +108,7 @@ async def test_without_an_agent_there_is_nothing_to_poll(open_session: OpenSessi
 # Filters
 
 
-async def test_a_filter_leaves_the_tasks_that_it_asks_for(open_session: OpenSession):
+async def test_a_task_filter_keeps_the_matching_tasks(open_session: OpenSession):
     from inspector.protocol.model import Task
 
     session = await open_session()
@@ -129,7 +129,7 @@ async def test_a_filter_leaves_the_tasks_that_it_asks_for(open_session: OpenSess
     assert left("", "", "2 d") == ["t1", "t2"]
 
 
-async def test_a_filter_is_asked_of_the_agent_in_its_own_words(open_session: OpenSession):
+async def test_a_task_filter_becomes_a_request_to_the_agent(open_session: OpenSession):
     from inspector.protocol.model import Task
 
     session = await open_session()
@@ -150,6 +150,6 @@ async def test_a_filter_is_asked_of_the_agent_in_its_own_words(open_session: Ope
 @pytest.mark.parametrize(
     ("state", "since"), [("dreaming", ""), ("", "yesterday"), ("", "2026-01-31"), ("", "5 weeks"), ("", "-1h")]
 )
-def test_what_is_no_filter_is_said(state: str, since: str):
+def test_an_invalid_task_filter_is_reported(state: str, since: str):
     with pytest.raises(ValueError, match=r"\.$"):
         read_filter("", state, since, now=0.0)

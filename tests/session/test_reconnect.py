@@ -1,4 +1,4 @@
-"""A stream that was lost while its task went on: noticed, picked up again, and what was missed."""
+"""Lost streams: a stream that ended before its task, the next step, and the missed changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def last_drop(session: Session) -> LostStream | None:
 BEGUN = [{"task": task("WORKING")}, artifact("one\n"), artifact("two\n", append=True)]
 
 
-async def test_a_connection_that_breaks_is_a_drop(agent: Agent, open_session: OpenSession):
+async def test_a_failed_connection_is_a_lost_stream(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(*BEGUN, cut=True))
     session = await open_session(agent.url)
     await say(session)
@@ -45,7 +45,7 @@ async def test_a_connection_that_breaks_is_a_drop(agent: Agent, open_session: Op
     assert missed_changes(session.journal.capture, drop) is None
 
 
-async def test_a_stream_that_ends_before_its_task_is_a_drop_too(agent: Agent, open_session: OpenSession):
+async def test_a_stream_that_ends_before_its_task_is_a_lost_stream(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(*BEGUN))
     session = await open_session(agent.url)
     await say(session)
@@ -53,7 +53,7 @@ async def test_a_stream_that_ends_before_its_task_is_a_drop_too(agent: Agent, op
 
 
 @pytest.mark.parametrize("state", ["COMPLETED", "FAILED", "INPUT_REQUIRED", "AUTH_REQUIRED"])
-async def test_a_stream_that_ends_with_its_task_or_for_an_answer_is_none(
+async def test_a_stream_that_ends_with_its_task_or_for_input_is_not_lost(
     agent: Agent, open_session: OpenSession, state: str
 ):
     agent.answer(streaming(*BEGUN, status(state)))
@@ -62,7 +62,7 @@ async def test_a_stream_that_ends_with_its_task_or_for_an_answer_is_none(
     assert last_drop(session) is None
 
 
-async def test_what_was_missed_is_told_by_the_snapshot(agent: Agent, open_session: OpenSession):
+async def test_missed_changes_are_found_with_the_snapshot(agent: Agent, open_session: OpenSession):
     whole = {"artifactId": "a", "parts": [{"text": "one\ntwo\nthree\n"}]}
     file = {"artifactId": "f", "name": "plan.pdf", "parts": [{"url": "https://example.com/plan.pdf"}]}
     again = streaming({"task": task("COMPLETED", whole, file)})
@@ -74,12 +74,12 @@ async def test_what_was_missed_is_told_by_the_snapshot(agent: Agent, open_sessio
     found = missed_changes(session.journal.capture, drop)
     assert has_news(session.journal.capture, drop)
     assert found is not None
-    assert found.words == ("state went from working to completed, artifact a has 6 B more, artifact plan.pdf is new")
+    assert found.words == ("state changed from working to completed, artifact a has 6 B more, artifact plan.pdf is new")
     assert [line.text for line in found.artifacts[0].lines][-1] == "three"
     assert str(session.tasks.get("t").now.artifacts["a"].text) == "one\ntwo\nthree\n"
 
 
-async def test_a_snapshot_that_says_the_same_missed_nothing(agent: Agent, open_session: OpenSession):
+async def test_an_equal_snapshot_has_no_missed_changes(agent: Agent, open_session: OpenSession):
     whole = {"artifactId": "a", "parts": [{"text": "one\ntwo\n"}]}
     again = streaming({"task": task("WORKING", whole)}, artifact("three", append=True))
     agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=again))
@@ -89,10 +89,10 @@ async def test_a_snapshot_that_says_the_same_missed_nothing(agent: Agent, open_s
     await drive(session.subscribe("t"))
     found = missed_changes(session.journal.capture, drop)
     assert found is not None
-    assert found.nothing, "what came after the snapshot was not missed"
+    assert found.is_empty, "what came after the snapshot was not missed"
 
 
-async def test_without_a_snapshot_nobody_knows_what_was_missed(agent: Agent, open_session: OpenSession):
+async def test_without_a_snapshot_the_missed_changes_are_unknown(agent: Agent, open_session: OpenSession):
     again = streaming(status("WORKING", "still"), then=None)
     agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=again))
     session = await open_session(agent.url)
@@ -103,7 +103,7 @@ async def test_without_a_snapshot_nobody_knows_what_was_missed(agent: Agent, ope
     assert missed_changes(session.journal.capture, drop) is None
 
 
-async def test_an_agent_that_refuses_is_asked_once_for_the_task(agent: Agent, open_session: OpenSession):
+async def test_the_task_is_requested_once_if_subscribing_is_refused(agent: Agent, open_session: OpenSession):
     refuse = answering(error={"code": -32004, "message": "not now"})
     asked = answering(task("COMPLETED"))
     agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=refuse, GetTask=asked))

@@ -1,4 +1,4 @@
-"""A session over HTTP+JSON: every operation as it goes out, every answer with what is wrong about it."""
+"""A session over HTTP+JSON: the request of every operation, and the findings about responses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ A2A_JSON = "application/a2a+json"
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent answers to one verb and path."""
+    """The response of the agent to one method and path."""
 
     body: Any = b""
     status: int = 200
@@ -52,7 +52,7 @@ class Reply:
 
 
 def stream(*events: Any) -> Reply:
-    """Write events as the official 0.3 SDK does, on many lines each, the errors among them under their name."""
+    """Write events as the official 0.3 SDK does: several lines each, errors with an event name."""
     text = ""
     for event in events:
         name = "event: error\n" if "error" in event else ""
@@ -63,7 +63,7 @@ def stream(*events: Any) -> Reply:
 
 @dataclass
 class Agent:
-    """An agent that answers each verb and path as a test says, and remembers what it was asked."""
+    """An agent with a scripted response for each method and path, which stores its requests."""
 
     url: str = ""
     card: dict[str, Any] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Agent:
             return web.json_response(self.card)
         line = f"{request.method} {request.raw_path}"
         self.asked.append((line, dict(request.headers), await request.read()))
-        reply = self.replies.get(line, Reply(b"nobody here", 404, "text/plain"))
+        reply = self.replies.get(line, Reply(b"no route here", 404, "text/plain"))
         headers = {"Content-Type": reply.content_type} if reply.content_type else {}
         return web.Response(status=reply.status, body=reply.raw, headers=headers)
 
@@ -113,10 +113,10 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
     await opened.close()
 
 
-async def records_of(turn: Call) -> list[Record]:
-    await turn.finish()
-    capture = turn.exchange.journal.capture
-    return capture.select(exchange=turn.exchange.number)
+async def records_of(call: Call) -> list[Record]:
+    await call.finish()
+    capture = call.exchange.journal.capture
+    return capture.select(exchange=call.exchange.number)
 
 
 def rules(records: list[Record]) -> list[str]:
@@ -174,15 +174,15 @@ CALLS: list[tuple[Callable[[Session], Call], str, Reply, Any]] = [
 
 
 @pytest.mark.parametrize(("call", "line", "reply", "expected"), CALLS, ids=[line for _, line, _, _ in CALLS])
-async def test_an_operation_goes_out_by_its_route_and_comes_back_as_its_result(
+async def test_every_operation_uses_its_route_and_returns_its_result(
     agent: Agent, session: Session, call: Any, line: str, reply: Reply, expected: Any
 ) -> None:
     agent.replies[line] = reply
     await session.connect(agent.url)
-    turn = call(session)
-    records = await records_of(turn)
-    assert turn.fault is None
-    answer = turn.exchange.answer
+    call = call(session)
+    records = await records_of(call)
+    assert call.fault is None
+    answer = call.exchange.answer
     assert isinstance(answer, expected) if isinstance(expected, type) else answer == expected
     assert rules(records) == []
     [(asked, headers, _)] = agent.asked
@@ -191,18 +191,18 @@ async def test_an_operation_goes_out_by_its_route_and_comes_back_as_its_result(
     assert headers["Accept"] in ("text/event-stream", "application/a2a+json, application/json")
 
 
-async def test_the_extended_card_is_an_answer_like_any_other(agent: Agent, session: Session) -> None:
+async def test_the_extended_card_is_read_like_any_response(agent: Agent, session: Session) -> None:
     agent.replies["GET /rest/extendedAgentCard"] = Reply(agent.card | {"name": "More"})
     await session.connect(agent.url)
-    turn = session.extended_card()
-    assert await turn.finish() is None
-    assert getattr(turn.exchange.answer, "name", None) == "More"
+    call = session.extended_card()
+    assert await call.finish() is None
+    assert getattr(call.exchange.answer, "name", None) == "More"
 
 
 async def test_every_request_is_addressed_to_the_tenant_of_the_interface(agent: Agent, session: Session) -> None:
     agent.declare(tenant="acme")
     await session.connect(agent.url)
-    for turn in (
+    for call in (
         session.send(text_draft("hi"), stream=False),
         session.get("t"),
         session.list_tasks(),
@@ -210,7 +210,7 @@ async def test_every_request_is_addressed_to_the_tenant_of_the_interface(agent: 
         session.list_push("t"),
         session.extended_card(),
     ):
-        await turn.finish()
+        await call.finish()
     assert [line.split(" ")[1] for line, _, _ in agent.asked] == [
         "/rest/acme/message:send",
         "/rest/acme/tasks/t",
@@ -222,7 +222,7 @@ async def test_every_request_is_addressed_to_the_tenant_of_the_interface(agent: 
     assert all(b"acme" not in body for _, _, body in agent.asked)
 
 
-async def test_what_authenticates_a_webhook_is_sent_but_not_recorded(agent: Agent, session: Session) -> None:
+async def test_webhook_credentials_are_sent_but_not_recorded(agent: Agent, session: Session) -> None:
     place = "/rest/tasks/t/pushNotificationConfigs"
     agent.replies[f"POST {place}"] = Reply(CONFIG)
     agent.replies[f"GET {place}"] = Reply({"configs": [CONFIG]})
@@ -238,14 +238,14 @@ async def test_what_authenticates_a_webhook_is_sent_but_not_recorded(agent: Agen
         assert said not in raws
 
 
-async def test_an_error_of_the_agent_is_named_whatever_its_transport(agent: Agent, session: Session) -> None:
+async def test_an_error_of_the_agent_has_its_name_over_every_transport(agent: Agent, session: Session) -> None:
     agent.replies["GET /rest/tasks/t"] = Reply({"error": MISSING}, 404, "application/json")
     await session.connect(agent.url)
-    turn = session.get("t")
-    records = await records_of(turn)
-    assert turn.fault is not None
-    assert turn.fault.code == "TaskNotFoundError"
-    assert "does not know this task" in turn.fault.seen
+    call = session.get("t")
+    records = await records_of(call)
+    assert call.fault is not None
+    assert call.fault.code == "TaskNotFoundError"
+    assert "does not know this task" in call.fault.seen
     assert rules(records) == []
 
 
@@ -283,36 +283,36 @@ WRONG: list[tuple[str, Reply, list[str]]] = [
 
 
 @pytest.mark.parametrize(("line", "reply", "broken"), WRONG)
-async def test_what_is_wrong_with_an_answer_is_a_finding(
+async def test_an_invalid_response_is_a_finding(
     agent: Agent, session: Session, line: str, reply: Reply, broken: list[str]
 ) -> None:
     agent.replies[line] = reply
     await session.connect(agent.url)
-    turn = session.get("t") if line == GET else session.send(text_draft("hi"), stream=True)
-    records = await records_of(turn)
+    call = session.get("t") if line == GET else session.send(text_draft("hi"), stream=True)
+    records = await records_of(call)
     assert rules(records) == broken
     assert all(rule in RULES for rule in broken)
     last = next(record for record in reversed(records) if record.kind in (Kind.BODY, Kind.FRAME))
     assert last.raw in reply.raw
 
 
-async def test_an_error_of_0_3_need_not_explain_itself(agent: Agent, session: Session) -> None:
+async def test_a_0_3_error_needs_no_details(agent: Agent, session: Session) -> None:
     agent.declare("0.3.0")
     agent.replies["GET /rest/v1/tasks/t"] = Reply({"message": "Task not found"}, 404, "application/json")
     await session.connect(agent.url)
-    turn = session.get("t")
-    assert rules(await records_of(turn)) == []
-    assert isinstance(turn.exchange.answer, ProtocolError)
-    assert turn.exchange.answer.name == "TaskNotFoundError"
+    call = session.get("t")
+    assert rules(await records_of(call)) == []
+    assert isinstance(call.exchange.answer, ProtocolError)
+    assert call.exchange.answer.name == "TaskNotFoundError"
 
 
-async def test_the_transport_that_was_asked_for_wins_over_the_order_of_the_card(agent: Agent, session: Session) -> None:
+async def test_the_requested_transport_takes_precedence_over_the_card(agent: Agent, session: Session) -> None:
     connection = await session.connect(agent.url)
     assert connection.choice is not None
     assert (connection.choice.binding.name, connection.choice.reason) == ("HTTP+JSON", "HTTP+JSON was requested")
 
 
-async def test_what_cannot_be_done_says_why_beforehand(agent: Agent, session: Session) -> None:
+async def test_unavailable_operations_have_a_reason(agent: Agent, session: Session) -> None:
     assert session.unavailable_reason(Operation.SEND) == "no agent is connected"
     agent.declare(streaming=False, pushNotifications=False, extendedAgentCard=False)
     await session.connect(agent.url)

@@ -1,4 +1,4 @@
-"""The examples of the rules about exchanges: each is told by an agent, and breaks its rule and no other, or none."""
+"""The examples of the rules about exchanges: an agent sends each, and it breaks only its rule, or none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ERRORS_OF_GRPC = {"INTERNAL": 13, "NOT_FOUND": 5}
 
 
 def named(request: Any) -> tuple[str, str]:
-    """Return the task and the context that a request is about."""
+    """Return the task and the context of a request."""
     match request:
         case SendRequest():
             return request.message.task_id or "", request.message.context_id or ""
@@ -44,7 +44,7 @@ def named(request: Any) -> tuple[str, str]:
 
 
 def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, list[str]]:
-    """Let an agent answer as an example says; return the rules that it broke, and where."""
+    """Let an agent answer with an example; return the rules that it broke, and the pointers."""
     operation = Operation(example.get("operation", Operation.STREAM))
     binding = BINDINGS[example.get("binding", "JSONRPC")]
     dialect = for_request(version, binding.name)
@@ -74,8 +74,8 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
     records = journal.capture.slice(1, 100)
     found: dict[str, list[str]] = {}
     for record in records:
-        for one in record.findings:
-            found.setdefault(one.rule, []).append(one.pointer)
+        for finding in record.findings:
+            found.setdefault(finding.rule, []).append(finding.pointer)
     return found
 
 
@@ -86,7 +86,10 @@ def payloads(example: dict[str, Any], *, wrapped: bool) -> list[bytes]:
         return [dump(example["payload"])]
     results = example.get("events", [example.get("result")])
     envelope = {"jsonrpc": "2.0", "id": ID}
-    return [dump(one if not wrapped else envelope | (one if is_error(one) else {"result": one})) for one in results]
+    return [
+        dump(result if not wrapped else envelope | (result if is_error(result) else {"result": result}))
+        for result in results
+    ]
 
 
 def is_error(result: Any) -> bool:
@@ -120,7 +123,7 @@ def test_the_passing_example_breaks_none(rule: Rule, journal: Journal):
 
 
 @pytest.mark.parametrize("rule", [rule for rule in EXCHANGE_RULES if set(rule.versions) <= {"1.0", "opvs"}])
-def test_a_rule_of_1_0_alone_asks_nothing_of_0_3(rule: Rule, journal: Journal):
+def test_a_rule_for_1_0_does_not_apply_to_0_3(rule: Rule, journal: Journal):
     if rule.failing.get("binding", "JSONRPC") == "JSONRPC" and rule.failing.get("operation", "") not in ("ListTasks",):
         assert rule.id not in play(rule.failing, "0.3", journal)
 
@@ -142,8 +145,8 @@ DONE = status("COMPLETED")
 def test_a_chunk_with_one_member_of_the_wrong_type_is_not_missed(slip: Any, journal: Journal):
     found = play(stream(task(), slip, chunk(append=True), DONE), "1.0", journal)
     assert list(found) == ["DATA-002"]
-    [told] = [record for record in journal.capture.slice(1, 100) if record.findings]
-    assert (told.event, told.task) == ("artifact", "t-1")
+    [found] = [record for record in journal.capture.slice(1, 100) if record.findings]
+    assert (found.event, found.task) == ("artifact", "t-1")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +154,7 @@ def test_a_chunk_with_one_member_of_the_wrong_type_is_not_missed(slip: Any, jour
     [{"artifactId": "a-1"}, "none", [{"artifactId": "a-1", "parts": [{"text": 5}]}]],
     ids=["an object", "a string", "content"],
 )
-def test_what_was_lost_with_a_bad_artifact_is_not_missed_later(artifacts: Any, journal: Journal):
+def test_an_unreadable_artifact_causes_no_later_findings(artifacts: Any, journal: Journal):
     assert list(play(stream(task(artifacts=artifacts), chunk(append=True), DONE), "1.0", journal)) == ["DATA-002"]
 
 

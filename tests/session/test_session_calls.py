@@ -1,4 +1,4 @@
-"""Calls against a sound agent in both versions: the records, in order, and not one finding."""
+"""Calls to a valid agent in both versions: the records in order, and no findings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from inspector.session.compose.draft import text_draft
 
 
 def payloads(session: Any) -> list[tuple[str, str, str]]:
-    return events(one for one in records(session, Kind.FRAME, Kind.BODY) if one.operation != "GetAgentCard")
+    return events(record for record in records(session, Kind.FRAME, Kind.BODY) if record.operation != "GetAgentCard")
 
 
 # Sending
@@ -45,10 +45,10 @@ def payloads(session: Any) -> list[tuple[str, str, str]]:
 
 async def test_a_message_that_is_answered_with_a_message(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "echo hello", stream=False)
-    assert isinstance(turn.exchange.answer, Message)
-    assert turn.exchange.answer.parts[0].text == "hello"
-    assert (turn.fault, turn.exchange.task_id) == (None, "")
+    call = await say(session, "echo hello", stream=False)
+    assert isinstance(call.exchange.answer, Message)
+    assert call.exchange.answer.parts[0].text == "hello"
+    assert (call.fault, call.exchange.task_id) == (None, "")
     assert payloads(session) == [("body", "message", "")]
     assert rules(session) == set()
     assert session.choice.dialect.version == version
@@ -58,26 +58,26 @@ async def test_a_message_that_is_answered_with_a_message_in_a_stream(
     mock: MockAgent, open_session: OpenSession, version: str
 ):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "echo hello")
-    assert (turn.fault, payloads(session), rules(session)) == (None, [("frame", "message", "")], set())
+    call = await say(session, "echo hello")
+    assert (call.fault, payloads(session), rules(session)) == (None, [("frame", "message", "")], set())
 
 
-async def test_a_message_that_waits_for_its_task(mock: MockAgent, open_session: OpenSession, version: str):
+async def test_a_blocking_message_returns_its_finished_task(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "report 5", stream=False)
-    assert isinstance(turn.exchange.answer, Task)
+    call = await say(session, "report 5", stream=False)
+    assert isinstance(call.exchange.answer, Task)
     [tracked] = session.tasks.all()
     assert tracked.now.state == State.COMPLETED
     assert "How a task travels" in str(next(iter(tracked.now.artifacts.values())).text)
-    assert (turn.fault, rules(session)) == (None, set())
+    assert (call.fault, rules(session)) == (None, set())
 
 
 async def test_a_stream_is_recorded_from_the_request_to_the_end(
     mock: MockAgent, open_session: OpenSession, version: str
 ):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "report 3")
-    found = [one for one in records(session) if one.exchange == turn.exchange.number]
+    call = await say(session, "report 3")
+    found = [record for record in records(session) if record.exchange == call.exchange.number]
     assert events(found) == [
         ("request", "", ""),
         ("response", "", ""),
@@ -90,31 +90,35 @@ async def test_a_stream_is_recorded_from_the_request_to_the_end(
     request, response, *frames, end = found
     assert (request.seq, request.label, request.size) == (request.exchange, "report 3", len(request.raw))
     sent = json.loads(request.raw)
-    assert sent["method"] == session.choice.dialect.methods[turn.exchange.call.operation]
+    assert sent["method"] == session.choice.dialect.methods[call.exchange.call.operation]
     assert request.meta["id"] == sent["id"]
     assert (response.meta["status"], response.meta["streamed"], response.label) == (200, True, "200 OK")
-    assert {one.task for one in [*frames, end]} == {turn.exchange.task_id}
-    assert len({one.context for one in frames}) == 1
-    assert (end.meta["how"], end.meta["events"], end.meta["bytes"]) == ("complete", 6, sum(one.size for one in frames))
-    assert (turn.fault, rules(session)) == (None, set())
+    assert {record.task for record in [*frames, end]} == {call.exchange.task_id}
+    assert len({record.context for record in frames}) == 1
+    assert (end.meta["how"], end.meta["events"], end.meta["bytes"]) == (
+        "complete",
+        6,
+        sum(record.size for record in frames),
+    )
+    assert (call.fault, rules(session)) == (None, set())
 
 
-async def test_the_artifact_that_a_stream_tells_is_the_one_that_get_tells(
-    mock: MockAgent, open_session: OpenSession, version: str
-):
+async def test_streamed_artifacts_equal_those_of_get_task(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "report 40")
-    tracked = session.tasks.get(turn.exchange.task_id)
+    call = await say(session, "report 40")
+    tracked = session.tasks.get(call.exchange.task_id)
     assert tracked is not None
-    [streamed] = [str(one.text) for one in tracked.answered.artifacts.values()]
-    fetched = (await drive(session.get(turn.exchange.task_id))).exchange.answer
+    [streamed] = [str(artifact.text) for artifact in tracked.answered.artifacts.values()]
+    fetched = (await drive(session.get(call.exchange.task_id))).exchange.answer
     assert isinstance(fetched, Task)
     assert streamed == "".join(part.text or "" for part in fetched.artifacts[0].parts)
     assert str(next(iter(tracked.answered.artifacts.values())).text) == streamed
     assert rules(session) == set()
 
 
-async def test_a_task_that_asks_goes_on_with_the_answer(mock: MockAgent, open_session: OpenSession, version: str):
+async def test_a_task_that_requires_input_continues_with_the_next_message(
+    mock: MockAgent, open_session: OpenSession, version: str
+):
     session = await open_session(mock.url, version=version)
     first = await say(session, "ask")
     tracked = session.tasks.get(first.exchange.task_id)
@@ -129,15 +133,15 @@ async def test_a_task_that_asks_goes_on_with_the_answer(mock: MockAgent, open_se
 
 async def test_a_task_that_fails_has_no_finding(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "fail")
-    assert session.tasks.get(turn.exchange.task_id).now.state == State.FAILED
-    assert (turn.fault, rules(session)) == (None, set())
+    call = await say(session, "fail")
+    assert session.tasks.get(call.exchange.task_id).now.state == State.FAILED
+    assert (call.fault, rules(session)) == (None, set())
 
 
-async def test_an_artifact_of_several_parts_is_kept_whole(mock: MockAgent, open_session: OpenSession, version: str):
+async def test_an_artifact_with_several_parts_is_complete(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
-    turn = await say(session, "file")
-    [made] = session.tasks.get(turn.exchange.task_id).now.artifacts.values()
+    call = await say(session, "file")
+    [made] = session.tasks.get(call.exchange.task_id).now.artifacts.values()
     assert [part.media_type for part in made.parts] == ["image/png", "application/json", "text/plain"]
     assert rules(session) == set()
 
@@ -162,20 +166,20 @@ async def test_canceling_a_task_ends_its_stream_without_a_finding(
     assert (canceled.fault, rules(session)) == (None, set())
 
 
-async def test_listening_again_to_a_task_whose_stream_was_left(
+async def test_subscribing_again_to_a_task_whose_stream_was_left(
     slow_mock: MockAgent, open_session: OpenSession, version: str
 ):
     session = await open_session(slow_mock.url, version=version)
-    turn = session.send(text_draft("report 100"), stream=True)
-    async with aclosing(aiter(turn)) as seen:
+    call = session.send(text_draft("report 100"), stream=True)
+    async with aclosing(aiter(call)) as seen:
         async for said in seen:
             if isinstance(said, TaskArtifactUpdateEvent):
                 break
-    again = await drive(session.subscribe(turn.exchange.task_id))
-    whole = (await drive(session.get(turn.exchange.task_id))).exchange.answer
+    again = await drive(session.subscribe(call.exchange.task_id))
+    whole = (await drive(session.get(call.exchange.task_id))).exchange.answer
     assert isinstance(whole, Task)
-    tracked = session.tasks.get(turn.exchange.task_id)
-    [text] = [str(one.text) for one in tracked.answered.artifacts.values()]
+    tracked = session.tasks.get(call.exchange.task_id)
+    [text] = [str(artifact.text) for artifact in tracked.answered.artifacts.values()]
     assert text == "".join(part.text or "" for part in whole.artifacts[0].parts)
     assert (again.fault, rules(session)) == (None, set())
 
@@ -201,73 +205,71 @@ async def test_two_streams_of_one_task_do_not_double_its_text(
     assert rules(session) == set()
 
 
-async def test_two_streams_at_once_do_not_mix(mock: MockAgent, open_session: OpenSession, version: str):
+async def test_two_concurrent_streams_are_not_mixed(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
     one, other = (session.send(text_draft(f"report {chunks}"), stream=True) for chunks in (200, 300))
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(one.finish(), other.finish())
-    for turn, chunks in ((one, 200), (other, 300)):
-        found = [record for record in records(session, Kind.FRAME) if record.exchange == turn.exchange.number]
-        assert {record.task for record in found} == {turn.exchange.task_id}
+    for call, chunks in ((one, 200), (other, 300)):
+        found = [record for record in records(session, Kind.FRAME) if record.exchange == call.exchange.number]
+        assert {record.task for record in found} == {call.exchange.task_id}
         assert sum(record.event == "artifact" for record in found) == chunks
-        [made] = session.tasks.get(turn.exchange.task_id).answered.artifacts.values()
+        [made] = session.tasks.get(call.exchange.task_id).answered.artifacts.values()
         assert (made.chunks, str(made.text)[:20]) == (chunks, "# How a task travels")
     assert one.exchange.task_id != other.exchange.task_id
     assert rules(session) == set()
 
 
-async def test_an_error_that_the_agent_answers_with_has_its_name(
-    mock: MockAgent, open_session: OpenSession, version: str
-):
+async def test_an_error_response_has_its_name(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
-    turn = await drive(session.get("no-such-task"))
-    assert turn.fault is not None
-    assert (turn.fault.code, turn.fault.error.code) == ("TaskNotFoundError", -32001)
-    assert turn.fault.hint
+    call = await drive(session.get("no-such-task"))
+    assert call.fault is not None
+    assert (call.fault.code, call.fault.error.code) == ("TaskNotFoundError", -32001)
+    assert call.fault.hint
     assert payloads(session) == [("body", "error", "")]
     assert rules(session) == set()
 
 
-async def test_an_error_instead_of_a_stream_is_no_finding(mock: MockAgent, open_session: OpenSession, version: str):
+async def test_an_error_instead_of_a_stream_is_not_a_finding(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
     done = await say(session, "fail")
-    for turn in (session.subscribe(done.exchange.task_id), session.subscribe("no-such-task")):
-        await drive(turn)
-        assert turn.fault is not None
-        assert turn.fault.hint
+    for call in (session.subscribe(done.exchange.task_id), session.subscribe("no-such-task")):
+        await drive(call)
+        assert call.fault is not None
+        assert call.fault.hint
     await drive(session.cancel(done.exchange.task_id))
     assert rules(session) == set()
 
 
-async def test_the_history_that_is_asked_for_is_sent(agent: Agent, open_session: OpenSession):
+async def test_the_requested_history_length_is_sent(agent: Agent, open_session: OpenSession):
     agent.answer(answering(task("COMPLETED")))
     session = await open_session(agent.url)
     await drive(session.get("t", 0))
     await drive(session.get("t"))
-    assert [one.json["params"] for one in agent.calls] == [{"id": "t", "historyLength": 0}, {"id": "t"}]
+    assert [request.json["params"] for request in agent.calls] == [{"id": "t", "historyLength": 0}, {"id": "t"}]
 
 
-async def test_a_tenant_goes_with_every_call(agent: Agent, open_session: OpenSession):
+async def test_the_tenant_is_in_every_call(agent: Agent, open_session: OpenSession):
     agent.answer(answering(message("hi")))
     here = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "acme"}
     agent.serve_card(supportedInterfaces=[here])
     session = await open_session(agent.url)
     await say(session, stream=False)
     await drive(session.get("t"))
-    assert [one.json["params"]["tenant"] for one in agent.calls] == ["acme", "acme"]
+    assert [request.json["params"]["tenant"] for request in agent.calls] == ["acme", "acme"]
 
 
 # Ending a call ourselves
 
 
 async def long_stream(session: Any) -> Any:
-    turn = session.send(text_draft("hello"), stream=True)
-    return turn, asyncio.create_task(turn.finish())
+    call = session.send(text_draft("hello"), stream=True)
+    return call, asyncio.create_task(call.finish())
 
 
 @pytest.fixture
 async def endless(agent: Agent) -> Agent:
-    """An agent whose streams begin and never end."""
+    """An agent whose streams never end."""
     forever = asyncio.Event()
     agent.answer(streaming(b": ping\n\n", {"task": task("WORKING")}, then=forever.wait))
     return agent
@@ -275,30 +277,30 @@ async def endless(agent: Agent) -> Agent:
 
 async def test_a_call_that_is_canceled_ends_once_as_stopped(endless: Agent, open_session: OpenSession):
     session = await open_session(endless.url)
-    turn, running = await long_stream(session)
-    await eventually(lambda: turn.exchange.task_id)
+    call, running = await long_stream(session)
+    await eventually(lambda: call.exchange.task_id)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
     await eventually(lambda: endless.open == 0)
-    [end] = [one for one in records(session, Kind.END) if one.exchange == turn.exchange.number]
-    received = sum(one.size for one in records(session, Kind.FRAME, Kind.KEEPALIVE))
+    [end] = [record for record in records(session, Kind.END) if record.exchange == call.exchange.number]
+    received = sum(record.size for record in records(session, Kind.FRAME, Kind.KEEPALIVE))
     assert (end.meta["how"], end.meta["events"], end.meta["bytes"]) == ("stopped", 1, received)
     assert end.meta["seconds"] > 0
-    assert (end.label, end.state, turn.fault) == ("stopped", State.WORKING, None)
+    assert (end.label, end.state, call.fault) == ("stopped", State.WORKING, None)
     assert rules(session) == set()
     assert session.journal.exchanges.open == 0
 
 
 async def test_a_call_that_is_left_early_ends_once_as_stopped(endless: Agent, open_session: OpenSession):
     session = await open_session(endless.url)
-    turn = session.send(text_draft("hello"), stream=True)
-    async with aclosing(aiter(turn)) as seen:
+    call = session.send(text_draft("hello"), stream=True)
+    async with aclosing(aiter(call)) as seen:
         async for said in seen:
             assert isinstance(said, Task)
             break
     await eventually(lambda: endless.open == 0)
-    [end] = [one for one in records(session, Kind.END) if one.exchange == turn.exchange.number]
+    [end] = [record for record in records(session, Kind.END) if record.exchange == call.exchange.number]
     assert end.meta["how"] == "stopped"
 
 
@@ -307,37 +309,37 @@ async def test_breaking_out_of_a_call_ends_it_too(endless: Agent, open_session: 
     async for _ in session.send(text_draft("hello"), stream=True):
         break
     await eventually(lambda: endless.open == 0)
-    assert [one.meta["how"] for one in records(session, Kind.END)] == ["complete", "stopped"]
+    assert [record.meta["how"] for record in records(session, Kind.END)] == ["complete", "stopped"]
 
 
-async def test_a_call_that_is_stopped_before_any_answer_is_nobodys_fault(agent: Agent, open_session: OpenSession):
+async def test_a_call_stopped_before_any_response_has_no_fault(agent: Agent, open_session: OpenSession):
     async def silent(*_: Any) -> Any:
         await asyncio.Event().wait()
 
     agent.answer(silent)
     session = await open_session(agent.url)
-    turn, running = await long_stream(session)
+    call, running = await long_stream(session)
     await eventually(lambda: agent.calls)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    assert turn.fault is None
+    assert call.fault is None
     assert records(session)[-1].meta["how"] == "stopped"
 
 
-async def test_closing_the_session_ends_what_is_under_way(endless: Agent, open_session: OpenSession):
+async def test_closing_the_session_ends_running_calls(endless: Agent, open_session: OpenSession):
     session = await open_session(endless.url)
     calls = [await long_stream(session) for _ in range(3)]
-    await eventually(lambda: all(turn.exchange.task_id for turn, _ in calls))
+    await eventually(lambda: all(call.exchange.task_id for call, _ in calls))
     await session.close()
     async with asyncio.timeout(PATIENCE):
         assert await asyncio.gather(*(running for _, running in calls)) == [None, None, None]
     await eventually(lambda: endless.open == 0)
     with Capture.open(session.journal.capture.path) as capture:
-        ends = [one for one in capture.slice(1, len(capture)) if one.kind is Kind.END and one.exchange > 1]
+        ends = [record for record in capture.slice(1, len(capture)) if record.kind is Kind.END and record.exchange > 1]
     assert [end.meta["how"] for end in ends] == ["stopped"] * 3
 
 
-async def test_a_hundred_streams_at_once_leave_nothing_behind(endless: Agent, open_session: OpenSession):
+async def test_a_hundred_streams_leave_no_open_resources(endless: Agent, open_session: OpenSession):
     session = await open_session(endless.url)
     calls = [await long_stream(session) for _ in range(100)]
     await eventually(lambda: endless.open == 100)
@@ -346,18 +348,18 @@ async def test_a_hundred_streams_at_once_leave_nothing_behind(endless: Agent, op
     await asyncio.gather(*(running for _, running in calls), return_exceptions=True)
     await eventually(lambda: endless.open == 0)
     assert session.journal.exchanges.open == 0
-    ends = [one.exchange for one in records(session, Kind.END)]
+    ends = [record.exchange for record in records(session, Kind.END)]
     assert len(ends) == len(set(ends)) == 101
 
 
-async def test_keep_alives_are_recorded_and_are_no_events(agent: Agent, open_session: OpenSession):
+async def test_keep_alives_are_recorded_but_are_not_events(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(b": ping 1\n: ping 2\n\n", {"task": task("COMPLETED")}, b"event: x\n\n"))
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     [ping, empty] = records(session, Kind.KEEPALIVE)
     assert (ping.label, ping.raw, empty.raw) == ("ping 1 ping 2", b": ping 1\n: ping 2\n\n", b"event: x\n\n")
     assert records(session, Kind.END)[-1].meta["events"] == 1
-    summary = session.journal.exchanges.get(turn.exchange.number)
+    summary = session.journal.exchanges.get(call.exchange.number)
     assert (summary.events, summary.keepalives, rules(session)) == (1, 2, {"STREAM-025"})
 
 
@@ -365,13 +367,13 @@ async def test_every_byte_of_a_stream_is_in_its_records(agent: Agent, open_sessi
     pieces = [b"\xef\xbb\xbf: hi\r\n\r\n", b"\n\n", b"data: {}\r\r", b"id: 1\ndata: not json\n\n", b"data: left"]
     agent.answer(streaming(*pieces))
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     kinds = (Kind.FRAME, Kind.KEEPALIVE, Kind.END)
-    found = [one for one in records(session, *kinds) if one.exchange == turn.exchange.number]
-    assert b"".join(one.raw for one in found) == b"".join(pieces)
+    found = [record for record in records(session, *kinds) if record.exchange == call.exchange.number]
+    assert b"".join(record.raw for record in found) == b"".join(pieces)
 
 
-async def test_a_call_yields_what_the_agent_says_once_it_is_recorded(agent: Agent, open_session: OpenSession):
+async def test_a_call_yields_each_event_after_it_is_recorded(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("WORKING")}, artifact("x"), status("COMPLETED")))
     session = await open_session(agent.url)
     yielded = []
@@ -412,7 +414,7 @@ async def test_a_late_subscriber_can_be_given_what_was_recorded_before(agent: Ag
     assert given == list(range(1, len(session.journal.capture) + 1))
 
 
-async def test_artifacts_are_called_so_that_they_can_be_told_apart(agent: Agent, open_session: OpenSession):
+async def test_artifacts_have_distinct_names(agent: Agent, open_session: OpenSession):
     def chunk(text: str, own: str, **named: str) -> dict[str, Any]:
         whole = {"artifactId": own, "parts": [{"text": text}], **named}
         return {"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": whole, "append": text != "begun"}}
@@ -438,7 +440,7 @@ async def test_artifacts_are_called_so_that_they_can_be_told_apart(agent: Agent,
     ("last", "said"),
     [("WORKING", "closed while the task is working"), ("INPUT_REQUIRED", "complete"), ("COMPLETED", "complete")],
 )
-async def test_the_end_of_a_stream_says_that_its_task_goes_on(
+async def test_the_end_of_a_stream_reports_that_its_task_is_running(
     agent: Agent, open_session: OpenSession, last: str, said: str
 ):
     agent.answer(streaming({"task": task("SUBMITTED")}, status("WORKING"), status(last)))

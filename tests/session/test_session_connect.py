@@ -1,4 +1,4 @@
-"""Finding the card and choosing an interface, over real servers."""
+"""Finding the card and choosing an interface, with real servers."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ BEARER = {"Authorization": "Bearer canary-4711"}
 
 
 def tries_of(session: Any) -> list[tuple[str, str]]:
-    return [(one.url, one.outcome) for one in session.connection.tries]
+    return [(attempt.url, attempt.outcome) for attempt in session.connection.tries]
 
 
 def secrets_heard(agent: Agent) -> list[bool]:
-    return ["canary" in f"{one.path} {one.headers} {one.body!r}" for one in agent.heard]
+    return ["canary" in f"{request.path} {request.headers} {request.body!r}" for request in agent.heard]
 
 
 async def refused(open_session: OpenSession, url: str, **settings: Any) -> Any:
@@ -60,7 +60,7 @@ async def test_a_card_at_the_first_place_is_one_try(agent: Agent, open_session: 
     assert (connection.url, connection.card.name) == (f"{agent.url}{CARD_PATH}", "Scripted")
     assert (connection.choice.dialect.version, connection.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
     assert session.host == agent.url.removeprefix("http://")
-    kinds = [(one.kind, one.operation, one.exchange) for one in records(session)]
+    kinds = [(record.kind, record.operation, record.exchange) for record in records(session)]
     assert kinds[:4] == [(kind, "GetAgentCard", 1) for kind in (Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.END)]
     assert kinds[4][0] is Kind.NOTE
     assert records(session)[2].event == "card"
@@ -98,7 +98,7 @@ async def test_a_url_that_is_the_card_itself_is_found_as_given(agent: Agent, ope
     assert tries_of(await open_session(f"{agent.url}/plain"))[-1] == (f"{agent.url}/plain", "found")
 
 
-async def test_what_stands_where_the_card_should_be_is_told(agent: Agent, open_session: OpenSession):
+async def test_other_content_in_place_of_the_card_is_reported(agent: Agent, open_session: OpenSession):
     agent.routes[CARD_PATH] = giving(b"<!doctype html>", content_type="text/html")
     agent.routes[OLD_CARD_PATH] = giving([1])
     fault = await refused(open_session, agent.url)
@@ -118,7 +118,7 @@ async def test_a_card_that_cannot_be_read_is_a_finding(agent: Agent, open_sessio
     assert session.connection is None
 
 
-async def test_a_stream_where_the_card_should_be_is_left(agent: Agent, open_session: OpenSession):
+async def test_a_stream_in_place_of_the_card_is_closed(agent: Agent, open_session: OpenSession):
     forever = asyncio.Event()
     agent.routes[CARD_PATH] = streaming(b"data: 1\n\n", then=forever.wait)
     agent.serve_card(OLD_CARD_PATH)
@@ -151,7 +151,7 @@ async def test_an_agent_that_is_not_there_is_asked_once(open_session: OpenSessio
 @pytest.mark.parametrize(
     "reference", ["http://[", "http://a:b", "ftp://x", "http://", "[", "x" * 5000, "http://\udc80/"]
 )
-async def test_what_is_no_url_gets_a_sentence(open_session: OpenSession, reference: str):
+async def test_an_invalid_url_is_reported(open_session: OpenSession, reference: str):
     await refused(open_session, reference)
 
 
@@ -167,7 +167,7 @@ async def test_a_card_of_many_skills_is_read(agent: Agent, open_session: OpenSes
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_at_home_is_followed_with_the_credentials(
+async def test_a_redirect_to_the_same_origin_is_followed_with_credentials(
     agent: Agent, open_session: OpenSession, status: int
 ):
     agent.routes[CARD_PATH] = redirecting("/cards/here", status)
@@ -178,7 +178,7 @@ async def test_a_redirect_at_home_is_followed_with_the_credentials(
     assert len(records(session, Kind.REQUEST)) == 2
 
 
-async def test_a_redirect_to_strangers_leaves_the_credentials_at_home(
+async def test_a_redirect_to_another_origin_is_followed_without_credentials(
     agent: Agent, stranger: Agent, open_session: OpenSession
 ):
     agent.routes[CARD_PATH] = redirecting(f"{stranger.url}/card?next=1")
@@ -201,16 +201,14 @@ async def test_a_redirect_loop_ends(agent: Agent, open_session: OpenSession):
 @pytest.mark.parametrize(
     "location", ["file:///etc/passwd", "javascript:alert(1)", "http://[", "ftp://x/", "//[/x", "data:,x", "http://h:p/"]
 )
-async def test_a_redirect_to_what_is_no_http_url_is_not_followed(
-    agent: Agent, open_session: OpenSession, location: str
-):
+async def test_a_redirect_to_another_scheme_is_not_followed(agent: Agent, open_session: OpenSession, location: str):
     agent.routes["/card.json"] = redirecting(location)
     fault = await refused(open_session, f"{agent.url}/card.json")
     assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.CARD_NOT_FOUND)
     assert location in fault.seen
 
 
-async def test_a_redirect_to_where_nobody_is_does_not_end_the_search(agent: Agent, open_session: OpenSession):
+async def test_a_redirect_to_an_unreachable_host_does_not_end_the_search(agent: Agent, open_session: OpenSession):
     agent.routes[CARD_PATH] = redirecting("http://no-such-host.invalid/card")
     agent.serve_card(OLD_CARD_PATH)
     session = await open_session(agent.url)
@@ -218,7 +216,7 @@ async def test_a_redirect_to_where_nobody_is_does_not_end_the_search(agent: Agen
     assert tries_of(session)[1][1] == "found"
 
 
-async def test_a_redirect_without_location_is_no_card(agent: Agent, open_session: OpenSession):
+async def test_a_redirect_without_location_is_not_a_card(agent: Agent, open_session: OpenSession):
     agent.routes["/card.json"] = giving(b"", status=302)
     assert "302" in (await refused(open_session, f"{agent.url}/card.json")).seen
 
@@ -233,16 +231,14 @@ async def test_a_card_of_0_3_leads_to_its_url(agent: Agent, open_session: OpenSe
     assert (session.choice.dialect.version, session.choice.interface.url) == ("0.3", f"{agent.url}/rpc")
 
 
-async def test_a_card_of_both_shapes_is_read_as_1_0(agent: Agent, open_session: OpenSession):
+async def test_a_card_with_members_of_both_versions_is_read_as_1_0(agent: Agent, open_session: OpenSession):
     agent.serve_card(url=f"{agent.url}/rpc", protocolVersion="0.3.0", preferredTransport="JSONRPC")
     session = await open_session(agent.url)
     assert (session.choice.dialect.version, session.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
     assert rules(session) == set()
 
 
-async def test_a_card_without_an_interface_that_we_speak_can_be_read_but_not_called(
-    agent: Agent, open_session: OpenSession
-):
+async def test_a_card_without_a_supported_interface_can_be_read_but_not_called(agent: Agent, open_session: OpenSession):
     agent.serve_card(
         supportedInterfaces=[{"url": agent.url, "protocolBinding": "https://example.com/b", "protocolVersion": "1.0"}]
     )
@@ -263,21 +259,19 @@ async def test_nothing_can_be_called_before_a_connection(open_session: OpenSessi
 
 
 @pytest.mark.parametrize("url", ["localhost:8080", "", "/rpc", "file:///etc/passwd", "http://h:port/"])
-async def test_an_interface_at_what_is_no_url_is_the_fault_of_the_card(
-    agent: Agent, open_session: OpenSession, url: str
-):
+async def test_an_invalid_interface_url_is_a_fault_of_the_agent(agent: Agent, open_session: OpenSession, url: str):
     agent.routes[CARD_PATH] = giving(card_of(url))
     session = await open_session(agent.url)
-    turn = await say(session)
-    assert turn.fault is not None
-    assert turn.fault.whose is Whose.AGENT
-    assert turn.fault.hint
+    call = await say(session)
+    assert call.fault is not None
+    assert call.fault.whose is Whose.AGENT
+    assert call.fault.hint
 
 
 # Credentials
 
 
-async def test_credentials_are_not_sent_to_an_interface_elsewhere(
+async def test_credentials_are_not_sent_to_an_interface_at_another_origin(
     agent: Agent, stranger: Agent, open_session: OpenSession
 ):
     agent.routes[CARD_PATH] = giving(card_of(f"{stranger.url}/rpc"))
@@ -286,7 +280,7 @@ async def test_credentials_are_not_sent_to_an_interface_elsewhere(
     await say(session, stream=False)
     assert secrets_heard(agent) == [True]
     assert secrets_heard(stranger) == [False]
-    notes = [one.label for one in records(session, Kind.NOTE)]
+    notes = [record.label for record in records(session, Kind.NOTE)]
     assert any(stranger.url in note and "not sent" in note and "--trust" in note for note in notes)
 
 
@@ -298,10 +292,10 @@ async def test_credentials_are_sent_to_an_origin_that_is_trusted(
     session = await open_session(agent.url, headers=BEARER, trusted=(stranger.url.removeprefix("http://"),))
     await say(session, stream=False)
     assert secrets_heard(stranger) == [True]
-    assert not any("not sent" in one.label for one in records(session, Kind.NOTE))
+    assert not any("not sent" in record.label for record in records(session, Kind.NOTE))
 
 
-async def test_trust_in_what_is_no_url_trusts_nobody(agent: Agent, open_session: OpenSession):
+async def test_an_invalid_trusted_origin_is_ignored(agent: Agent, open_session: OpenSession):
     agent.serve_card()
     session = await open_session(agent.url, headers=BEARER, trusted=("[", "", "http://"))
     assert len(session.credentials.origins) == 1
@@ -323,7 +317,7 @@ async def test_user_and_password_of_the_reference_are_credentials_of_its_origin(
     agent.routes["/rpc"] = answering(message("hi"))
     session = await open_session(agent.url.replace("://", "://me:canary-4711@"))
     await say(session, stream=False)
-    assert [one.headers["Authorization"] for one in agent.heard] == ["Basic bWU6Y2FuYXJ5LTQ3MTE="] * 2
+    assert [request.headers["Authorization"] for request in agent.heard] == ["Basic bWU6Y2FuYXJ5LTQ3MTE="] * 2
     assert "canary" not in f"{session.connection.reference} {session.connection.url} {tries_of(session)}"
 
 
@@ -356,11 +350,11 @@ async def test_a_card_from_a_file_leads_to_its_interface(agent: Agent, open_sess
     path.write_text(json.dumps(card_of(f"{agent.url}/rpc", name=None)), encoding="utf-8")
     session = await open_session(str(path), headers=BEARER)
     assert (session.connection.url, session.host) == ("", "")
-    assert [one.rule for one in session.connection.findings] == ["CARD-001"]
+    assert [finding.rule for finding in session.connection.findings] == ["CARD-001"]
     await say(session, stream=False)
     assert secrets_heard(agent) == [False]
 
 
-async def test_a_file_that_is_missing_gets_a_sentence(open_session: OpenSession, tmp_path: Path):
+async def test_a_missing_card_file_is_reported(open_session: OpenSession, tmp_path: Path):
     fault = await refused(open_session, str(tmp_path / "missing.json"))
     assert fault.whose is Whose.YOURS

@@ -1,4 +1,4 @@
-"""What an agent does wrong, over real servers: each slip gives its own rule, and only that one."""
+"""Errors of agents, with real servers: each error breaks its rule and no other."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ OLD_TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "wo
 
 
 def finding_of(session: Any, rule: str) -> tuple[str, str]:
-    """Return where the first breach of a rule is, and what was seen."""
+    """Return the pointer and the text of the first finding of a rule."""
     record = session.journal.capture.get(session.journal.found[rule][0])
-    [found] = [one for one in record.findings if one.rule == rule][:1]
+    [found] = [finding for finding in record.findings if finding.rule == rule][:1]
     assert found.severity is RULES[rule].severity
     return found.pointer, found.seen
 
@@ -63,7 +63,7 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
     ),
     "an update after the end": ("STREAM-003", [WORKING, DONE, artifact("x")], "/result/artifactUpdate", "a"),
     "the end twice": ("STREAM-003", [WORKING, DONE, DONE], "/result/statusUpdate", "completed"),
-    "at work after the end": (
+    "working after the end": (
         "STREAM-003",
         [WORKING, DONE, status("WORKING"), DONE],
         "/result/statusUpdate",
@@ -132,7 +132,7 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
     "half a surrogate": ("STREAM-007", [WORKING, b'data: {"a": "\\ud800"}\n\n', DONE], "", "surrogate"),
     "not a number": ("STREAM-007", [WORKING, b'data: {"a": NaN}\n\n', DONE], "", "not JSON"),
     "5,000 digits": ("STREAM-007", [WORKING, b'data: {"a": ' + b"1" * 5000 + b"}\n\n", DONE], "", "digits"),
-    "bytes that are no text": ("STREAM-007", [WORKING, b"data: \xff\xfe\n\n", DONE], "", "UTF-16"),
+    "bytes that are not text": ("STREAM-007", [WORKING, b"data: \xff\xfe\n\n", DONE], "", "UTF-16"),
     "left unfinished": ("STREAM-008", [WORKING, DONE, b"data: {"], "", "after 2 events, last state completed"),
     "an unknown state": (
         "STREAM-009",
@@ -170,11 +170,11 @@ ALSO = {
     "a result that cannot be read": {"DATA-001"},
     "a result in the shape of 0.3": {"DATA-004", "DATA-014"},
 }
-"""What is wrong as well where a slip breaks more than one rule."""
+"""The other rules that an error breaks."""
 
 
 @pytest.mark.parametrize("case", STREAMS)
-async def test_a_slip_in_a_stream_has_its_rule(agent: Agent, open_session: OpenSession, case: str):
+async def test_an_error_in_a_stream_breaks_its_rule(agent: Agent, open_session: OpenSession, case: str):
     rule, events, pointer, seen = STREAMS[case]
     agent.answer(streaming(*events))
     session = await open_session(agent.url)
@@ -198,20 +198,20 @@ SOUND_STREAMS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("case", SOUND_STREAMS)
-async def test_a_sound_stream_has_no_finding(agent: Agent, open_session: OpenSession, case: str):
+async def test_a_valid_stream_has_no_finding(agent: Agent, open_session: OpenSession, case: str):
     agent.answer(streaming(*SOUND_STREAMS[case]))
     session = await open_session(agent.url)
-    turn = await say(session)
-    assert (rules(session), turn.fault) == (set(), None)
+    call = await say(session)
+    assert (rules(session), call.fault) == (set(), None)
 
 
-async def test_a_stream_that_breaks_off_says_how_far_it_came(agent: Agent, open_session: OpenSession):
+async def test_a_disconnected_stream_reports_its_events(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(WORKING, artifact("x"), cut=True))
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     assert rules(session) == {"STREAM-008"}
     assert finding_of(session, "STREAM-008") == ("", "after 2 events, last state working")
-    fault = checked(turn.fault)
+    fault = checked(call.fault)
     assert "broke off after 2 events" in fault.seen
     end = records(session, Kind.END)[-1]
     assert (end.meta["how"], end.meta["seen"], end.state) == ("broken", fault.seen, State.WORKING)
@@ -226,23 +226,23 @@ async def test_an_error_in_a_stream_is_its_end(agent: Agent, open_session: OpenS
 
     agent.answer(fail)
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     assert rules(session) == set()
-    fault = checked(turn.fault)
+    fault = checked(call.fault)
     assert (fault.whose, fault.code, fault.error.code) == (Whose.AGENT, "InternalError", -32603)
     assert "out of paper" in fault.seen
-    assert [one.event for one in records(session, Kind.FRAME)] == ["task", "error"]
+    assert [record.event for record in records(session, Kind.FRAME)] == ["task", "error"]
 
 
-async def test_a_stream_of_nothing_is_a_fault(agent: Agent, open_session: OpenSession):
+async def test_an_empty_stream_is_a_fault(agent: Agent, open_session: OpenSession):
     agent.answer(streaming())
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     assert rules(session) == {"STREAM-001"}
-    assert checked(turn.fault).seen == "The response has neither a result nor an error."
+    assert checked(call.fault).seen == "The response has neither a result nor an error."
 
 
-async def test_a_frame_with_another_id_is_found_in_each(agent: Agent, open_session: OpenSession):
+async def test_every_frame_with_another_id_is_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(frame(WORKING, "other"), frame(DONE, "other")))
     session = await open_session(agent.url)
     await say(session)
@@ -255,17 +255,19 @@ async def test_an_event_beyond_the_limit_ends_the_stream(agent: Agent, open_sess
 
     agent.answer(streaming(WORKING, b"data: " + b"x" * 500_000 + b"\n\n"))
     session = await open_session(agent.url, limits=Limits(block=10_000))
-    turn = await say(session)
+    call = await say(session)
     assert rules(session) == {"STREAM-008"}
-    assert "10,000 bytes" in checked(turn.fault).seen
+    assert "10,000 bytes" in checked(call.fault).seen
 
 
-async def test_lines_that_no_client_reads_are_named_where_they_stand(agent: Agent, open_session: OpenSession):
+async def test_ignored_lines_of_sse_are_findings_at_their_frame(agent: Agent, open_session: OpenSession):
     lost = b'Data: {"jsonrpc": "2.0"}\n\n', b'event: {"a": 1}\n\n', b'{"jsonrpc": "2.0"}\n\n', b"x-note: hello\n\n"
     agent.answer(streaming(WORKING, *lost, b'datas: {"a": 1}\ndata: {', DONE))
     session = await open_session(agent.url)
     await say(session)
-    assert [record.raw[:5] for record in records(session) if "STREAM-029" in {one.rule for one in record.findings}] == [
+    assert [
+        record.raw[:5] for record in records(session) if "STREAM-029" in {finding.rule for finding in record.findings}
+    ] == [
         b"Data:",
         b"event",
         b'{"jso',
@@ -273,12 +275,12 @@ async def test_lines_that_no_client_reads_are_named_where_they_stand(agent: Agen
     ]
 
 
-async def test_a_stream_that_is_closed_late_is_named(agent: Agent, open_session: OpenSession):
+async def test_a_stream_that_is_closed_late_is_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(WORKING, DONE, then=lambda: asyncio.sleep(2.2)))
     session = await open_session(agent.url)
     await say(session)
     assert rules(session) == {"STREAM-022"}
-    assert [one.seen for one in records(session)[-1].findings] == ["closed 2 s after the end of the task"]
+    assert [finding.seen for finding in records(session)[-1].findings] == ["closed 2 s after the end of the task"]
 
 
 # Answers
@@ -333,7 +335,7 @@ async def _typed(request: web.BaseRequest, heard: Any, content_type: str) -> web
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-async def test_a_slip_in_an_answer_has_its_rule(agent: Agent, open_session: OpenSession, case: str):
+async def test_an_error_in_a_response_breaks_its_rule(agent: Agent, open_session: OpenSession, case: str):
     rule, handle, pointer, seen = ANSWERS[case]
     agent.answer(handle)
     session = await open_session(agent.url)
@@ -354,7 +356,7 @@ async def test_a_slip_in_an_answer_has_its_rule(agent: Agent, open_session: Open
     ],
     ids=["plain", "error without an id", "error with no id at all"],
 )
-async def test_a_sound_answer_has_no_finding(agent: Agent, open_session: OpenSession, handle: Handle):
+async def test_a_valid_response_has_no_finding(agent: Agent, open_session: OpenSession, handle: Handle):
     agent.answer(handle)
     session = await open_session(agent.url)
     await say(session, stream=False)
@@ -378,15 +380,15 @@ async def test_a_member_that_is_null_beside_the_other_is_a_hint(
     assert rules(session) == {"RPC-006"}
 
 
-async def test_json_instead_of_a_stream_is_read_and_found(agent: Agent, open_session: OpenSession):
+async def test_json_instead_of_a_stream_is_read_and_is_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
-    turn = await say(session)
+    call = await say(session)
     assert rules(session) == {"RPC-004"}
-    assert (turn.fault, turn.exchange.task_id) == (None, "t")
+    assert (call.fault, call.exchange.task_id) == (None, "t")
 
 
-async def test_an_answer_about_another_task_is_found(agent: Agent, open_session: OpenSession):
+async def test_a_response_about_another_task_is_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(answering(task("COMPLETED", id="u")))
     session = await open_session(agent.url)
     await drive(session.get("t"))
@@ -394,7 +396,7 @@ async def test_an_answer_about_another_task_is_found(agent: Agent, open_session:
     assert finding_of(session, "STREAM-006") == ("/result/id", "task is u, expected t")
 
 
-async def test_a_wrapped_task_where_a_bare_one_is_due_is_found(agent: Agent, open_session: OpenSession):
+async def test_a_wrapped_task_in_place_of_a_bare_task_is_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
     await drive(session.get("t"))
@@ -405,9 +407,7 @@ async def test_a_wrapped_task_where_a_bare_one_is_due_is_found(agent: Agent, ope
 # Several exchanges about one task
 
 
-async def test_a_stream_that_tells_an_end_which_another_answer_told_before_is_sound(
-    agent: Agent, open_session: OpenSession
-):
+async def test_a_stream_may_report_an_end_that_another_response_reported(agent: Agent, open_session: OpenSession):
     canceled = asyncio.Event()
 
     async def rpc(request: web.BaseRequest, heard: Any) -> web.StreamResponse:
@@ -438,7 +438,7 @@ async def test_a_stream_that_tells_an_end_which_another_answer_told_before_is_so
     assert [move.state for move in session.tasks.get("t").now.moves] == [State.WORKING, State.CANCELED]
 
 
-async def test_a_task_that_had_ended_before_the_call_must_not_go_on(agent: Agent, open_session: OpenSession):
+async def test_a_task_that_ended_before_the_call_must_not_continue(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
     await say(session)
@@ -447,7 +447,7 @@ async def test_a_task_that_had_ended_before_the_call_must_not_go_on(agent: Agent
     assert rules(session) == {"STREAM-003", "STREAM-013"}
 
 
-async def test_a_second_turn_may_append_to_what_the_first_began(agent: Agent, open_session: OpenSession):
+async def test_a_second_call_may_append_to_the_artifact_of_the_first(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(WORKING, artifact("one "), status("INPUT_REQUIRED")))
     session = await open_session(agent.url)
     await say(session)
@@ -457,16 +457,16 @@ async def test_a_second_turn_may_append_to_what_the_first_began(agent: Agent, op
     assert str(session.tasks.get("t").now.artifacts["a"].text) == "one two"
 
 
-async def test_a_stream_that_strays_to_another_task_does_not_keep_it(agent: Agent, open_session: OpenSession):
+async def test_a_stream_with_an_event_of_another_task_does_not_own_that_task(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(WORKING, status("WORKING", id="u"), DONE))
     session = await open_session(agent.url)
     await say(session)
-    agent.routes["/rpc"] = streaming(artifact("told by its own stream", id="u"), status("COMPLETED", id="u"))
+    agent.routes["/rpc"] = streaming(artifact("from its own stream", id="u"), status("COMPLETED", id="u"))
     await say(session, task_id="u")
-    assert str(session.tasks.get("u").now.artifacts["a"].text) == "told by its own stream"
+    assert str(session.tasks.get("u").now.artifacts["a"].text) == "from its own stream"
 
 
-async def test_the_shape_of_1_0_on_an_interface_of_0_3_is_named(agent: Agent, open_session: OpenSession):
+async def test_the_1_0_format_on_a_0_3_interface_is_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("COMPLETED")}))
     agent.routes[CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
     session = await open_session(agent.url)

@@ -1,4 +1,4 @@
-"""Whatever JSON an agent makes up: it is recorded, judged and folded, and nothing raises."""
+"""Any JSON of an agent is recorded, judged and folded without an error."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ BYTES = st.binary(max_size=30) | ANYTHING.map(lambda value: json.dumps(value).en
 
 
 def events() -> st.SearchStrategy[Any]:
-    """Make events that are nearly right."""
+    """Make events that are nearly valid."""
     parts = st.lists(
         st.fixed_dictionaries({}, optional={"text": SCALARS, "raw": SCALARS, "data": ANYTHING}), max_size=2
     )
@@ -154,7 +154,9 @@ lenient = settings(max_examples=120, deadline=None, suppress_health_check=[Healt
 @given(
     WAYS, st.sampled_from([Operation.SEND, Operation.GET, Operation.STREAM]), st.integers(200, 599), BYTES | ENVELOPES
 )
-def test_any_answer_is_a_record(journal: Journal, way: tuple[str, str], operation: Operation, status: int, raw: bytes):
+def test_any_response_is_recorded(
+    journal: Journal, way: tuple[str, str], operation: Operation, status: int, raw: bytes
+):
     exchange = call(journal, *way, operation, TaskFold(journal.exchanges))
     begun(exchange, status, "application/json")
     [body] = exchange.take(Body(2.0, raw))
@@ -162,13 +164,13 @@ def test_any_answer_is_a_record(journal: Journal, way: tuple[str, str], operatio
     fault = fault_of(exchange)
     assert (body.kind, body.size, end.kind) == (Kind.BODY, len(raw), Kind.END)
     assert len(body.label) <= 200
-    assert all(len(one.seen) <= 200 for one in body.findings)
+    assert all(len(finding.seen) <= 200 for finding in body.findings)
     assert fault is None or (fault.seen and fault.hint)
 
 
 @lenient
 @given(WAYS, st.lists(BYTES | ENVELOPES, max_size=8), st.booleans())
-def test_any_stream_is_records(journal: Journal, way: tuple[str, str], datas: list[bytes], whole: bool):
+def test_any_stream_is_recorded(journal: Journal, way: tuple[str, str], datas: list[bytes], whole: bool):
     tasks = TaskFold(journal.exchanges)
     exchange = call(journal, *way, Operation.STREAM, tasks)
     begun(exchange, 200, "text/event-stream")
@@ -178,16 +180,16 @@ def test_any_stream_is_records(journal: Journal, way: tuple[str, str], datas: li
     made = exchange.take(Frames(2.0, frames))
     how = Ending.COMPLETE if whole else Ending.BROKEN
     exchange.take(Ended(3.0, how, 1.0, len(frames), len(stream), decoder.rest))
-    assert [one.kind for one in made] == [Kind.FRAME] * len(datas)
+    assert [record.kind for record in made] == [Kind.FRAME] * len(datas)
     for tracked in tasks.all():
         assert isinstance(tracked.now.state, str)
-        assert all(str(one.text) is not None for one in tracked.now.artifacts.values())
+        assert all(str(artifact.text) is not None for artifact in tracked.now.artifacts.values())
     fault_of(exchange)
 
 
 @lenient
 @given(BYTES, st.integers(200, 599), WORDS)
-def test_any_card_is_a_record(journal: Journal, raw: bytes, status: int, content_type: str):
+def test_any_card_is_recorded(journal: Journal, raw: bytes, status: int, content_type: str):
     fetch = CardFetch(journal, "GetAgentCard", "http://x/card.json")
     begun(fetch, status, content_type or "application/json")
     [body] = fetch.take(Body(2.0, raw))
@@ -200,7 +202,7 @@ def test_any_card_is_a_record(journal: Journal, raw: bytes, status: int, content
     ids=["arrays", "objects", "surrogate", "NaN", "digits", "beyond a double", "NUL", "no UTF-8"],
 )
 @pytest.mark.parametrize("operation", [Operation.SEND, Operation.STREAM])
-def test_json_that_breaks_parsers_is_a_record(journal: Journal, data: bytes, operation: Operation):
+def test_json_that_breaks_parsers_is_recorded(journal: Journal, data: bytes, operation: Operation):
     exchange = call(journal, "1.0", "JSONRPC", operation, TaskFold(journal.exchanges))
     begun(exchange, 200, "application/json")
     [body] = exchange.take(Body(2.0, data))
@@ -209,11 +211,11 @@ def test_json_that_breaks_parsers_is_a_record(journal: Journal, data: bytes, ope
     assert body.findings
 
 
-def test_duplicate_members_are_read_as_the_last_and_kept_as_they_came(journal: Journal):
+def test_the_last_of_duplicate_members_is_read_and_all_are_recorded(journal: Journal):
     exchange = call(journal, "1.0", "JSONRPC", Operation.SEND, TaskFold(journal.exchanges))
     begun(exchange, 200, "application/json")
     said = b'{"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}]}}'
     raw = b'{"jsonrpc": "2.0", "id": "x", "id": "the-id", "result": ' + said + b"}"
     [body] = exchange.take(Body(2.0, raw))
     assert (body.event, body.size) == ("message", len(raw))
-    assert [(one.rule, one.pointer) for one in body.findings] == [("DATA-023", "/id")]
+    assert [(finding.rule, finding.pointer) for finding in body.findings] == [("DATA-023", "/id")]

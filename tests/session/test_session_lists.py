@@ -1,4 +1,4 @@
-"""Lists of records as rows, the journal that fills them, and the exchanges in a line each."""
+"""Lists of records as rows, the journal that fills them, and the summaries of exchanges."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_anything_else_ends_a_run(journal: Journal):
     assert spans(listed) == [(1, 2, 2), (3, 3, 1), (4, 4, 1)]
 
 
-def test_what_does_not_belong_ends_no_run(journal: Journal):
+def test_records_of_other_views_do_not_end_a_run(journal: Journal):
     listed = RecordList(lambda record: record.kind is not Kind.KEEPALIVE, folded=True)
     journal.subscribe(listed.offer, replay=True)
     chunk(journal)
@@ -79,7 +79,7 @@ def test_what_does_not_belong_ends_no_run(journal: Journal):
     assert spans(listed) == [(1, 3, 2)]
 
 
-def test_runs_of_a_stream_and_of_pushes_grow_side_by_side(journal: Journal):
+def test_runs_of_a_stream_and_of_pushes_grow_at_the_same_time(journal: Journal):
     listed = RecordList(everything, folded=True)
     journal.subscribe(listed.offer, replay=True)
     for _ in range(3):
@@ -93,7 +93,7 @@ def test_runs_of_a_stream_and_of_pushes_grow_side_by_side(journal: Journal):
     [{"name": "b"}, {"task": "u"}, {"exchange": 2}, {"kind": Kind.DELIVERY}],
     ids=["artifact", "task", "exchange", "way"],
 )
-def test_runs_of_different_things_do_not_mix(journal: Journal, other: dict[str, Any]):
+def test_runs_of_different_artifacts_are_not_mixed(journal: Journal, other: dict[str, Any]):
     listed = RecordList(everything, folded=True)
     journal.subscribe(listed.offer, replay=True)
     for _ in range(2):
@@ -102,7 +102,7 @@ def test_runs_of_different_things_do_not_mix(journal: Journal, other: dict[str, 
     assert spans(listed) == [(1, 3, 2), (2, 4, 2)]
 
 
-def test_a_chunk_with_another_finding_stands_alone(journal: Journal):
+def test_a_chunk_with_another_finding_has_its_own_row(journal: Journal):
     listed = RecordList(everything, folded=True)
     journal.subscribe(listed.offer, replay=True)
     chunk(journal)
@@ -143,7 +143,7 @@ def test_folding_loses_no_record(names: str):
 # The journal
 
 
-def test_who_follows_in_the_middle_misses_nothing(journal: Journal):
+def test_a_late_subscriber_gets_every_record(journal: Journal):
     for _ in range(2500):
         chunk(journal)
     listed = RecordList(everything)
@@ -152,7 +152,7 @@ def test_who_follows_in_the_middle_misses_nothing(journal: Journal):
     assert [row.first for row in rows(listed)] == list(range(1, 2502))
 
 
-def test_everything_that_quotes_an_agent_is_masked_and_cut(journal: Journal):
+def test_every_text_of_an_agent_is_masked_and_cut(journal: Journal):
     quoted = "x" * (LABEL_LENGTH - 5) + "canary-secret" + "y" * 100
     record = journal.append(
         Kind.FRAME,
@@ -189,7 +189,7 @@ def test_times_are_relative_to_the_last_send(journal: Journal):
     assert began == [None, 10.0, 10.0, 10.0, 30.0, 40.0]
 
 
-def test_times_are_relative_to_the_own_send_where_several_streams_run(journal: Journal):
+def test_times_are_relative_to_the_own_send_with_several_streams(journal: Journal):
     first, second = (request(journal, "SendStreamingMessage", at) for at in (10.0, 20.0))
     journal.append(Kind.FRAME, 21.0, exchange=first.seq, task="t")
     journal.append(Kind.FRAME, 22.0, exchange=second.seq, task="u")
@@ -201,7 +201,7 @@ def test_times_are_relative_to_the_own_send_where_several_streams_run(journal: J
 # Exchanges
 
 
-def test_an_exchange_is_summed_up_as_it_goes_on(journal: Journal):
+def test_the_summary_of_an_exchange_is_updated_while_it_runs(journal: Journal):
     meta = {"method": "POST", "url": "http://x/rpc"}
     opened = journal.append(Kind.REQUEST, 1.0, operation="SendStreamingMessage", payloads=[(100, b"")], meta=meta)[0]
     summary = journal.exchanges.get(opened.seq)

@@ -1,4 +1,4 @@
-"""What a call came to, over real servers: whose fault it is, and what HTTP itself has to say."""
+"""The outcomes of calls, with real servers: whose fault an error is, and HTTP errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "once"])
 @pytest.mark.parametrize("case", OUTCOMES)
-async def test_what_a_call_came_to_says_whose_fault_it_is(
+async def test_the_outcome_of_a_call_names_whose_fault_it_is(
     agent: Agent, open_session: OpenSession, case: str, stream: bool
 ):
     handle, whose, code, seen = OUTCOMES[case]
@@ -64,23 +64,21 @@ async def test_what_a_call_came_to_says_whose_fault_it_is(
 
 
 @pytest.mark.parametrize("status", [401, 403, 302])
-async def test_what_http_itself_refuses_is_no_finding(agent: Agent, open_session: OpenSession, status: int):
+async def test_http_errors_are_not_findings(agent: Agent, open_session: OpenSession, status: int):
     agent.answer(giving(b"<html>", status=status, content_type="text/html"))
     session = await open_session(agent.url)
     await say(session, stream=False)
     assert rules(session) == ({"HTTP-008"} if status == 401 else set())
 
 
-async def test_a_401_with_a_challenge_is_in_order(agent: Agent, open_session: OpenSession):
+async def test_a_401_with_a_challenge_is_not_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(giving(b"", status=401, headers={"WWW-Authenticate": "Bearer"}))
     session = await open_session(agent.url)
     await say(session, stream=False)
     assert rules(session) == set()
 
 
-async def test_credentials_that_are_asked_for_win_over_the_error_that_comes_along(
-    agent: Agent, open_session: OpenSession
-):
+async def test_required_credentials_take_precedence_over_the_error(agent: Agent, open_session: OpenSession):
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "no"}}
     agent.answer(giving(body, status=401, headers={"WWW-Authenticate": "Bearer realm=x"}))
     session = await open_session(agent.url)
@@ -89,7 +87,7 @@ async def test_credentials_that_are_asked_for_win_over_the_error_that_comes_alon
     assert "Bearer realm=x" in fault.seen
 
 
-async def test_an_agent_that_goes_away_in_mid_answer_is_told(agent: Agent, open_session: OpenSession):
+async def test_an_agent_that_disconnects_during_the_response_is_reported(agent: Agent, open_session: OpenSession):
     async def vanish(request: web.BaseRequest, _: Any) -> web.StreamResponse:
         assert request.transport is not None
         request.transport.abort()
@@ -107,7 +105,7 @@ async def test_an_agent_that_goes_away_in_mid_answer_is_told(agent: Agent, open_
     [({"Content-Length": "2000"}, "expected 2000"), ({"Content-Encoding": "gzip"}, "gzip")],
     ids=["short", "not in its coding"],
 )
-async def test_an_answer_that_breaks_off_is_named(
+async def test_a_truncated_response_is_a_finding(
     agent: Agent, open_session: OpenSession, headers: dict[str, str], seen: str
 ):
     async def begin(request: web.BaseRequest, _: Any) -> web.StreamResponse:
@@ -122,4 +120,6 @@ async def test_an_answer_that_breaks_off_is_named(
     session = await open_session(agent.url)
     await say(session, stream=False)
     assert "HTTP-009" in rules(session)
-    assert seen in next(one.seen for record in records(session) for one in record.findings if one.rule == "HTTP-009")
+    assert seen in next(
+        finding.seen for record in records(session) for finding in record.findings if finding.rule == "HTTP-009"
+    )

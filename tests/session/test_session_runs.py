@@ -1,4 +1,4 @@
-"""Runs of chunks: cheap to take in, and told from reading every event in full by nothing else."""
+"""Runs of chunks: cheap to read, with the same results as reading every event in full."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Ended, Ending, Frames, Head, Sent
 
 Way = tuple[str, str]
-"""A version and a binding."""
+"""A protocol version and a binding."""
 
 WAYS: Sequence[Way] = (("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"))
 SUBSCRIBED = "other stream"
@@ -37,7 +37,7 @@ LEARNED = "secret"
 
 
 class Stream:
-    """A call as one stream after the other, on a capture of its own."""
+    """A call with several streams, with its own capture."""
 
     def __init__(self, capture: Capture, way: Way, *, in_full: bool) -> None:
         self.journal = Journal(capture, Redactor())
@@ -60,26 +60,31 @@ class Stream:
         return exchange
 
     def take(self, *frames: Frame, number: int = 0) -> None:
-        """Take in frames that came together."""
-        # A comment is one of the things with which a frame goes on no run.
-        taken = [one._replace(comments=("x",)) if self.in_full and one.data is not None else one for one in frames]
+        """Add frames that arrived together."""
+        # A frame with a comment does not continue a run.
+        taken = [
+            record._replace(comments=("x",)) if self.in_full and record.data is not None else record
+            for record in frames
+        ]
         self.exchanges[number].take(Frames(2.0, taken))
 
     def end(self) -> None:
         for exchange in self.exchanges:
             exchange.take(Ended(3.0, Ending.COMPLETE, 1.0, 1, 1))
 
-    def told(self) -> list[Any]:
-        """Return all that came of it."""
+    def results(self) -> list[Any]:
+        """Return the records, the findings, the summaries and the tasks."""
         said = [exchange.answer for exchange in self.exchanges]
         summaries = [self.journal.exchanges.get(exchange.number) for exchange in self.exchanges]
         orders = [exchange._judge._state.order for exchange in self.exchanges]
         accounts = [tracked.answered for tracked in self.tasks.all()]
-        told: list[Any] = [self.journal.capture.slice(1, 10_000), self.journal.found, said, summaries, orders]
+        results: list[Any] = [self.journal.capture.slice(1, 10_000), self.journal.found, said, summaries, orders]
         for account in accounts:
-            artifacts = [(*astuple(replace(one, text=str(one.text))),) for one in account.artifacts.values()]  # type: ignore[arg-type]
-            told += [artifacts, astuple(replace(account, artifacts={}))]
-        return told
+            artifacts = [
+                (*astuple(replace(artifact, text=str(artifact.text))),) for artifact in account.artifacts.values()
+            ]  # type: ignore[arg-type]
+            results += [artifacts, astuple(replace(account, artifacts={}))]
+        return results
 
 
 @contextmanager
@@ -92,7 +97,7 @@ def stream(way: Way, *, in_full: bool) -> Iterator[Stream]:
 
 
 def wrapped(way: Way, name: str, event: dict[str, Json]) -> Json:
-    """Spell an event as a version does, in the envelope of the binding."""
+    """Return an event in the format of a version, in the envelope of the binding."""
     kinds = {"artifactUpdate": "artifact-update", "statusUpdate": "status-update"}
     value: Json = {"kind": kinds[name], **event} if way[0] == "0.3" else {name: event}
     return {"jsonrpc": "2.0", "id": "the-id", "result": value} if way[1] == "JSONRPC" else value
@@ -118,7 +123,7 @@ def framed(value: Json | bytes, **members: str | None) -> Frame:
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
 @pytest.mark.parametrize("ascii_only", [True, False])
-def test_a_run_is_taken_in_without_reading_its_chunks(way: Way, ascii_only: bool):
+def test_the_chunks_of_a_run_are_not_read_in_full(way: Way, ascii_only: bool):
     with stream(way, in_full=False) as one:
         one.take(framed(chunk(way, "the beginning")))
         for number in range(50):
@@ -139,7 +144,7 @@ def test_a_run_is_taken_in_without_reading_its_chunks(way: Way, ascii_only: bool
     [({"mood": "cheerful"}, "DATA-014"), ({"artifact": {"name": 5}}, "DATA-002")],
     ids=["unknown", "mistyped"],
 )
-def test_chunks_that_earn_the_same_findings_are_a_run(way: Way, odd: dict[str, Any], rule: str):
+def test_chunks_with_equal_findings_are_a_run(way: Way, odd: dict[str, Any], rule: str):
     with stream(way, in_full=False) as one:
         one.take(framed(chunk(way, "begin", **odd)))
         for number in range(50):
@@ -153,7 +158,7 @@ def test_chunks_that_earn_the_same_findings_are_a_run(way: Way, odd: dict[str, A
         assert str(tracked.answered.artifacts["a"].text).endswith(" 48 49 plain")
 
 
-def test_the_ids_of_a_run_are_known_behind_it():
+def test_the_ids_of_a_run_are_known_after_it():
     way = WAYS[0]
     with stream(way, in_full=False) as one:
         one.take(framed(chunk(way, "begin")))
@@ -165,7 +170,7 @@ def test_the_ids_of_a_run_are_known_behind_it():
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
-def test_what_ends_a_run_is_judged_like_any_event(way: Way):
+def test_the_event_after_a_run_is_judged_like_any_event(way: Way):
     with stream(way, in_full=False) as one:
         one.take(framed(chunk(way, "x")))
         for number in range(5):
@@ -179,7 +184,7 @@ def test_what_ends_a_run_is_judged_like_any_event(way: Way):
         assert found["STREAM-003"] == [10]
 
 
-def test_a_text_that_stands_elsewhere_too_is_not_mistaken():
+def test_a_text_that_occurs_twice_is_located_correctly():
     with stream(WAYS[0], in_full=False) as one:
         one.take(framed(chunk(WAYS[0], "x")))
         for text in ("c", "c", "t", "a", "the-id", "t", "2.0", "c"):
@@ -188,7 +193,7 @@ def test_a_text_that_stands_elsewhere_too_is_not_mistaken():
         assert str(tracked.answered.artifacts["a"].text) == "xcctathe-idt2.0c"
 
 
-def test_a_member_that_changes_where_the_text_was_looked_for_is_seen():
+def test_a_changed_member_in_the_position_of_the_text_is_noticed():
     with stream(WAYS[0], in_full=False) as one:
         one.take(framed(chunk(WAYS[0], "x")))
         for context in ("c", "c", "d"):
@@ -196,7 +201,7 @@ def test_a_member_that_changes_where_the_text_was_looked_for_is_seen():
         assert one.journal.found == {"STREAM-011": [5], "STREAM-006": [8]}
 
 
-def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
+def test_a_secret_added_during_a_run_is_masked_afterwards():
     with stream(WAYS[0], in_full=False) as one:
         for text in ("x", "one", "two", "three"):
             one.take(framed(chunk(WAYS[0], text, append=text != "x", artifact={"name": "s3cr3t"})))
@@ -206,7 +211,7 @@ def test_a_secret_that_is_learned_during_a_run_is_masked_from_then_on():
 
 
 @pytest.mark.parametrize("brackets", [199_000, 199_998, 700_000])
-def test_a_large_chunk_is_read_with_all_limits(brackets: int):
+def test_limits_apply_to_a_large_chunk(brackets: int):
     with stream(WAYS[0], in_full=False) as one:
         for text in ("x", "one", "two", "three", "[" * brackets, "four"):
             one.take(framed(chunk(WAYS[0], text, append=text != "x")))
@@ -240,7 +245,7 @@ Step = tuple[str, Any]
 
 @st.composite
 def steps(draw: st.DrawFn, way: Way) -> list[Step]:
-    """Make streams that are mostly runs: a template, some texts for it, and what may come between."""
+    """Make streams that are mostly runs: a template, some texts for it, and other events."""
     made: list[Step] = [("frame", framed(chunk(way, "begin")))]
     for _ in range(draw(st.integers(1, 4))):
         members = draw(st.sampled_from(TEMPLATES))
@@ -262,7 +267,7 @@ def steps(draw: st.DrawFn, way: Way) -> list[Step]:
 
 @st.composite
 def mutations(draw: st.DrawFn, data: bytes) -> bytes:
-    """Cut something out of some bytes, and put something else there."""
+    """Replace a part of the bytes."""
     at = draw(st.integers(0, len(data)))
     cut = draw(st.integers(0, 3))
     return (
@@ -272,8 +277,8 @@ def mutations(draw: st.DrawFn, data: bytes) -> bytes:
     )
 
 
-def told(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = False) -> list[Any]:
-    """Return what comes of a plan; with `together` frames of a stream come at once where nothing is between."""
+def results(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = False) -> list[Any]:
+    """Return the results of a plan; with `together`, consecutive frames of a stream arrive at once."""
     with stream(way, in_full=in_full) as one:
         for step, group in groupby(plan, key=itemgetter(0)):
             values = [value for _, value in group]
@@ -283,12 +288,12 @@ def told(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = Fals
             for some in [values] if together else [[value] for value in values]:
                 one.take(*some, number=int(step == SUBSCRIBED))
         one.end()
-        return one.told()
+        return one.results()
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(WAYS).flatmap(lambda way: st.tuples(st.just(way), steps(way))))
-def test_whatever_comes_is_recorded_judged_and_folded_as_if_every_event_were_read_in_full(plan: tuple[Way, list[Step]]):
-    in_full = told(*plan, in_full=True)
-    assert told(*plan, in_full=False) == in_full
-    assert told(*plan, in_full=False, together=True) == in_full
+def test_runs_never_change_records_findings_or_tasks(plan: tuple[Way, list[Step]]):
+    in_full = results(*plan, in_full=True)
+    assert results(*plan, in_full=False) == in_full
+    assert results(*plan, in_full=False, together=True) == in_full

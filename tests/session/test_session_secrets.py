@@ -1,4 +1,4 @@
-"""A secret is nowhere in what a session keeps or says, whatever an agent does with it."""
+"""No record, file or text of a session contains a secret, even if an agent repeats it."""
 
 from __future__ import annotations
 
@@ -46,47 +46,47 @@ SECRETS: dict[str, dict[str, Any]] = {
 
 
 def kept(session: Session) -> bytes:
-    """Return every byte that a closed session has left on the disk, and every column of every record."""
+    """Return all bytes of a closed session on the disk, and all columns of its records."""
     path = Path(session.journal.capture.path)
-    raw = b"".join(one.read_bytes() for one in path.parent.iterdir())
+    raw = b"".join(file.read_bytes() for file in path.parent.iterdir())
     with sqlite3.connect(path) as database:
         rows = database.execute("SELECT * FROM record").fetchall()
     return raw + repr(rows).encode()
 
 
 def said(session: Session) -> str:
-    """Return what a session has in memory to be shown."""
+    """Return the texts that a session has in memory."""
     tries = session.connection.tries if session.connection else ()
-    summaries = [session.journal.exchanges.get(one.exchange) for one in records(session)]
+    summaries = [session.journal.exchanges.get(record.exchange) for record in records(session)]
     return f"{records(session)} {tries} {summaries}"
 
 
 @pytest.fixture
 async def parrot(agent: Agent) -> Agent:
-    """An agent that repeats, wherever it can, everything that it was told."""
+    """An agent that repeats everything that it received, wherever it can."""
 
     async def rpc(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
-        told = _told(heard)
+        text = _received(heard)
         identity = heard.json["id"]
         if "sendmessage" in heard.json["method"].lower():
-            error = {"code": -32000, "message": told, "data": {"told": told, "headers": heard.headers}}
-            return await giving({"jsonrpc": "2.0", "id": told, "error": error}, headers=_echo(heard))(request, heard)
+            error = {"code": -32000, "message": text, "data": {"told": text, "headers": heard.headers}}
+            return await giving({"jsonrpc": "2.0", "id": text, "error": error}, headers=_echo(heard))(request, heard)
         return await streaming(
-            f": {told}\n\n".encode(),
+            f": {text}\n\n".encode(),
             frame({"task": task("WORKING")}, identity),
-            frame(status("WORKING", told), identity),
-            frame(status(told), told),
-            frame(artifact(told, name=told), identity),
-            frame({"kind": told}, identity),
-            frame(status("WORKING", "x" * 190 + told), identity),
-            f"data: {told} is no JSON\n\n".encode(),
-            f"event: {told}\nid: {told}\ndata: {{}}\n\n".encode(),
-            f"data: unfinished {told}".encode(),
+            frame(status("WORKING", text), identity),
+            frame(status(text), text),
+            frame(artifact(text, name=text), identity),
+            frame({"kind": text}, identity),
+            frame(status("WORKING", "x" * 190 + text), identity),
+            f"data: {text} is not JSON\n\n".encode(),
+            f"event: {text}\nid: {text}\ndata: {{}}\n\n".encode(),
+            f"data: unfinished {text}".encode(),
         )(request, heard)
 
     async def card(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
-        told = _told(heard)
-        served = card_of(f"{agent.url}/rpc", name=told, description=told, iconUrl=f"{agent.url}{heard.path}")
+        text = _received(heard)
+        served = card_of(f"{agent.url}/rpc", name=text, description=text, iconUrl=f"{agent.url}{heard.path}")
         if place := agent.__dict__.get("place"):
             served["securitySchemes"] = {"key": {"apiKeySecurityScheme": place}}
         return await giving(served, headers=_echo(heard))(request, heard)
@@ -95,7 +95,7 @@ async def parrot(agent: Agent) -> Agent:
     return agent
 
 
-def _told(heard: Heard) -> str:
+def _received(heard: Heard) -> str:
     return " ".join([heard.path, *(f"{name}: {value}" for name, value in heard.headers.items())])
 
 
@@ -105,7 +105,7 @@ def _echo(heard: Heard) -> dict[str, str]:
 
 
 def connected(secret: dict[str, Any], agent: Agent) -> tuple[str, dict[str, Any]]:
-    """Return the reference and the settings that carry a secret."""
+    """Return the reference and the settings with a secret."""
     agent.__dict__["place"] = secret.get("place")
     settings = {name: value for name, value in secret.items() if name in ("headers", "api_key")}
     url = agent.url.replace("://", f"://{secret['userinfo']}@") if "userinfo" in secret else agent.url
@@ -113,7 +113,7 @@ def connected(secret: dict[str, Any], agent: Agent) -> tuple[str, dict[str, Any]
 
 
 @pytest.mark.parametrize("kind", SECRETS)
-async def test_a_secret_that_an_agent_repeats_is_not_kept(parrot: Agent, open_session: OpenSession, kind: str):
+async def test_a_secret_that_an_agent_repeats_is_not_recorded(parrot: Agent, open_session: OpenSession, kind: str):
     url, settings = connected(SECRETS[kind], parrot)
     session = await open_session(url, **settings)
     streamed = await say(session, "hello")
@@ -121,7 +121,7 @@ async def test_a_secret_that_an_agent_repeats_is_not_kept(parrot: Agent, open_se
     faults = f"{streamed.fault and streamed.fault.sentence()} {answered.fault and answered.fault.seen}"
     shown = said(session)
     await session.close()
-    heard = "".join(f"{one.path} {one.headers}" for one in parrot.heard)
+    heard = "".join(f"{request.path} {request.headers}" for request in parrot.heard)
     assert CANARY in heard or b64encode(f"me:{CANARY}".encode()).decode() in heard
     for secret in (CANARY, b64encode(f"me:{CANARY}".encode()).decode()):
         assert not [shown[max(0, at - 80) : at + 40] for at in range(len(shown)) if shown.startswith(secret, at)]
@@ -143,7 +143,9 @@ async def test_a_secret_that_an_agent_repeats_is_not_kept(parrot: Agent, open_se
     ],
     ids=["404", "401", "misread", "redirected", "redirected nowhere", "a page"],
 )
-async def test_a_failed_connection_says_no_secret(agent: Agent, open_session: OpenSession, kind: str, answer: Any):
+async def test_the_error_of_a_failed_connection_contains_no_secret(
+    agent: Agent, open_session: OpenSession, kind: str, answer: Any
+):
     agent.routes[CARD_PATH] = answer
     url, settings = connected(SECRETS[kind], agent)
     session = await open_session(**settings)
@@ -156,7 +158,7 @@ async def test_a_failed_connection_says_no_secret(agent: Agent, open_session: Op
     assert CANARY.encode() not in kept(session)
 
 
-async def test_a_place_that_refuses_connections_says_no_secret(open_session: OpenSession):
+async def test_the_error_of_a_refused_connection_contains_no_secret(open_session: OpenSession):
     session = await open_session()
     with pytest.raises(FaultError) as raised:
         await session.connect(f"http://me:{CANARY}@127.0.0.1:1/?access_token={CANARY}")
@@ -165,20 +167,20 @@ async def test_a_place_that_refuses_connections_says_no_secret(open_session: Ope
     assert CANARY.encode() not in kept(session)
 
 
-async def test_a_secret_in_the_url_of_an_interface_is_not_kept(agent: Agent, open_session: OpenSession):
+async def test_a_secret_in_an_interface_url_is_not_recorded(agent: Agent, open_session: OpenSession):
     place = agent.url.replace("://", f"://me:{CANARY}@")
     agent.routes["/rpc"] = redirecting(f"{place}/?client_secret={CANARY}")
     agent.routes[CARD_PATH] = giving(old_card_of(f"{place}/rpc?token={CANARY}"))
     session = await open_session(agent.url)
-    turn = await say(session)
-    shown = f"{[one for one in records(session) if one.operation != 'GetAgentCard']}"
-    assert turn.fault is not None
-    assert CANARY not in turn.fault.seen
+    call = await say(session)
+    shown = f"{[record for record in records(session) if record.operation != 'GetAgentCard']}"
+    assert call.fault is not None
+    assert CANARY not in call.fault.seen
     assert CANARY not in shown
     assert agent.calls[0].headers["Authorization"].startswith("Basic ")
 
 
-async def test_what_is_no_secret_is_kept(agent: Agent, open_session: OpenSession):
+async def test_values_that_are_not_secret_are_recorded(agent: Agent, open_session: OpenSession):
     agent.answer(streaming(message("hi")))
     session = await open_session(agent.url, headers={"A2A-Extensions": "https://example.com/x", "X-Request-Id": "r-1"})
     await say(session)
@@ -188,7 +190,7 @@ async def test_what_is_no_secret_is_kept(agent: Agent, open_session: OpenSession
     assert b"r-1" in kept(session)
 
 
-async def test_a_label_that_is_cut_does_not_cut_a_secret_open(open_session: OpenSession):
+async def test_cutting_a_label_does_not_expose_a_secret(open_session: OpenSession):
     session = await open_session(headers={"Authorization": f"Bearer {CANARY}"})
     session.note("x" * 195 + CANARY)
     assert records(session)[-1].label == "x" * 195 + "****"

@@ -1,4 +1,4 @@
-"""What a command line becomes: headers joined, secrets told from what is none."""
+"""The settings from a command line: joined headers, and which headers are secret."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from inspector.options import Options
 from inspector.session.settings import Settings, settings_from
 
 
-def test_plain_options_are_the_plain_settings():
+def test_no_options_result_in_the_default_settings():
     assert settings_from(Options()) == Settings()
 
 
-def test_everything_that_is_asked_for_arrives():
+def test_every_option_is_in_the_settings():
     settings = settings_from(
         Options(
             api_key="k",
@@ -37,19 +37,19 @@ def test_a_bearer_token_is_an_authorization():
     assert settings_from(Options(bearer="x")).headers == {"Authorization": "Bearer x"}
 
 
-def test_an_authorization_that_is_spelled_out_wins_over_a_bearer_token():
+def test_an_authorization_header_takes_precedence_over_a_bearer_token():
     options = Options(bearer="x", headers=(("authorization", "Basic y"),))
     assert settings_from(options).headers == {"authorization": "Basic y"}
 
 
-def test_a_header_that_is_given_more_than_once_has_all_its_values():
+def test_a_repeated_header_has_all_its_values():
     options = Options(
         svc_params=(("A2A-Extensions", "a"),), headers=(("X-A", "1"), ("a2a-extensions", "b"), ("x-a", "2"))
     )
     assert settings_from(options).headers == {"A2A-Extensions": "a, b", "X-A": "1, 2"}
 
 
-def test_every_header_is_a_secret_unless_it_is_known_to_be_none():
+def test_every_header_is_secret_unless_it_is_known_to_be_public():
     settings = Settings(headers={"Authorization": "a", "X-Custom": "b", "a2a-extensions": "c", "Traceparent": "d"})
     assert settings.secret_headers == {"Authorization": "a", "X-Custom": "b"}
     assert settings.credentials().plain == {"a2a-extensions": "c", "Traceparent": "d"}

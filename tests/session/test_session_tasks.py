@@ -40,7 +40,7 @@ def chunk(text: str) -> TaskArtifactUpdateEvent:
 
 
 class Folding:
-    """A `TaskFold` that is given records as they come from a journal; exchanges are opened by their number."""
+    """A `TaskFold` that gets records like those of a journal; exchanges are created by their number."""
 
     def __init__(self) -> None:
         self.exchanges = Exchanges()
@@ -88,7 +88,7 @@ def test_tasks_are_numbered_as_they_are_first_seen_and_the_newest_comes_first(fo
     for at, task in enumerate(("t", "u", "t")):
         folding.answer(status(State.WORKING, task), float(at))
     tasks = folding.tasks
-    assert [(one.id, one.number, one.first_seen) for one in tasks.all()] == [("u", 2, 1.0), ("t", 1, 0.0)]
+    assert [(task.id, task.number, task.first_seen) for task in tasks.all()] == [("u", 2, 1.0), ("t", 1, 0.0)]
     assert (len(tasks), "t" in tasks, "x" in tasks, tasks.get("x")) == (2, True, False, None)
 
 
@@ -100,7 +100,7 @@ def test_an_event_without_a_task_changes_nothing(folding: Folding):
 
 def test_every_task_of_a_list_is_folded(folding: Folding):
     folding.answer(TaskList(tasks=[Task(id="t"), Task(id="u")]), 1.0)
-    assert [one.id for one in folding.tasks.all()] == ["u", "t"]
+    assert [task.id for task in folding.tasks.all()] == ["u", "t"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_rejected_push_changes_nothing(folding: Folding):
     assert len(folding.tasks) == 0
 
 
-def test_while_a_stream_reports_on_a_task_other_answers_are_believed_about_its_end_alone(folding: Folding):
+def test_during_a_stream_other_responses_only_report_the_end(folding: Folding):
     folding.frame(chunk("one "), 1.0, 7)
     folding.frame(chunk("one "), 2.0, 8)
     folding.answer(Task(id="t", status=TaskStatus(state=State.WORKING), artifacts=[]), 3.0)
@@ -169,7 +169,7 @@ def test_answers_one_after_the_other_report_the_whole_task(folding: Folding):
     assert folding.text == "one two"
 
 
-def test_appended_texts_are_folded_like_the_updates_that_they_stand_for(folding: Folding):
+def test_appended_texts_are_folded_like_the_updates_they_represent(folding: Folding):
     texts = TextAppended(chunk("one"), ("two", "three"))
     apart = Folding()
     for event in (chunk("one"), *texts.updates()):
@@ -177,7 +177,7 @@ def test_appended_texts_are_folded_like_the_updates_that_they_stand_for(folding:
     folding.frame(chunk("one"), 1.0, 7)
     folding.frame(texts, 1.0, 7)
     whole, parts = folding.only.answered, apart.only.answered
-    assert [(*vars_of(one).items(),) for one in (whole, parts)] == [(*vars_of(parts).items(),)] * 2
+    assert [(*vars_of(part).items(),) for part in (whole, parts)] == [(*vars_of(parts).items(),)] * 2
 
 
 def vars_of(account: AssembledTask) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def test_pushes_are_an_account_of_their_own(folding: Folding):
     folding.frame(chunk("one"), 1.0, 7)
     folding.push(chunk("one"), 2.0)
     both = (folding.only.answered, folding.only.pushed)
-    assert [str(one.artifacts["a"].text) for one in both] == ["one", "one"]
+    assert [str(account.artifacts["a"].text) for account in both] == ["one", "one"]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_pushes_are_an_account_of_their_own(folding: Folding):
         (Message(message_id="m"), ("", "", "")),
     ],
 )
-def test_what_an_event_is_about(event: Any, about: tuple[str, str, str]):
+def test_the_task_of_an_event(event: Any, about: tuple[str, str, str]):
     assert describe(event)[1:4] == about
 
 
@@ -219,7 +219,7 @@ def test_the_text_of_a_message_is_that_of_its_text_parts():
 # Drafts
 
 
-def test_a_draft_leaves_out_what_says_nothing():
+def test_a_draft_omits_empty_members():
     request = compose(text_draft("hello")).request
     message = request.to_json()["message"]
     assert {**message, "messageId": ""} == {"messageId": "", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
@@ -227,7 +227,7 @@ def test_a_draft_leaves_out_what_says_nothing():
     assert set(request.to_json()) == {"message", "configuration"}
 
 
-def test_a_draft_says_all_that_it_is_told():
+def test_a_draft_contains_every_option():
     draft = Draft(
         (DraftPart(PartKind.TEXT, "x", "text/markdown", "x.md", '{"p": null}'),),
         task_id="t",
@@ -259,7 +259,7 @@ def test_a_draft_says_all_that_it_is_told():
     assert compose(replace(draft, tenant="mine"), tenant="acme").request.tenant == "mine"
 
 
-def test_each_draft_has_an_id_of_its_own():
+def test_each_draft_has_its_own_id():
     assert text_draft("x").message_id != text_draft("x").message_id
     assert compose(Draft(())).problems == (Problem("parts", "A message has at least one part."),)
     assert compose(text_draft("x")).problems == ()

@@ -1,4 +1,4 @@
-"""The health of a stream: first byte, rate, gaps, how it ended, and whether something held it back."""
+"""The measurements of a stream: first byte, rate, gaps, end, and buffering."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.session.stream_health import StreamEnd, StreamHealth, dated_span,
 
 
 def summary(*beats: float, how: str = "complete", seconds: float | None = 10.0) -> ExchangeSummary:
-    """Return an exchange that began at 1,000 with events at these seconds."""
+    """Return an exchange that started at 1,000 s, with events at these seconds."""
     pulse = ArrivalHistogram(1000.0)
     for at in beats:
         pulse.add(1000 + at)
@@ -25,7 +25,7 @@ def summary(*beats: float, how: str = "complete", seconds: float | None = 10.0) 
     return found
 
 
-def told(*beats: float, now: float = 10.0, span: float | None = None, **members: object) -> StreamHealth:
+def health_of(*beats: float, now: float = 10.0, span: float | None = None, **members: object) -> StreamHealth:
     found = health(summary(*beats, **members), 1000 + now, span)  # type: ignore[arg-type]
     assert found is not None
     return found
@@ -39,36 +39,36 @@ async def last(session: Session) -> ExchangeSummary:
 
 
 def test_times_and_rate_are_those_of_the_events():
-    found = told(1, 2, 3, 7)
+    found = health_of(1, 2, 3, 7)
     assert (found.first_byte, found.first_event, found.total, found.gap, found.gap_ended) == (0.25, 1, 10, 4, 7)
     assert found.rate == pytest.approx(0.5)
     assert (found.end, found.words, found.idle, found.lost) == (StreamEnd.DONE, "4 events", 0, False)
 
 
 def test_events_of_one_read_are_no_gap():
-    assert told(1, 1, 1).gap == 0
-    assert told(1, 1, 1).rate == 0
+    assert health_of(1, 1, 1).gap == 0
+    assert health_of(1, 1, 1).rate == 0
 
 
-def test_a_stream_without_any_event_yet_says_so():
-    found = told(seconds=None, now=3)
-    assert (found.first_event, found.gap, found.rate, found.beats, found.end) == (None, 0, 0, [], StreamEnd.OPEN)
+def test_a_stream_without_events_has_no_first_event():
+    found = health_of(seconds=None, now=3)
+    assert (found.first_event, found.gap, found.rate, found.arrivals, found.end) == (None, 0, 0, [], StreamEnd.OPEN)
     assert found.idle == 2.75
 
 
 @pytest.mark.parametrize("how", ["broken", "limit", "stopped", "something new"])
-def test_a_stream_that_was_lost_never_reads_as_done(how: str):
-    found = told(1, how=how)
+def test_a_lost_stream_is_never_shown_as_ended(how: str):
+    found = health_of(1, how=how)
     assert found.words != "1 event"
     assert found.words.endswith("after 1 event")
     assert found.lost is (how != "stopped")
 
 
-def test_no_stream_has_no_health():
+def test_an_exchange_without_a_stream_has_no_health():
     assert health(ExchangeSummary(1, 0.0, "GetTask", "POST", "http://a"), 1.0) is None
 
 
-def test_the_slices_hold_every_event_however_long_the_stream_lives():
+def test_the_slices_count_every_event_of_a_long_stream():
     pulse = ArrivalHistogram(0.0)
     for number in range(1, 5_000):
         pulse.add(number * 0.37)
@@ -78,17 +78,15 @@ def test_the_slices_hold_every_event_however_long_the_stream_lives():
 
 
 def test_a_gap_is_an_empty_slice():
-    beats = told(*(one / 10 for one in range(1, 20)), *(8 + one / 10 for one in range(19))).beats
+    beats = health_of(*(tenth / 10 for tenth in range(1, 20)), *(8 + tenth / 10 for tenth in range(19))).arrivals
     runs = [(full, len(list(group))) for full, group in itertools.groupby(beats, bool)]
     assert [full for full, _ in runs] == [True, False, True]
 
 
-def test_a_burst_at_the_end_of_a_silence_is_suspicious():
+def test_a_burst_after_a_silence_looks_buffered():
     assert looks_buffered(summary(9.9, 9.91, 9.92))
-    assert (
-        told(9.9, 9.91, 9.92).buffered == "perhaps buffered on the way: nothing for 9.9 s, then 3 events within 20 ms"
-    )
-    assert "which the agent dates 8.0 s apart" in told(9.9, 9.91, 9.92, span=8.0).buffered
+    assert health_of(9.9, 9.91, 9.92).buffered == "perhaps buffered: nothing for 9.9 s, then 3 events within 20 ms"
+    assert "with timestamps 8.0 s apart" in health_of(9.9, 9.91, 9.92, span=8.0).buffered
 
 
 @pytest.mark.parametrize(
@@ -96,17 +94,15 @@ def test_a_burst_at_the_end_of_a_silence_is_suspicious():
     [((1, 5, 9), None), ((9.9, 9.95), None), ((0.1, 0.1, 0.1), None), ((9.9, 9.91, 9.92), 0.02)],
     ids=["spread", "too few", "at once", "by the agent's own account"],
 )
-def test_what_may_well_be_so_is_not_suspicious(beats: tuple[float, ...], span: float | None):
-    assert not told(*beats, span=span).buffered
+def test_normal_streams_do_not_look_buffered(beats: tuple[float, ...], span: float | None):
+    assert not health_of(*beats, span=span).buffered
 
 
-def test_a_stream_under_way_is_not_suspected():
-    assert not told(9.9, 9.91, 9.92, seconds=None).buffered
+def test_a_running_stream_does_not_look_buffered():
+    assert not health_of(9.9, 9.91, 9.92, seconds=None).buffered
 
 
-async def test_a_proxy_that_holds_events_back_is_told_by_the_times_of_the_agent(
-    agent: Agent, open_session: OpenSession
-):
+async def test_buffering_is_proven_by_the_timestamps_of_the_agent(agent: Agent, open_session: OpenSession):
     def dated(second: int) -> dict[str, object]:
         said = status("WORKING", str(second))
         said["statusUpdate"]["status"]["timestamp"] = f"2026-01-01T12:00:{second:02d}.000Z"
@@ -117,7 +113,7 @@ async def test_a_proxy_that_holds_events_back_is_told_by_the_times_of_the_agent(
         await response.prepare(request)
         await asyncio.sleep(1.1)
         said = [{"task": task("SUBMITTED")}, *(dated(second) for second in range(5)), status("COMPLETED")]
-        await response.write(b"".join(frame(one, heard.json["id"]) for one in said))
+        await response.write(b"".join(frame(event, heard.json["id"]) for event in said))
         return response
 
     agent.answer(answer)
@@ -128,26 +124,26 @@ async def test_a_proxy_that_holds_events_back_is_told_by_the_times_of_the_agent(
     assert span == 4.0
     found = health(one, one.last_at, span)
     assert found is not None
-    assert found.buffered.startswith("buffered on the way: nothing for 1.")
+    assert found.buffered.startswith("buffered: nothing for 1.")
 
 
-async def test_a_stream_that_breaks_off_says_after_how_much(agent: Agent, open_session: OpenSession):
+async def test_a_disconnected_stream_reports_how_many_events_it_had(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("WORKING")}, artifact("a"), artifact("b", append=True), cut=True))
     session = await open_session(agent.url)
     await say(session)
     one = await last(session)
     found = health(one, one.last_at, dated_span(session.journal.capture, one))
     assert found is not None
-    assert (found.end, found.words, found.lost) == (StreamEnd.BROKEN, "broken off after 3 events", True)
+    assert (found.end, found.words, found.lost) == (StreamEnd.BROKEN, "disconnected after 3 events", True)
     assert found.first_byte is not None
     assert found.first_event is not None
     assert found.first_byte <= found.first_event <= found.total
     assert dated_span(session.journal.capture, one) is None
 
 
-def test_a_stream_that_its_recording_does_not_end_stands_still():
+def test_the_times_of_a_stream_without_end_do_not_advance_in_a_recording():
     found = health(summary(1.0, 2.0, seconds=None), 1e9, recorded=True)
     assert found is not None
     assert (found.end, found.idle, found.lost) == (StreamEnd.UNKNOWN, 0.0, False)
-    assert found.words == "the recording ends after 2 events"
+    assert found.words == "the capture ends after 2 events"
     assert found.total < 100

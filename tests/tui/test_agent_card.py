@@ -18,7 +18,7 @@ from players import playing
 from puppets import CARD, CARD_PATH, Call
 from textual.widgets import ContentSwitcher, Input
 
-from inspector.capture.card_history import cards_folder, keep_card
+from inspector.capture.card_history import cards_folder, store_card
 from inspector.capture.records import Kind
 from inspector.tui.widgets.card_editor import LARGEST, CardArea
 from inspector.tui.widgets.card_view import CardView
@@ -271,7 +271,7 @@ async def test_a_refresh_is_compared_and_an_unchanged_card_is_said_to_be_so(open
 async def test_a_card_of_an_earlier_day_is_compared(open_app: Open):
     async with playing(card={"version": "2.0.0"}) as agent:
         url = f"{agent.url}{CARD_PATH}"
-        keep_card(url, json.dumps(CARD).encode(), 1_790_000_000)
+        store_card(url, json.dumps(CARD).encode(), 1_790_000_000)
         async with open_app(agent.url, SIZE) as driver:
             await driver.connected()
             await driver.until("drift 2")
@@ -485,7 +485,7 @@ async def test_hostile_texts_are_shown_on_every_face(open_app: Open, size):
         evil: 1,
     }
     async with playing(card=card) as agent, open_app(agent.url, size) as driver:
-        keep_card(f"{agent.url}{CARD_PATH}", json.dumps({evil: evil, "skills": [skill]}).encode(), 1.0)
+        store_card(f"{agent.url}{CARD_PATH}", json.dumps({evil: evil, "skills": [skill]}).encode(), 1.0)
         await driver.connected()
         for key in ("end", "home", "r", "end", "escape", "D", "enter", "end", "escape", "E", "escape", "escape"):
             await driver.press(key)

@@ -89,7 +89,7 @@ async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talk
         await driver.connected()
         assert "no interface" in driver.lines[0]
         await driver.say("hello?")
-        await driver.until("The card offers no interface that we can use")
+        await driver.until("The card declares no interface that a2a-inspect can use")
         assert driver.sent() == []
         assert driver.composer.text == "hello?"
 

@@ -55,7 +55,7 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
             place = f"event {number} of 6 of SendStreamingMessage #{record.exchange}"
             await driver.until(place)
             found = position_of(record, driver.session.journal)
-            assert found == f"{place}, {record.at - before.at:.3f} s after the one before"
+            assert found == f"{place}, {record.at - before.at:.3f} s after the previous record"
 
 
 async def test_what_an_event_changed_is_shown_as_a_difference(open_app: Open):

@@ -62,7 +62,7 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         await driver.go(5)
         await driver.press("slash")
         await filtering(driver, "colour:red")
-        await driver.until("There is no colour:; the keys are kind, task")
+        await driver.until("Unknown key colour; the keys are kind, task")
         assert judged(driver) == "bad"
         await filtering(driver, "op:sendm")
         await driver.until("tab takes the first   op:SendMessage")

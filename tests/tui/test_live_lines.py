@@ -16,7 +16,7 @@ from inspector.capture.records import Kind
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import Task
 from inspector.session.push.comparison import compare
-from inspector.session.push.matching import Sighting, TaskMatcher, Way
+from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
@@ -100,7 +100,7 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         await driver.connected()
         await driver.ask("go")
         await driver.press("escape")
-        assert "s listens again" in driver.line("broken off after 3 events")
+        assert "s listens again" in driver.line("disconnected after 3 events")
         assert "s listen again" in driver.lines[-1]
         assert "stream ended" not in driver.screen
         await driver.press("s")
@@ -229,10 +229,10 @@ async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
 @pytest.mark.parametrize(("width", "shown"), [(70, "11111111-111…"), (140, UUID)])
 def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
     fold = TaskMatcher("t")
-    for seq, way in enumerate(Way, 1):
+    for seq, way in enumerate(Source, 1):
         event = v1_0.decode_event({"task": {"id": "t", "contextId": UUID, "status": {"state": "TASK_STATE_WORKING"}}})
         assert isinstance(event, Task)
-        fold.take(Sighting(way, seq, seq, event))
+        fold.take(SourcedEvent(way, seq, seq, event))
     rows = compared(compare(fold), "", UNICODE, width)
     [row] = [one for one in rows if "context" in one.head[0]]
     assert row.text.split() == [shown] * 3

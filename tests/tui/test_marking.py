@@ -80,16 +80,16 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
         await driver.until("That is 201 characters; 200 have room.")
         assert isinstance(driver.app.screen, FormScreen)
         await driver.press("escape")
-        assert len(driver.session.marks) == 0
+        assert len(driver.session.bookmarks) == 0
 
 
 async def test_the_next_mark_and_the_one_before_are_a_key_away(open_app: Open, mock: str):
     async with open_app(mock, SIZE, run={"notifications": True}) as driver:
         await three_deliveries(driver)
         first, _, third = (record.seq for record in driver.records(Kind.DELIVERY))
-        driver.session.marks.toggle(1)  # not a delivery: Webhooks does not list it
-        driver.session.marks.toggle(first)
-        driver.session.marks.remark(third, "the last")
+        driver.session.bookmarks.toggle(1)  # not a delivery: Webhooks does not list it
+        driver.session.bookmarks.toggle(first)
+        driver.session.bookmarks.remark(third, "the last")
         await driver.settled()
         await driver.press("comma")
         await driver.until(lambda: "first" in selected(driver))
@@ -122,7 +122,7 @@ async def test_without_a_row_there_is_nothing_to_mark(open_app: Open, mock: str)
             await driver.press(key)
         await driver.settled()
         assert not isinstance(driver.app.screen, FormScreen)
-        assert len(driver.session.marks) == 0
+        assert len(driver.session.bookmarks) == 0
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
@@ -130,8 +130,8 @@ async def test_the_signs_have_ascii_stand_ins(open_app: Open, mock: str, ascii_o
     async with open_app(mock, SIZE, ascii=ascii_only) as driver:
         await three_deliveries(driver)
         seq = driver.records(Kind.DELIVERY)[0].seq
-        driver.session.marks.toggle(seq)
-        driver.session.marks.remark(seq, "both")
+        driver.session.bookmarks.toggle(seq)
+        driver.session.bookmarks.remark(seq, "both")
         await driver.until('^ " both' if ascii_only else "★ ✎ both")
 
 
@@ -142,7 +142,7 @@ async def test_the_timeline_says_what_each_push_is_to_the_stream(open_app: Open,
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
         await driver.ask("push")
-        await driver.until(lambda: driver.session.push.hooks[0].accepted >= 3)
+        await driver.until(lambda: driver.session.push.registrations[0].accepted >= 3)
         await driver.go(2)
         await driver.settled()
         pushed = [line for line in driver.lines if " push " in line]

@@ -112,13 +112,13 @@ async def test_two_moments_are_compared_line_by_line(open_app: Open):
         await driver.press("right", "right", "d")
         await driver.until("in short")
         assert f"WHAT CHANGED   #{seqs[2]}" in driver.screen
-        assert "artifact report.md has 2 chunks more" in driver.screen or "has 2 chunks more" in driver.screen
+        assert "artifact report.md has 2 more chunks" in driver.screen or "has 2 more chunks" in driver.screen
         assert "  + two" in driver.screen
         assert "  + three" in driver.screen
         await driver.press("escape", "space", "space", "enter")
         await driver.until("in short")
         assert "now" in driver.line("WHAT CHANGED")
-        assert "state went from working to completed" in driver.screen
+        assert "state changed from working to completed" in driver.screen
 
 
 async def test_the_bar_is_a_place_to_click(open_app: Open):

@@ -62,7 +62,7 @@ async def pushed(driver: Driver) -> dict[str, str]:
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
     await driver.say("anything")
-    [hook] = await driver.until(lambda: driver.session.push.hooks)
+    [hook] = await driver.until(lambda: driver.session.push.registrations)
     return {"url": hook.registration.url, "token": hook.registration.token}
 
 

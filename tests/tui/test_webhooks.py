@@ -98,8 +98,8 @@ async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(o
         await driver.type("secret")
         await driver.press("enter")
         await driver.until(lambda: driver.sent("CreateTaskPushNotificationConfig"))
-        await driver.until(lambda: driver.session.push.hooks[0].stored)
-        [hook] = driver.session.push.hooks
+        await driver.until(lambda: driver.session.push.registrations[0].stored)
+        [hook] = driver.session.push.registrations
         assert hook.config.authentication.to_json() == {"scheme": "Basic", "credentials": "bWU6c2VjcmV0"}
         assert "bWU6c2VjcmV0" not in json.dumps(driver.sent())
         await driver.go(4)
@@ -122,8 +122,8 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
             await driver.press("enter", "enter", "enter")
             if not there:
                 await driver.until("could not be read")
-                assert not driver.session.push.hooks
-        await driver.until(lambda: driver.session.push.hooks)
+                assert not driver.session.push.registrations
+        await driver.until(lambda: driver.session.push.registrations)
         assert driver.session.push.auth.proof is Proof.JWT
 
 
@@ -138,7 +138,7 @@ async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open
         await driver.until(lambda: any("COMPLETED" in one.state for one in driver.records(Kind.DELIVERY)))
         await driver.go(4)
         await driver.press("c")
-        await driver.until("tried again 1 time")
+        await driver.until("1 retry")
         assert isinstance(driver.app.screen, TextDialog)
         assert driver.line("completed").split()[-1] == "ms"
         assert "by push" in driver.screen
@@ -176,13 +176,13 @@ async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: 
         await driver.ask("push")
         await driver.go(4)
         await driver.press("s", "enter")
-        await driver.until(lambda: driver.session.push.hooks and driver.session.push.hooks[0].stored)
+        await driver.until(lambda: driver.session.push.registrations and driver.session.push.registrations[0].stored)
         await driver.go(4)
         await driver.until("reachable   yes: the agent is on this machine")
         await driver.press("w")
         await driver.until("the task ended before the registration")
         assert "certain   the task ended" in driver.line("the task ended before the registration")
-        assert "Register with the message (p)" in driver.screen
+        assert "Send the next message with a webhook (p)" in driver.screen
         assert "ruled out" in driver.screen
 
 
@@ -219,8 +219,8 @@ async def test_the_challenge_of_0_1_is_shown(open_app: Open, mock: str):
         hook = await listening(driver)
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"{hook['url']}?validationToken=abc")).text == "abc"
-        await driver.until("the agent asks whether")
-        assert "200" in driver.line("the agent asks whether")
+        await driver.until("validation of the webhook")
+        assert "200" in driver.line("validation of the webhook")
 
 
 async def test_a_tunnel_is_proposed_and_none_is_started(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):

@@ -1,1 +1,1 @@
-"""Webhooks: registrations, what came for them, and why nothing does."""
+"""Webhooks: registrations, deliveries, their comparison with streams, and the diagnosis of missing deliveries."""

@@ -1,6 +1,7 @@
-"""Compare a task as its streams, its pushes and the agent itself (GetTask) report it.
+"""Compare a task as its streams, its pushes and the responses of the agent (GetTask) report it.
 
-The matcher shows when each update came by which source; this shows what is missing, repeated, reordered or different.
+`matching` finds when each source reported each update; this module finds what is missing, repeated, reordered or
+different.
 """
 
 from __future__ import annotations
@@ -13,44 +14,44 @@ from inspector.capture.store import Capture
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask
 from inspector.protocol.errors import Fault, FaultError
 from inspector.protocol.lifecycle import short
-from inspector.session.push.matching import Reconciliation, TaskMatcher, Way, content_of, match
+from inspector.session.push.matching import Reconciliation, Source, TaskMatcher, content_of, match
 from inspector.session.replay.task_diff import DiffLine, line_difference
 from inspector.text.units import size
 
 
 class Verdict(StrEnum):
-    """Whether the sources agree about one thing."""
+    """Whether the sources agree about one aspect of the task."""
 
     SAME = "same"
     DIFFERS = "differs"
     MISSING = "missing"
     """A source that should report it does not."""
     LATE = "not yet"
-    """The response came before the others continued."""
+    """The response came before the last update by another source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing about the task as each source has it, `""` if a source does not report it.
+    """One aspect of the task (state, context or an artifact) with its value by source, `""` if it is not reported.
 
-    `lines` is how the text of one source differs from that of another, which are the two of `between`.
+    If the texts of an artifact differ, `compared` names the two sources and `lines` is the difference between them.
     """
 
     name: str
-    told: Mapping[Way, str]
+    values: Mapping[Source, str]
     verdict: Verdict
     lines: tuple[DiffLine, ...] = ()
-    between: tuple[Way, ...] = ()
+    compared: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The results: each thing by source, sentences about the updates, and when they came.
+    """The result: the aspects by source, sentences about the differences, and the matched updates.
 
-    `ways` are the sources that reported anything, in the order of `Way`.
+    `sources` are those that reported anything, in the order of `Source`.
     """
 
-    ways: tuple[Way, ...]
+    sources: tuple[Source, ...]
     aspects: tuple[Aspect, ...]
     words: tuple[str, ...]
     updates: Reconciliation
@@ -58,14 +59,14 @@ class Comparison:
     @property
     def agree(self) -> bool:
         """Return whether all sources agree."""
-        return all(one.verdict in (Verdict.SAME, Verdict.LATE) for one in self.aspects)
+        return all(aspect.verdict in (Verdict.SAME, Verdict.LATE) for aspect in self.aspects)
 
 
 def compare(matcher: TaskMatcher) -> Comparison:
     """Compare what the sources reported so far."""
-    accounts = {way: matcher.accounts[way] for way in Way if way in matcher.accounts}
+    accounts = {source: matcher.accounts[source] for source in Source if source in matcher.accounts}
     if matcher.response is not None:
-        accounts[Way.GET] = matcher.response
+        accounts[Source.RESPONSE] = matcher.response
     updates = matcher.result()
     aspects = [_state(accounts), _context(accounts), *_artifacts(accounts)]
     words = (*_missing(aspects), *_reordered(matcher.orders), *updates.words)
@@ -75,89 +76,89 @@ def compare(matcher: TaskMatcher) -> Comparison:
 async def ask_and_compare(
     capture: Capture, task_id: str, reason: str, ask: Callable[[], Awaitable[Fault | None]]
 ) -> tuple[Comparison, str]:
-    """Ask the agent for a task, then compare what was recorded of it.
+    """Ask the agent for a task, then compare the recorded reports about it.
 
-    With a `reason` the agent is not asked. The second value is the reason for a missing response, `""` if there is one.
+    With a `reason`, the agent is not asked. The second value is why there is no response, `""` if there is one.
     """
-    why = reason
-    if not why:
+    failure = reason
+    if not failure:
         try:
             fault = await ask()
         except FaultError as error:
             fault = error.fault
-        why = fault.sentence() if fault else ""
-    return compare(await match(capture, task_id)), why
+        failure = fault.sentence() if fault else ""
+    return compare(await match(capture, task_id)), failure
 
 
-def _reordered(orders: Mapping[Way, Sequence[tuple[str, str]]]) -> Iterable[str]:
+def _reordered(orders: Mapping[Source, Sequence[tuple[str, str]]]) -> Iterable[str]:
     """Name the first update that came in another order by push than by stream."""
-    stream, push = orders.get(Way.STREAM, ()), orders.get(Way.PUSH, ())
+    stream, push = orders.get(Source.STREAM, ()), orders.get(Source.PUSH, ())
     both = set(stream) & set(push)
     by_stream = [key for key in dict.fromkeys(stream) if key in both]
     by_push = [key for key in dict.fromkeys(push) if key in both]
-    for one, other in zip(by_stream, by_push, strict=True):
-        if one != other:
-            yield f"{_named(other)} came by push before {_named(one)}, by stream after it"
+    for streamed, pushed in zip(by_stream, by_push, strict=True):
+        if streamed != pushed:
+            yield f"{_named(pushed)} came by push before {_named(streamed)}, by stream after it"
             return
 
 
 def _missing(aspects: Iterable[Aspect]) -> Iterable[str]:
-    """Name what some sources do not report, and what the response of the agent cannot have yet."""
-    for one in aspects:
-        without = " and ".join(way for way, text in one.told.items() if not text)
-        if one.verdict is Verdict.MISSING:
-            yield f"{one.name} is missing by {without}"
-        elif one.verdict is Verdict.LATE:
-            yield f"{one.name} went on after the answer"
+    """Name the aspects that some sources do not report, and those that changed after the response."""
+    for aspect in aspects:
+        without = " and ".join(source for source, value in aspect.values.items() if not value)
+        if aspect.verdict is Verdict.MISSING:
+            yield f"{aspect.name} is not reported by {without}"
+        elif aspect.verdict is Verdict.LATE:
+            yield f"{aspect.name} changed after the response"
 
 
 def _named(key: tuple[str, str]) -> str:
-    state, said = key
-    return f'{short(state)} "{said}"' if said else short(state)
+    state, text = key
+    return f'{short(state)} "{text}"' if text else short(state)
 
 
-def _state(accounts: Mapping[Way, AssembledTask]) -> Aspect:
-    told = {way: short(account.state) for way, account in accounts.items()}
-    return Aspect("state", told, _verdict(told, accounts))
+def _state(accounts: Mapping[Source, AssembledTask]) -> Aspect:
+    values = {source: short(account.state) for source, account in accounts.items()}
+    return Aspect("state", values, _verdict(values, accounts))
 
 
-def _context(accounts: Mapping[Way, AssembledTask]) -> Aspect:
-    told = {way: account.context_id for way, account in accounts.items()}
-    known = {one for one in told.values() if one}
-    return Aspect("context", told, Verdict.DIFFERS if len(known) > 1 else Verdict.SAME)
+def _context(accounts: Mapping[Source, AssembledTask]) -> Aspect:
+    values = {source: account.context_id for source, account in accounts.items()}
+    known = {context_id for context_id in values.values() if context_id}
+    return Aspect("context", values, Verdict.DIFFERS if len(known) > 1 else Verdict.SAME)
 
 
-def _artifacts(accounts: Mapping[Way, AssembledTask]) -> Iterable[Aspect]:
-    names = dict.fromkeys(name for account in accounts.values() for name in account.artifacts)
-    # Pushes need not carry artifacts; who pushes none at all misses none.
-    carry = [way for way, account in accounts.items() if account.artifacts or way is not Way.PUSH]
-    for artifact_id in names:
-        found = {way: accounts[way].artifacts.get(artifact_id) for way in carry}
-        told = {way: _brief(one) if one is not None else "" for way, one in found.items()}
-        whole = {way: content_of(one) if one is not None else "" for way, one in found.items()}
-        verdict = _verdict(whole, accounts)
-        name = next(one.name or artifact_id for one in found.values() if one is not None)
-        lines, between = _difference(whole) if verdict is Verdict.DIFFERS else ((), ())
-        yield Aspect(f"artifact {name}", told, verdict, lines, between)
+def _artifacts(accounts: Mapping[Source, AssembledTask]) -> Iterable[Aspect]:
+    artifact_ids = dict.fromkeys(artifact_id for account in accounts.values() for artifact_id in account.artifacts)
+    # Pushes need not contain artifacts, so an agent that pushes none at all does not miss any.
+    expected = [source for source, account in accounts.items() if account.artifacts or source is not Source.PUSH]
+    for artifact_id in artifact_ids:
+        artifacts = {source: accounts[source].artifacts.get(artifact_id) for source in expected}
+        values = {source: _brief(artifact) if artifact else "" for source, artifact in artifacts.items()}
+        contents = {source: content_of(artifact) if artifact else "" for source, artifact in artifacts.items()}
+        verdict = _verdict(contents, accounts)
+        name = next(artifact.name or artifact_id for artifact in artifacts.values() if artifact is not None)
+        lines, compared = _difference(contents) if verdict is Verdict.DIFFERS else ((), ())
+        yield Aspect(f"artifact {name}", values, verdict, lines, compared)
 
 
-def _verdict(told: Mapping[Way, str], accounts: Mapping[Way, AssembledTask]) -> Verdict:
-    """Compare the sources; a response from before another source continued is not wrong, but early."""
-    if len(set(told.values())) <= 1:
+def _verdict(values: Mapping[Source, str], accounts: Mapping[Source, AssembledTask]) -> Verdict:
+    """Compare the sources; a response from before another source continued is early, not wrong."""
+    if len(set(values.values())) <= 1:
         return Verdict.SAME
-    last = max(accounts[way].updated for way in told)
-    asked = accounts.get(Way.GET)
-    others = {text for way, text in told.items() if way is not Way.GET}
-    if asked is not None and asked.updated < last and len(others) == 1:
+    last = max(accounts[source].updated for source in values)
+    response = accounts.get(Source.RESPONSE)
+    others = {value for source, value in values.items() if source is not Source.RESPONSE}
+    if response is not None and response.updated < last and len(others) == 1:
         return Verdict.LATE
-    return Verdict.DIFFERS if all(told.values()) else Verdict.MISSING
+    return Verdict.DIFFERS if all(values.values()) else Verdict.MISSING
 
 
-def _difference(whole: Mapping[Way, str]) -> tuple[tuple[DiffLine, ...], tuple[Way, ...]]:
-    """Return how the response, or if it is equal the pushes, differs from the stream."""
-    first, *others = [way for way in (Way.STREAM, Way.PUSH, Way.GET) if way in whole]
-    other = next((way for way in reversed(others) if whole[way] != whole[first]), first)
-    return tuple(line_difference(whole[first], whole[other])), (first, other)
+def _difference(contents: Mapping[Source, str]) -> tuple[tuple[DiffLine, ...], tuple[Source, ...]]:
+    """Return how the response differs from the stream, or the pushes if the response is equal."""
+    first, *others = [source for source in (Source.STREAM, Source.PUSH, Source.RESPONSE) if source in contents]
+    other = next((source for source in reversed(others) if contents[source] != contents[first]), first)
+    return tuple(line_difference(contents[first], contents[other])), (first, other)
 
 
 def _brief(artifact: AssembledArtifact) -> str:

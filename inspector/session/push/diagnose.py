@@ -1,4 +1,4 @@
-"""Diagnose missing deliveries: a webhook was registered and nothing came; the likeliest causes first."""
+"""Diagnose missing webhook deliveries: list the possible causes, the most likely first."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from inspector.text.units import timestamp_seconds
 from inspector.wire.reach import AddressScope, Reachable, address_scope, connect, endpoint_of, reachable, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
 
-_SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
+_ADDRESS_WORDS = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
 """Words in the errors of agents that refuse an address."""
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 """How many seconds an agent may take to respond."""
 _MOST_RECORDED = 500
 """How many deliveries of a task are read from each capture."""
-_GONE = "the agent cannot be reached"
-_NONE = "not registered"
-_REFUSES = "the agent refuses the address"
-_REJECTED = "the agent refused the registration"
-_NO_PUSH = "the agent does not do push"
-_LOST = "the agent did not keep the registration"
-_DELETED = "the webhook was deleted"
-_OVER = "the task ended before the registration"
-_FAR = "the agent cannot reach the receiver"
+_AGENT_DOWN = "the agent cannot be reached"
+_NOT_REGISTERED = "not registered"
+_ADDRESS_REFUSED = "the agent refuses the address"
+_REGISTRATION_REFUSED = "the agent refused the registration"
+_NO_PUSH = "the agent does not support push"
+_NOT_STORED = "the agent did not store the registration"
+_DELETED = "the registration was deleted"
+_TASK_ENDED = "the task ended before the registration"
+_UNREACHABLE = "the agent cannot reach the receiver"
 _UNTRUSTED = "the agent does not trust our certificate"
-_GAVE_UP = "we answered with an error, and it gave up"
-_ASTRAY = "it posts to another path"
-_AT_THE_END = "the agent pushes only at the end"
+_GAVE_UP = "the receiver answered with an error and the agent gave up"
+_OTHER_PATH = "the agent posts to another path"
+_AT_THE_END = "the agent pushes only when the task ends"
 _RANK = (
-    *(_GONE, _NONE, _REFUSES, _REJECTED, _NO_PUSH, _LOST, _DELETED, _OVER),
-    *(_UNTRUSTED, _FAR, _GAVE_UP, _ASTRAY, _AT_THE_END),
+    *(_AGENT_DOWN, _NOT_REGISTERED, _ADDRESS_REFUSED, _REGISTRATION_REFUSED, _NO_PUSH, _NOT_STORED, _DELETED),
+    *(_TASK_ENDED, _UNTRUSTED, _UNREACHABLE, _GAVE_UP, _OTHER_PATH, _AT_THE_END),
 )
 """The causes, the most common first."""
 
@@ -93,31 +93,35 @@ class Cause:
 class Evidence:
     """The known facts about the pushes of a task.
 
-    `declared` is the card's pushNotifications. `hooks` are our registrations for the task, `configs` the urls that the
-    agent reported; `deliveries` are those to our registrations or, without any, those of the task in other captures;
-    `strays` counts deliveries to unknown paths, `tls_failures` has the reasons of failed handshakes. `listed` is how
-    many of our registrations the agent has, None if unknown, `asked` the operation that was used, or why it is unknown.
-    `ended` is when the task ended. `gone` says why the agent is unreachable, `silent` that nothing listens at the url.
+    `advertised` is the URL of the receiver as the agent has it. `declared` is `pushNotifications` on the card.
+    `registrations` are our registrations for the task, `configs` the URLs that the agent reported. `deliveries` are
+    those to our registrations or, without any, those of the task in other captures. `unknown_paths` counts deliveries
+    to unknown paths; `tls_failures` has the reasons of failed handshakes.
+
+    `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that was used,
+    or the reason why it is unknown. `ended` is when the task ended. `agent_down` is the reason why the agent cannot be
+    reached, `no_listener` reports that nothing listens at the URL; both are `""` otherwise. Times are in seconds since
+    1970.
     """
 
     agent: str
     advertised: str
     declared: bool | None
-    hooks: tuple[WebhookRegistration, ...] = ()
+    registrations: tuple[WebhookRegistration, ...] = ()
     configs: tuple[str, ...] = ()
     deliveries: tuple[Record, ...] = ()
-    strays: int = 0
+    unknown_paths: int = 0
     tls_failures: tuple[str, ...] = ()
-    listed: int | None = None
+    stored: int | None = None
     asked: str = ""
     state: str = ""
     ended: float | None = None
-    gone: str = ""
-    silent: str = ""
+    agent_down: str = ""
+    no_listener: str = ""
     now: float = field(default_factory=time.time)
 
     @property
-    def good(self) -> int:
+    def accepted(self) -> int:
         """Return how many deliveries were accepted."""
         return sum(bool(record.meta["taken"]) for record in self.deliveries if not record.meta["challenge"])
 
@@ -128,142 +132,164 @@ class Evidence:
 
 
 def causes(known: Evidence) -> list[Cause]:
-    """Return the possible causes, the likeliest first, and then those that are ruled out."""
-    found = [_not_declared(known), _ended_before(known), _only_at_the_end(known)]
-    if known.gone:
-        found.append(Cause(_GONE, Likely.CERTAIN, known.gone, "Start it again, and look why it ended."))
-    if not known.hooks and not known.configs:
-        remedy = "Register one: s in Webhooks, or p before the message is sent; push set does it headless."
-        if known.listed is not None:
-            return [Cause(_NONE, Likely.CERTAIN, f"no webhook for this task ({known.asked})", remedy)]
-        found.append(Cause(_NONE, Likely.POSSIBLE, f"the agent does not tell: {known.asked}", remedy))
+    """Return the possible causes, the most likely first, and then those that are ruled out."""
+    found = [_no_push(known), _task_ended(known), _only_at_the_end(known)]
+    if known.agent_down:
+        remedy = "Start the agent again, and look in its log why it ended."
+        found.append(Cause(_AGENT_DOWN, Likely.CERTAIN, known.agent_down, remedy))
+    if not known.registrations and not known.configs:
+        remedy = "Register a webhook: s in Webhooks, p before you send the message, or the command push set."
+        if known.stored is not None:
+            evidence = f"no webhook for this task ({known.asked})"
+            return [Cause(_NOT_REGISTERED, Likely.CERTAIN, evidence, remedy)]
+        evidence = f"the agent does not list its webhooks: {known.asked}"
+        found.append(Cause(_NOT_REGISTERED, Likely.POSSIBLE, evidence, remedy))
     else:
-        found += [_refused(known), _not_reachable(known)]
-    if known.hooks:
-        found += [_not_stored(known), _strays(known)]
-    if known.advertised.startswith("https:") and (known.hooks or known.tls_failures):
-        found.append(_not_trusted(known))
-    if known.hooks or known.deliveries:
-        found.append(_answered_badly(known))
+        found += [_refused(known), _unreachable(known)]
+    if known.registrations:
+        found += [_not_stored(known), _other_path(known)]
+    if known.advertised.startswith("https:") and (known.registrations or known.tls_failures):
+        found.append(_untrusted(known))
+    if known.registrations or known.deliveries:
+        found.append(_gave_up(known))
     return sorted(found, key=lambda cause: (cause.likely, _RANK.index(cause.name)))
 
 
 def _refused(known: Evidence) -> Cause:
-    failed = next((hook.failed for hook in known.hooks if hook.failed), "")
-    remedy = "Give it an address that it accepts: --public-url with a tunnel, or allow loopback in the agent."
-    if any(word in failed.lower() for word in _SHY):
-        return Cause(_REFUSES, Likely.CERTAIN, f"it answered: {failed}", remedy)
+    failed = next((webhook.failed for webhook in known.registrations if webhook.failed), "")
+    remedy = "Use an address that the agent accepts (--public-url with a tunnel), or allow loopback in the agent."
+    if any(word in failed.lower() for word in _ADDRESS_WORDS):
+        return Cause(_ADDRESS_REFUSED, Likely.CERTAIN, f"it answered: {failed}", remedy)
     if failed:
-        return Cause(_REJECTED, Likely.CERTAIN, f"it answered: {failed}", "Mend what the error names.")
+        remedy = "Correct what the error names, and register again."
+        return Cause(_REGISTRATION_REFUSED, Likely.CERTAIN, f"it answered: {failed}", remedy)
     ours = endpoint_of(known.advertised)
     loopback = ours is not None and address_scope(ours.host) is AddressScope.MACHINE
     if not loopback or known.deliveries or known.tls_failures:
-        came = "deliveries came" if known.deliveries else "somebody connected" if known.tls_failures else ""
-        return Cause(_REFUSES, Likely.RULED_OUT, came or f"{known.advertised} is no loopback address")
-    seen = f"{known.advertised} is a loopback address, which agents may refuse silently, as 1.0 §13.2 advises"
-    return Cause(_REFUSES, Likely.LIKELY if known.reach.good and known.listed else Likely.POSSIBLE, seen, remedy)
+        arrived = "deliveries arrived" if known.deliveries else "a client connected" if known.tls_failures else ""
+        evidence = arrived or f"{known.advertised} is not a loopback address"
+        return Cause(_ADDRESS_REFUSED, Likely.RULED_OUT, evidence)
+    evidence = f"{known.advertised} is a loopback address, which agents may refuse silently, as 1.0 §13.2 advises"
+    likely = Likely.LIKELY if known.reach.good and known.stored else Likely.POSSIBLE
+    return Cause(_ADDRESS_REFUSED, likely, evidence, remedy)
 
 
-def _not_declared(known: Evidence) -> Cause:
-    said = {True: "true", False: "false", None: "not at all"}[known.declared]
-    seen = f"the card declares pushNotifications: {said}"
+def _no_push(known: Evidence) -> Cause:
+    if known.declared is None:
+        evidence = "the card does not declare pushNotifications"
+    else:
+        evidence = f"the card declares pushNotifications: {str(known.declared).lower()}"
     if known.declared:
-        return Cause(_NO_PUSH, Likely.RULED_OUT, seen)
+        return Cause(_NO_PUSH, Likely.RULED_OUT, evidence)
     likely = Likely.LIKELY if known.declared is False else Likely.POSSIBLE
-    return Cause(_NO_PUSH, likely, seen, "Call push notifications on in the agent, and say so on its card.")
+    remedy = "Enable push notifications in the agent, and declare pushNotifications: true on its card."
+    return Cause(_NO_PUSH, likely, evidence, remedy)
 
 
 def _not_stored(known: Evidence) -> Cause:
-    mine = [hook for hook in known.hooks if not hook.failed]
-    deleted = sum(hook.deleted for hook in mine)
-    if mine and deleted == len(mine):
-        return Cause(_DELETED, Likely.CERTAIN, f"{deleted} deleted since", "Register another: s in Webhooks.")
-    if known.listed is None:
-        return Cause(_LOST, Likely.POSSIBLE, f"it does not tell: {known.asked}", "Look in the agent's store or log.")
-    if known.listed:
-        return Cause(_LOST, Likely.RULED_OUT, f"{known.asked}: it has {known.listed} of ours")
+    registered = [webhook for webhook in known.registrations if not webhook.failed]
+    deleted = sum(webhook.deleted for webhook in registered)
+    if registered and deleted == len(registered):
+        evidence = f"{deleted} deleted after being registered"
+        return Cause(_DELETED, Likely.CERTAIN, evidence, "Register another webhook: s in Webhooks.")
+    if known.stored is None:
+        evidence = f"the agent does not list its webhooks: {known.asked}"
+        return Cause(_NOT_STORED, Likely.POSSIBLE, evidence, "Look in the agent's store or log.")
+    if known.stored:
+        return Cause(_NOT_STORED, Likely.RULED_OUT, f"{known.asked} returned {known.stored} of our registrations")
     remedy = "Register it again, with CreateTaskPushNotificationConfig instead of the message: s in Webhooks."
-    return Cause(_LOST, Likely.CERTAIN, f"{known.asked}: it has none of ours", remedy)
+    return Cause(_NOT_STORED, Likely.CERTAIN, f"{known.asked} returned none of our registrations", remedy)
 
 
-def _ended_before(known: Evidence) -> Cause:
+def _task_ended(known: Evidence) -> Cause:
     if known.ended is None:
-        return Cause(_OVER, Likely.RULED_OUT, f"the task is {short(known.state) or 'not heard of yet'}")
-    if not known.hooks:
-        seen = f"the task is {short(known.state)}, and nobody tells when the webhook was registered"
-        return Cause(_OVER, Likely.POSSIBLE, seen, "Register with the message, not after it.")
-    early = min(hook.registration.made_at for hook in known.hooks) - known.ended
+        return Cause(_TASK_ENDED, Likely.RULED_OUT, f"the task is {short(known.state) or 'unknown so far'}")
+    if not known.registrations:
+        evidence = f"the task is {short(known.state)}, and the time of the registration is unknown"
+        return Cause(_TASK_ENDED, Likely.POSSIBLE, evidence, "Register with the message, not after it.")
+    early = min(webhook.registration.made_at for webhook in known.registrations) - known.ended
     if early > 0:
-        remedy = "Register with the message (p), not after it: nothing will happen to this task any more."
-        return Cause(_OVER, Likely.CERTAIN, f"it was over {early:.1f} s before", remedy)
-    return Cause(_OVER, Likely.RULED_OUT, f"it was over {-early:.1f} s after")
+        remedy = "Send the next message with a webhook (p): a task that has ended does not change any more."
+        return Cause(_TASK_ENDED, Likely.CERTAIN, f"it ended {early:.1f} s before", remedy)
+    return Cause(_TASK_ENDED, Likely.RULED_OUT, f"it ended {-early:.1f} s after")
 
 
-def _not_reachable(known: Evidence) -> Cause:
-    if known.silent:
-        remedy = "Start what is to listen there, or register the url of something that does (listen, p)."
-        return Cause(_FAR, Likely.CERTAIN, f"{known.advertised}: {known.silent}", remedy)
+def _unreachable(known: Evidence) -> Cause:
+    if known.no_listener:
+        remedy = "Start the program that should listen there, or register the URL of a running receiver (listen, p)."
+        return Cause(_UNREACHABLE, Likely.CERTAIN, f"{known.advertised}: {known.no_listener}", remedy)
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
-    seen = f"{known.advertised}, from the agent's host: {words}"
+    evidence = f"{known.advertised}, from the agent's host: {words}"
     if known.tls_failures and not known.deliveries:
-        return Cause(_FAR, Likely.RULED_OUT, "somebody connected, and TLS came to nothing")
+        return Cause(_UNREACHABLE, Likely.RULED_OUT, "a client connected, but the TLS handshake failed")
     if likely is Likely.RULED_OUT and known.deliveries:
-        return Cause(_FAR, likely, seen)
+        return Cause(_UNREACHABLE, likely, evidence)
     if likely is Likely.RULED_OUT:
-        remedy = "If so: --receiver-host 0.0.0.0, and --public-url with the address that this machine has from there."
-        return Cause(_FAR, Likely.POSSIBLE, f"{seen}, unless it runs in a container", remedy)
-    return Cause(_FAR, likely, seen, "Ask on the agent's host: curl -i the url; else --public-url with a tunnel.")
+        remedy = (
+            "If it does: --receiver-host 0.0.0.0, and --public-url with the address of this machine as the container"
+            " reaches it."
+        )
+        return Cause(_UNREACHABLE, Likely.POSSIBLE, f"{evidence}, unless it runs in a container", remedy)
+    remedy = "Run curl -i with the URL on the agent's host. If that fails, use --public-url with a tunnel."
+    return Cause(_UNREACHABLE, likely, evidence, remedy)
 
 
-def _not_trusted(known: Evidence) -> Cause:
+def _untrusted(known: Evidence) -> Cause:
     if not known.tls_failures:
-        return Cause(_UNTRUSTED, Likely.RULED_OUT, "TLS was agreed on with everybody who came")
-    remedy = "Have the agent trust who signed it, or use a certificate that it trusts: --receiver-cert, --public-url."
-    seen = f"TLS came to nothing {len(known.tls_failures)} times, the last time: {known.tls_failures[-1].rstrip('.')}"
-    return Cause(_UNTRUSTED, Likely.POSSIBLE if known.deliveries else Likely.LIKELY, seen, remedy)
+        return Cause(_UNTRUSTED, Likely.RULED_OUT, "no TLS handshake failed")
+    remedy = (
+        "Add the issuer of our certificate to those that the agent trusts, or use a certificate that it trusts:"
+        " --receiver-cert, --public-url."
+    )
+    failures = len(known.tls_failures)
+    times = f"{failures} time{'' if failures == 1 else 's'}"
+    evidence = f"the TLS handshake failed {times}, the last time: {known.tls_failures[-1].rstrip('.')}"
+    return Cause(_UNTRUSTED, Likely.POSSIBLE if known.deliveries else Likely.LIKELY, evidence, remedy)
 
 
-def _answered_badly(known: Evidence) -> Cause:
-    bad = [record for record in known.deliveries if not record.meta["taken"] and not record.meta["challenge"]]
-    if not bad:
+def _gave_up(known: Evidence) -> Cause:
+    failed = [record for record in known.deliveries if not record.meta["taken"] and not record.meta["challenge"]]
+    if not failed:
         return Cause(_GAVE_UP, Likely.RULED_OUT, "no delivery was answered with an error")
-    last = bad[-1]
-    why = last.meta["refused"] or f"dialled in: {last.meta['dialled']}"
-    seen = f"{len(bad)} answered so, the last ({last.meta['status'] or 'no answer'}): {why}"
-    remedy = "Send what the registration asks for." if last.meta["refused"] else "Answer well again: f in Webhooks."
-    return Cause(_GAVE_UP, Likely.CERTAIN if known.deliveries[-1] is last else Likely.POSSIBLE, seen, remedy)
+    last = failed[-1]
+    why = last.meta["refused"] or f"response override: {last.meta['dialled']}"
+    evidence = f"{len(failed)} not accepted, the last with {last.meta['status'] or 'no response'}: {why}"
+    refused = "Have the agent send what the registration requires."
+    remedy = refused if last.meta["refused"] else "Accept deliveries again: f in Webhooks."
+    return Cause(_GAVE_UP, Likely.CERTAIN if known.deliveries[-1] is last else Likely.POSSIBLE, evidence, remedy)
 
 
-def _strays(known: Evidence) -> Cause:
-    if not known.strays:
-        return Cause(_ASTRAY, Likely.RULED_OUT, "nothing came to a path that is not registered")
+def _other_path(known: Evidence) -> Cause:
+    if not known.unknown_paths:
+        return Cause(_OTHER_PATH, Likely.RULED_OUT, "no delivery came to an unregistered path")
     remedy = "Compare the paths in Webhooks: does a proxy rewrite them, or is it a webhook of an earlier run?"
-    return Cause(_ASTRAY, Likely.LIKELY, f"{known.strays} deliveries came to paths that are not registered", remedy)
+    evidence = f"{known.unknown_paths} deliveries came to unregistered paths"
+    return Cause(_OTHER_PATH, Likely.LIKELY, evidence, remedy)
 
 
 def _only_at_the_end(known: Evidence) -> Cause:
     if known.ended is not None or not known.state:
-        return Cause(_AT_THE_END, Likely.RULED_OUT, f"the task is {short(known.state) or 'not heard of yet'}")
-    seen = f"the task is {short(known.state)}; SDKs before 1.0 push once, when it has ended"
+        return Cause(_AT_THE_END, Likely.RULED_OUT, f"the task is {short(known.state) or 'unknown so far'}")
+    evidence = f"the task is {short(known.state)}; SDKs before 1.0 push once, when it has ended"
     remedy = "Wait for the task to end, or cancel it, and see whether that is pushed."
-    return Cause(_AT_THE_END, Likely.POSSIBLE, seen, remedy)
+    return Cause(_AT_THE_END, Likely.POSSIBLE, evidence, remedy)
 
 
 @dataclass(slots=True)
 class Diagnosis:
-    """The number of accepted deliveries, the causes, and in `unseen` sentences about what could not be checked."""
+    """The result: how many deliveries were `accepted`, the causes, and sentences about what could not be checked."""
 
     task_id: str
-    good: int = 0
+    accepted: int = 0
     causes: list[Cause] = field(default_factory=list)
-    unseen: list[str] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
 
 
 class _Recorded(NamedTuple):
-    """The records of other captures about a task: deliveries, failed TLS handshakes at the receivers of its webhooks.
+    """The deliveries for a task in other captures, and the failed TLS handshakes at the receivers of its webhooks.
 
-    `captures` is how many captures were read.
+    `captures` counts the captures that were read, `unreadable` those that could not be.
     """
 
     deliveries: tuple[Record, ...] = ()
@@ -275,33 +301,34 @@ class _Recorded(NamedTuple):
 async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()) -> Diagnosis:
     """Ask the agent for the registrations and the state of a task, and diagnose missing deliveries.
 
-    Deliveries to the webhooks of other runs are read from `captures`.
+    If this session has no registration for the task, deliveries to the webhooks of other runs are read from `captures`.
     """
     configs, asked = await _ask_stored(session, task_id)
     fault = None
     if session.connection is not None and session.connection.choice is not None:
         fault = await _finish(session.get(task_id))
-    gone = fault.seen if fault is not None and fault.code == FaultCode.UNREACHABLE else ""
+    agent_down = fault.seen if fault is not None and fault.code == FaultCode.UNREACHABLE else ""
     recorded = _Recorded()
-    if not session.push.hooks.of_task(task_id):
+    if not session.push.registrations.of_task(task_id):
         recorded = await asyncio.to_thread(_look_up, captures, task_id, [config.url for config in configs or ()])
     known = _gather(session, task_id, configs, asked, recorded)
-    known = replace(known, gone=gone, silent="" if known.hooks else await _silence(known.advertised))
-    return Diagnosis(task_id, known.good, causes(known), _unseen(known, recorded))
+    no_listener = "" if known.registrations else await _no_listener(known.advertised)
+    known = replace(known, agent_down=agent_down, no_listener=no_listener)
+    return Diagnosis(task_id, known.accepted, causes(known), _not_checked(known, recorded))
 
 
-async def _silence(url: str) -> str:
-    """Return a message if nothing listens at a url of this machine, else `""`."""
+async def _no_listener(url: str) -> str:
+    """Return a message if nothing listens at a URL of this machine, else `""`."""
     place = endpoint_of(url)
     if place is None or address_scope(place.host) is not AddressScope.MACHINE:
         return ""
-    # With TLS, complete the handshake: a receiver would report a client that leaves before as one without trust.
-    open_there = place.tls and (await tls_handshake(place, verify=False)).good
-    return "" if open_there or (await connect(place)).good else "nothing listens there"
+    # With TLS, complete the handshake: otherwise a receiver would record that the client does not trust it.
+    is_open = place.tls and (await tls_handshake(place, verify=False)).good
+    return "" if is_open or (await connect(place)).good else "nothing listens there"
 
 
 def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Recorded:
-    """Read the deliveries of a task, and the failed handshakes of the receivers at these urls, in order of time."""
+    """Read the deliveries for a task, and the failed handshakes of the receivers at these URLs, in order of time."""
     found: list[Record] = []
     others: list[Record] = []
     ports = {place.port for url in urls if (place := endpoint_of(url)) is not None}
@@ -313,10 +340,12 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
                 others += capture.select(kinds=(Kind.DELIVERY,), limit=_MOST_RECORDED) if ports else ()
         except CaptureError:
             unreadable += 1
-    ours = (record for record in found if {"taken", "challenge", "refused", "dialled", "status"} <= record.meta.keys())
-    shaken = (one for one in others if one.meta.get("method") == NO_TLS and _port(one.meta.get("target", "")) in ports)
-    tls_failures = tuple(one.label for one in sorted(shaken, key=lambda one: one.at))
-    return _Recorded(tuple(sorted(ours, key=lambda one: one.at)), tls_failures, len(captures) - unreadable, unreadable)
+    needed = {"taken", "challenge", "refused", "dialled", "status"}
+    deliveries = sorted((record for record in found if needed <= record.meta.keys()), key=lambda record: record.at)
+    failed = [record for record in others if record.meta.get("method") == NO_TLS]
+    failed = [record for record in failed if _port(record.meta.get("target", "")) in ports]
+    tls_failures = tuple(record.label for record in sorted(failed, key=lambda record: record.at))
+    return _Recorded(tuple(deliveries), tls_failures, len(captures) - unreadable, unreadable)
 
 
 def _port(address: str) -> int | None:
@@ -324,55 +353,62 @@ def _port(address: str) -> int | None:
     return place.port if place is not None else None
 
 
-def _unseen(known: Evidence, recorded: _Recorded) -> list[str]:
+def _not_checked(known: Evidence, recorded: _Recorded) -> list[str]:
     """Describe what could not be checked: the webhooks of other runs and other programs."""
-    if known.hooks:
+    if known.registrations:
         return []
-    whose = "No webhook of this task is one of this run" if known.configs else "This run has no webhook of the task"
-    looked = f"{recorded.captures} recorded session{'' if recorded.captures == 1 else 's'}"
-    looked += f" ({recorded.unreadable} could not be read)" if recorded.unreadable else ""
-    if recorded.deliveries:
-        came = f"{looked} tell of {len(recorded.deliveries)} deliveries, {known.good} of them accepted"
+    if known.configs:
+        registered = "The webhooks of this task were registered by another run"
     else:
-        came = f"{looked} tell of no delivery" if recorded.captures else "no recorded session was looked at"
+        registered = "This run registered no webhook for the task"
+    read = f"{recorded.captures} capture{'' if recorded.captures == 1 else 's'} read"
+    read += f" ({recorded.unreadable} could not be read)" if recorded.unreadable else ""
+    if recorded.deliveries:
+        result = f"{read}: {len(recorded.deliveries)} deliveries found, {known.accepted} of them accepted"
+    else:
+        result = f"{read}: no delivery found" if recorded.captures else "no capture was read"
     return [
-        f"{whose}: what came to it is known only as far as this machine recorded it; {came}.",
-        "Whether deliveries went to another path, and whether the webhook was registered before the task ended, is"
-        " seen only by the run that registered it: w in its Webhooks.",
+        f"{registered}. Only deliveries in the captures on this machine are known; {result}.",
+        "Only the run that registered the webhook can check whether deliveries went to another path, and whether it was"
+        " registered before the task ended: press w in its Webhooks.",
     ]
 
 
 def _gather(
-    session: _Session, task_id: str, told: Sequence[PushConfig] | None, asked: str, recorded: _Recorded
+    session: _Session, task_id: str, listed: Sequence[PushConfig] | None, asked: str, recorded: _Recorded
 ) -> Evidence:
     journal, push, connection = session.journal, session.push, session.connection
-    hooks = tuple(push.hooks.of_task(task_id))
-    configs = tuple(journal.redactor.url(config.url) for config in told or ())
-    numbers = {hook.registration.number for hook in hooks}
-    came = journal.capture.select(kinds=(Kind.DELIVERY,))
+    registrations = tuple(push.registrations.of_task(task_id))
+    configs = tuple(journal.redactor.url(config.url) for config in listed or ())
+    numbers = {webhook.registration.number for webhook in registrations}
+    all_deliveries = journal.capture.select(kinds=(Kind.DELIVERY,))
+    deliveries = tuple(record for record in all_deliveries if record.meta["registration"] in numbers)
+    tls_failures = tuple(record.label for record in all_deliveries if record.meta["method"] == NO_TLS)
     tracked = session.tasks.get(task_id)
     choice = connection.choice if connection else None
     return Evidence(
         agent=choice.interface.url if choice else "",
-        advertised=push.receiver.base_url if hooks else next(iter(configs), ""),
+        advertised=push.receiver.base_url if registrations else next(iter(configs), ""),
         declared=connection.card.capabilities.push_notifications if connection else None,
-        hooks=hooks,
+        registrations=registrations,
         configs=configs,
-        deliveries=tuple(record for record in came if record.meta["registration"] in numbers) or recorded.deliveries,
-        tls_failures=tuple(record.label for record in came if record.meta["method"] == NO_TLS) or recorded.tls_failures,
-        strays=sum(not record.meta["registration"] and record.meta["method"] == "POST" for record in came),
-        listed=None if told is None else sum(hook.stored is True for hook in hooks),
+        deliveries=deliveries or recorded.deliveries,
+        tls_failures=tls_failures or recorded.tls_failures,
+        unknown_paths=sum(
+            not record.meta["registration"] and record.meta["method"] == "POST" for record in all_deliveries
+        ),
+        stored=None if listed is None else sum(webhook.stored is True for webhook in registrations),
         asked=asked,
         state=tracked.now.state if tracked else "",
         ended=_ended(tracked.now) if tracked else None,
     )
 
 
-def _ended(told: AssembledTask) -> float | None:
+def _ended(task: AssembledTask) -> float | None:
     """Return when a task ended: by the agent's clock, but not later than the event arrived."""
-    heard = next((move.at for move in told.moves if is_terminal(move.state)), None)
-    stamp = timestamp_seconds(told.status.timestamp) if is_terminal(told.state) else None
-    return heard if heard is None or stamp is None else min(heard, stamp)
+    arrived = next((move.at for move in task.moves if is_terminal(move.state)), None)
+    timestamp = timestamp_seconds(task.status.timestamp) if is_terminal(task.state) else None
+    return arrived if arrived is None or timestamp is None else min(arrived, timestamp)
 
 
 async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushConfig] | None, str]:
@@ -384,28 +420,28 @@ async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushCon
         choice = session.choice
     except FaultError as error:
         return None, error.fault.seen
-    hooks = session.push.hooks.of_task(task_id)
+    registrations = session.push.registrations.of_task(task_id)
     why = f"{choice.dialect.version} over {choice.binding.name} has no operation for it"
     for operation in (Operation.LIST_PUSH, Operation.GET_PUSH):
         if not choice.binding.offers(choice.dialect, operation):
             continue
         listing = operation is Operation.LIST_PUSH
-        name = (hooks[-1].config_id if hooks else "") or task_id
-        call = session.list_push(task_id) if listing else session.get_push(task_id, name)
+        config_id = (registrations[-1].config_id if registrations else "") or task_id
+        call = session.list_push(task_id) if listing else session.get_push(task_id, config_id)
         fault = await _finish(call)
         answer = call.exchange.answer
         if fault is None and isinstance(answer, PushConfigList):
             return answer.configs, operation.value
         if fault is None and isinstance(answer, PushConfig):
             return [answer], operation.value
-        why = fault.seen if fault else f"{operation.value} was answered with something else"
+        why = fault.seen if fault else f"{operation.value} returned another type of object"
     return None, why
 
 
 async def _finish(call: Call) -> Fault | None:
-    """Finish a call, or give up after `_PATIENCE`."""
+    """Finish a call, or give up after `_TIMEOUT`."""
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT):
             return await call.finish()
     except TimeoutError:
-        return Fault(Whose.AGENT, FaultCode.TIMEOUT, f"The agent did not answer within {_PATIENCE:g} s.")
+        return Fault(Whose.AGENT, FaultCode.TIMEOUT, f"The agent did not answer within {_TIMEOUT:g} s.")

@@ -1,4 +1,4 @@
-"""Judge the event of a delivery: is it readable, is its task registered, does it fit earlier pushes."""
+"""Judge the event of a webhook delivery: is it readable, is its task registered, does it fit earlier pushes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Proof
 
 _ORDER = {
-    Misfit.ILLEGAL_MOVE: "late: the task had moved on",
+    Misfit.ILLEGAL_MOVE: "late: the task already had a later state",
     Misfit.AFTER_TERMINAL: "late: the task had ended",
     Misfit.APPEND_BEFORE_CREATE: "early: its artifact had not begun",
     Misfit.CHUNK_AFTER_LAST: "late: the artifact was complete",
 }
-"""Misfits that only show that deliveries overtook each other or were repeated, which no protocol version forbids."""
+"""Misfits that only show a changed order or a repeated delivery, which no protocol version forbids."""
 _IN_ORDER = Result(True, "in order")
 _KNOWN = Result(True, "task known")
 _MOST_SHAPES = 512
 
 
 class PushedEvent(NamedTuple):
-    """An accepted delivery as its checks see it.
+    """An accepted delivery, as the checks of its event get it.
 
     `event` is None for an unreadable body and for a message outside of any task. `known` is whether the task was known
-    before, `misfits` what about the event does not fit earlier pushes.
+    before; `misfits` are the contradictions between the event and earlier pushes.
     """
 
     delivery: Delivery
@@ -51,12 +51,12 @@ class PushedEvent(NamedTuple):
     misfits: tuple[Misfit, ...] = ()
 
     def line(self, name: str) -> Check | None:
-        """Return a line of the receiver's verdict."""
+        """Return the result of a check of the receiver by its name, None if it did not run."""
         return next((check for check in self.delivery.checks if check.name == name), None)
 
 
 class Judgement(NamedTuple):
-    """What a delivery reports, and the checks and findings of the session."""
+    """The event of a delivery, and the checks and findings of the session about it."""
 
     reading: Reading
     checks: tuple[Check, ...] = ()
@@ -69,14 +69,14 @@ EVENT: Stage[PushedEvent] = Stage()
 
 @EVENT.check("shape", Scope.BODY_SHAPE)
 def _shape(push: PushedEvent) -> Result:
-    """Check that the body can be read, and has the shape of the version in which the webhook was registered."""
+    """Check that the body can be read, and has the format of the version in which the webhook was registered."""
     event, shape = push.reading.event, push.reading.shape
     if isinstance(event, Unreadable):
         return Result(False, event.why, (finding("PUSH-003", event.why),))
     registered = push.registration.version if push.registration else ""
     if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
-        said = f"shaped like {shape}, registered in {registered}"
-        return Result(False, said, (finding("PUSH-006", said),))
+        seen = f"shaped like {shape}, registered in {registered}"
+        return Result(False, seen, (finding("PUSH-006", seen),))
     return Result(True, f"shaped like {shape}")
 
 
@@ -88,13 +88,13 @@ def _content_type(push: PushedEvent) -> Result | None:
 
 def _lacks_credentials(push: PushedEvent) -> bool:
     registration, line = push.registration, push.line("authorization")
-    asked = registration is not None and registration.registration.auth.proof is not Proof.TOKEN
-    return asked and line is not None and line.good is None and push.line("signature") is None
+    required = registration is not None and registration.registration.auth.proof is not Proof.TOKEN
+    return required and line is not None and line.good is None and push.line("signature") is None
 
 
 @EVENT.check("credentials", Scope.DELIVERY, when=_lacks_credentials)
 def _credentials(push: PushedEvent) -> Result | None:
-    """Name an Authorization that is missing although the delivery was accepted and its protocol version requires it."""
+    """Report a missing Authorization header that the protocol version requires, although the delivery was accepted."""
     line, shape = push.line("authorization"), push.reading.shape
     expected = line is not None and shape in VERSIONS and traits_of(shape).authorizes_pushes
     return Result(findings=(finding("PUSH-004", line.said),)) if line is not None and expected else None
@@ -110,7 +110,7 @@ def _objects(push: PushedEvent) -> Result | None:
 
 @EVENT.check("transitions", Scope.DELIVERY)
 def _transitions(push: PushedEvent) -> Result | None:
-    """Name what contradicts earlier pushes, except what only shows that deliveries overtook each other."""
+    """Report another context than that of earlier pushes; misfits that only show a changed order are not reported."""
     event, reading = push.event, push.reading
     contradicts = Misfit.OTHER_CONTEXT in push.misfits
     if not contradicts or event is None or isinstance(reading.value, Unreadable):
@@ -122,9 +122,9 @@ def _transitions(push: PushedEvent) -> Result | None:
 
 @EVENT.check("task", Scope.DELIVERY)
 def _task(push: PushedEvent) -> Result:
-    """Check that the registration is for the task; it belongs to the first task that a delivery names.
+    """Check that the registration is for the task.
 
-    The first delivery may overtake the response that names the task.
+    A registration without a task gets the task of its first delivery, which may overtake the response with the task.
     """
     event, registration = push.event, push.registration
     if event is None:
@@ -134,8 +134,8 @@ def _task(push: PushedEvent) -> Result:
     if registration is None or task == registration.task_id:
         return _KNOWN
     if not registration.task_id:
-        return _KNOWN if push.known else Result(True, "first word of this task")
-    seen = f"registered for {registration.task_id}, this is {task}"
+        return _KNOWN if push.known else Result(True, "first event of this task")
+    seen = f"registered for {registration.task_id}, pushed for {task}"
     return Result(False, "another task" if push.known else "unknown task", (finding("PUSH-002", seen),))
 
 
@@ -143,8 +143,7 @@ def _task(push: PushedEvent) -> Result:
 def _order(push: PushedEvent) -> Result:
     attempt = push.attempt
     if attempt.number > 1:
-        said = f"attempt {attempt.number} at #{attempt.first}, {attempt.gap:.1f} s after the one before"
-        return Result(None, said)
+        return Result(None, f"attempt {attempt.number} at #{attempt.first}, {attempt.gap:.1f} s after the previous")
     if attempt.again:
         return Result(None, f"the same bytes came as #{attempt.again}")
     late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")
@@ -153,7 +152,7 @@ def _order(push: PushedEvent) -> Result:
 
 @dataclass(slots=True)
 class _BodyShape:
-    """What is known of bodies with one fingerprint: results of checks, and the template of a status update."""
+    """The cached results for bodies with one fingerprint: of checks, and the template of a status update."""
 
     shape: str
     known: KnownResults = field(default_factory=KnownResults)
@@ -161,7 +160,7 @@ class _BodyShape:
 
 
 class PushJudge:
-    """Reads and judges deliveries; reuses what is known of an equal body shape."""
+    """Reads and judges deliveries; reuses the results for bodies with the same fingerprint."""
 
     def __init__(self, tasks: TaskFold) -> None:
         self._tasks = tasks
@@ -173,8 +172,8 @@ class PushJudge:
         version = registration.version if registration else ""
         if delivery.refused:
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
-            stranger = delivery.registration is None and delivery.method != "POST"
-            findings = () if stranger else (finding("PUSH-001", delivery.refused),)
+            from_elsewhere = delivery.registration is None and delivery.method != "POST"
+            findings = () if from_elsewhere else (finding("PUSH-001", delivery.refused),)
             return Judgement(read(delivery.value, version), findings=findings)
         if delivery.challenge:
             return Judgement(read(delivery.value, version))

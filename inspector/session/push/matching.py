@@ -1,8 +1,8 @@
-"""Match what stream, pushes and GetTask reported of a task.
+"""Match the events that stream, pushes and responses (GetTask) reported about a task.
 
-`RecordMatcher` follows the journal and knows records by their words, as rows do, so that a row can show its counterpart
-without reading anything again. `TaskMatcher` reads every event of one task. Both match the n-th time that one source
-reports a status with the n-th time that another does. A whole task that repeats the current status is not a new one.
+`RecordMatcher` follows the journal and compares the indexed members of records, so that a row can show its counterpart
+without decoding anything. `TaskMatcher` decodes every event of one task. Both match the n-th report of a status by one
+source with the n-th report by another. A whole task that repeats the current status is not a new report.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from inspector.session.tasks import task_of, text_of
 _PAGE = 500
 _STATUS = frozenset({"task", "status"})
 _MOST = 20_000
-"""How many different contents are remembered of each source, the last ones."""
+"""How many different contents are remembered for each source; the oldest are forgotten."""
 _Content: TypeAlias = tuple[str, str, str, str]
-"""What a record reports: the task, what of it, the state, the words."""
+"""The content of a record: task, kind of event, state and label."""
 
 
 class MatchState(Enum):
-    """Whether the other source reported what a record reports."""
+    """Whether the other source reported the same update as a record."""
 
     BOTH = auto()
-    """It did."""
+    """The other source reported it."""
     WAITING = auto()
-    """It may still."""
+    """The other source may still report it."""
     ALONE = auto()
-    """It reported what came later, or is over."""
+    """The other source reported a later update, or ended, without this update."""
 
 
 class Counterpart(NamedTuple):
-    """The match of a record; `seq` is the record of the other source that reports the same, 0 for none."""
+    """The match of a record; `seq` is the record of the other source with the same update, 0 for none."""
 
     state: MatchState
     seq: int = 0
@@ -55,9 +55,10 @@ class Counterpart(NamedTuple):
 
 @dataclass(slots=True)
 class _Reported:
-    """What one source reported: the records by content, in order; and by task the status, and how far both are.
+    """The reports of one source: the records by content, in order, and by task the last status.
 
-    `reached` has the last record of this source that the other source reported too, 0 for none.
+    `reached` has, by task, the last record of this source that the other source reported, too; 0 for none. `full` is
+    whether contents were forgotten.
     """
 
     records: dict[_Content, array[int]] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class _Reported:
     full: bool = False
 
     def of(self, content: _Content) -> array[int]:
-        """Return the records with a content, to be added to; the oldest content is forgotten for a new one."""
+        """Return the records with a content, for appending; a new content may evict the oldest one."""
         known = self.records.get(content)
         if known is None:
             if len(self.records) >= _MOST:
@@ -77,9 +78,9 @@ class _Reported:
 
 
 class RecordMatcher:
-    """Follows a journal and matches pushes with streamed events, at 8 bytes per event beside the last contents.
+    """Follows a journal and matches pushes with streamed events; an event needs 8 bytes, besides the last contents.
 
-    `streaming` returns whether a stream reports a task at the moment.
+    `streaming` returns whether a task is being streamed at the moment.
     """
 
     def __init__(self, streaming: Callable[[str], bool]) -> None:
@@ -87,7 +88,7 @@ class RecordMatcher:
         self._stream, self._push = _Reported(), _Reported()
 
     def of(self, record: Record) -> Counterpart | None:
-        """Return the match of a record; None if it is of neither source, or if only one reports its task."""
+        """Return the match of a record; None if it is from neither source, or if only one source reports its task."""
         sources = self._sources(record)
         if sources is None:
             return None
@@ -96,17 +97,17 @@ class RecordMatcher:
         if task not in source.reached or task not in other.reached:
             return None
         content = _content_of(record)
-        here, there = source.records.get(content, ()), other.records.get(content, ())
-        number = bisect_right(here, record.seq) - 1
-        if 0 <= number < len(there):
-            return Counterpart(MatchState.BOTH, there[number])
-        if not here or (other.full and not there):
+        own, others = source.records.get(content, ()), other.records.get(content, ())
+        number = bisect_right(own, record.seq) - 1
+        if 0 <= number < len(others):
+            return Counterpart(MatchState.BOTH, others[number])
+        if not own or (other.full and not others):
             return None  # it is forgotten, or may be
-        over = source.reached[task] > record.seq or (source is self._push and not self._streaming(task))
-        return Counterpart(MatchState.ALONE if over else MatchState.WAITING)
+        passed = source.reached[task] > record.seq or (source is self._push and not self._streaming(task))
+        return Counterpart(MatchState.ALONE if passed else MatchState.WAITING)
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Take in the next records, if they are events of a task that came by stream or by push."""
+        """Add the next records, if they are events of a task from a stream or a push; they differ in bytes only."""
         sources = self._sources(records[0]) if records else None
         if sources is None:
             return
@@ -125,15 +126,15 @@ class RecordMatcher:
             if record.event == "task" and source.status.get(task) == content:
                 return
             source.status[task] = content
-        here = source.of(content)
-        here.append(record.seq)
-        there = other.records.get(content)
-        if there is not None and len(here) <= len(there):
+        own = source.of(content)
+        own.append(record.seq)
+        others = other.records.get(content)
+        if others is not None and len(own) <= len(others):
             source.reached[task] = record.seq
-            other.reached[task] = max(other.reached[task], there[len(here) - 1])
+            other.reached[task] = max(other.reached[task], others[len(own) - 1])
 
     def _sources(self, record: Record) -> tuple[_Reported, _Reported] | None:
-        """Return the source of a record, and the other one; None for a record of no task."""
+        """Return the source of a record and the other source; None for a record without a task or a source."""
         if not record.task:
             return None
         if record.kind is Kind.FRAME:
@@ -145,27 +146,30 @@ def _content_of(record: Record) -> _Content:
     return record.task, "status" if record.event in _STATUS else record.event, record.state, record.label
 
 
-class Way(StrEnum):
-    """The source of an update."""
+class Source(StrEnum):
+    """The source of an update: a stream, a push or a response."""
 
     STREAM = "stream"
     PUSH = "push"
-    GET = "answer"
-    """A response with the whole task: GetTask, a blocking send, CancelTask."""
+    RESPONSE = "response"
+    """A response with the whole task: of GetTask, CancelTask, or a message sent without streaming."""
 
 
-class Sighting(NamedTuple):
-    """An event with its source, its time and its record."""
+class SourcedEvent(NamedTuple):
+    """An event with its source, its time in seconds since 1970 and its record."""
 
-    way: Way
+    source: Source
     at: float
     seq: int
     event: Event
 
 
 @dataclass(slots=True)
-class Seen:
-    """How one source reported an update: first and last time, first record, number of events, and the content."""
+class SourceReport:
+    """How one source reported an update: first and last time, first record, number of events, and the content.
+
+    `content` is that of an artifact, `""` for other updates.
+    """
 
     at: float
     seq: int
@@ -176,40 +180,45 @@ class Seen:
 
 @dataclass(slots=True)
 class Update:
-    """One update of the task: a status (`state` and its text), an artifact or a message, as each source has it."""
+    """One update of the task with its reports by source: a status (`state` and its text), an artifact or a message.
+
+    `what` is `status`, `artifact` or `message`; `name` is the text of a status or message, or the artifact's name.
+    """
 
     what: str
     name: str
     state: str = ""
-    seen: dict[Way, Seen] = field(default_factory=dict)
+    reports: dict[Source, SourceReport] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
         """Describe the update: `working "step 2"`."""
-        told = short(self.state) if self.state else self.what
-        return f'{told} "{self.name}"' if self.name else told
+        label = short(self.state) if self.state else self.what
+        return f'{label} "{self.name}"' if self.name else label
 
     @property
     def first(self) -> float:
         """Return when it was first reported."""
-        return min(seen.at for seen in self.seen.values())
+        return min(report.at for report in self.reports.values())
 
     @property
     def delay(self) -> float | None:
-        """Return by how many seconds the push came after the stream, None if it did not come by both.
+        """Return by how many seconds the push came after the stream, None unless both reported it.
 
-        An update of many events is compared by its last ones.
+        If an update has several events, the last events are compared.
         """
-        stream, push = self.seen.get(Way.STREAM), self.seen.get(Way.PUSH)
+        stream, push = self.reports.get(Source.STREAM), self.reports.get(Source.PUSH)
         return None if stream is None or push is None else push.last - stream.last
 
     @property
     def differs(self) -> bool:
-        """Return whether two sources disagree; a response from before the update was complete does not."""
-        told = [seen for way, seen in self.seen.items() if way is not Way.GET]
-        latest = max((seen.last for seen in told), default=0.0)
-        told += [seen for way, seen in self.seen.items() if way is Way.GET and seen.last >= latest]
-        return len({seen.content for seen in told}) > 1
+        """Return whether two sources disagree; a response from before the update was complete is not counted."""
+        compared = [report for source, report in self.reports.items() if source is not Source.RESPONSE]
+        latest = max((report.last for report in compared), default=0.0)
+        response = self.reports.get(Source.RESPONSE)
+        if response is not None and response.last >= latest:
+            compared.append(response)
+        return len({report.content for report in compared}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,141 +229,146 @@ class Reconciliation:
     """
 
     updates: tuple[Update, ...]
-    events: dict[Way, int]
-    ended: dict[Way, str]
+    events: dict[Source, int]
+    ended: dict[Source, str]
 
-    def alone(self, way: Way, other: Way) -> list[Update]:
-        """Return what one source reported and the other did not."""
-        return [update for update in self.updates if way in update.seen and other not in update.seen]
+    def only_by(self, source: Source, other: Source) -> list[Update]:
+        """Return the updates that `source` reported and `other` did not."""
+        return [update for update in self.updates if source in update.reports and other not in update.reports]
 
-    def repeated(self, way: Way, other: Way) -> dict[str, tuple[int, int]]:
-        """Return what one source reported more often than the other, which reported it too: how often each."""
-        here = Counter(update.words for update in self.updates if way in update.seen)
-        there = Counter(update.words for update in self.updates if other in update.seen)
-        return {words: (count, there[words]) for words, count in here.items() if count > there[words] > 0}
+    def repeated(self, source: Source, other: Source) -> dict[str, tuple[int, int]]:
+        """Return how often each source reported an update that `source` reported more often than `other`.
+
+        Updates that `other` did not report are left out.
+        """
+        own = Counter(update.words for update in self.updates if source in update.reports)
+        others = Counter(update.words for update in self.updates if other in update.reports)
+        return {words: (count, others[words]) for words, count in own.items() if count > others[words] > 0}
 
     @property
     def both(self) -> list[Update]:
-        """Return what came by stream and by push."""
+        """Return the updates that both stream and push reported."""
         return [update for update in self.updates if update.delay is not None]
 
     @property
     def overtaken(self) -> int:
-        """Return how many pushes came after one that reports something later, by the order of the stream."""
-        overtaken, soonest = 0, math.inf
+        """Return how many pushes came after the push of a later update, by the order of the stream."""
+        overtaken, earliest = 0, math.inf
         for update in reversed([update for update in self.both if update.what == "status"]):
-            at = update.seen[Way.PUSH].at
-            overtaken += at > soonest
-            soonest = min(at, soonest)
+            at = update.reports[Source.PUSH].at
+            overtaken += at > earliest
+            earliest = min(at, earliest)
         return overtaken
 
     @property
     def words(self) -> list[str]:
         """Return the results as sentences, the most important first."""
-        different = [update for update in self.updates if update.differs]
-        said = [f"{one.what} {one.name} differs between {' and '.join(sorted(one.seen))}" for one in different]
-        ended = {state for state in self.ended.values() if state}
-        if len(ended) > 1:
-            ways = (f"{way} says {short(state)}" for way, state in self.ended.items() if state)
-            said.append(f"the ways disagree how the task ended: {', '.join(ways)}")
-        for way, other in ((Way.STREAM, Way.PUSH), (Way.PUSH, Way.STREAM)):
-            again = self.repeated(way, other)
-            for words, (more, less) in again.items():
-                said.append(f"{words} was told {more} times by {way}, {less} by {other}")
-            missing = [one for one in self.alone(way, other) if one.words not in again]
+        sentences = [
+            f"{update.what} {update.name} differs between {' and '.join(sorted(update.reports))}"
+            for update in self.updates
+            if update.differs
+        ]
+        if len({state for state in self.ended.values() if state}) > 1:
+            states = (f"{source} reports {short(state)}" for source, state in self.ended.items() if state)
+            sentences.append(f"the sources disagree about the final state: {', '.join(states)}")
+        for source, other in ((Source.STREAM, Source.PUSH), (Source.PUSH, Source.STREAM)):
+            repeated = self.repeated(source, other)
+            for words, (more, less) in repeated.items():
+                sentences.append(f"{words} was reported {more} times by {source}, {less} by {other}")
+            missing = [update for update in self.only_by(source, other) if update.words not in repeated]
             if missing and self.events.get(other):
-                said.append(f"{len(missing)} of {len(self.updates)} updates came by {way} and not by {other}")
+                sentences.append(f"{len(missing)} of {len(self.updates)} updates came by {source} but not by {other}")
         if self.overtaken:
-            said.append(f"{self.overtaken} pushes were overtaken by later ones")
-        delays = sorted(one.delay for one in self.both if one.delay is not None)
+            sentences.append(f"{self.overtaken} pushes were overtaken by later pushes")
+        delays = sorted(update.delay for update in self.both if update.delay is not None)
         if delays:
-            middle, slowest = _beside(median(delays)), _beside(delays[-1])
-            said.append(f"pushes came {middle} the stream (median), the slowest {slowest}")
-        return said
+            middle, slowest = _delay_words(median(delays)), _delay_words(delays[-1])
+            sentences.append(f"pushes came {middle} the stream (median), the slowest {slowest}")
+        return sentences
 
 
 class TaskMatcher:
     """Folds the events of one task by source, and matches its updates.
 
-    `accounts` has the task as each source reported it, `response` as the responses did from the last one with the
-    whole task on, `orders` the status updates of each source.
+    `accounts` has the task as each source reported it. `response` has the task as the responses reported it, from the
+    last response with the whole task on. `orders` has the status updates of each source, as state and text.
     """
 
     def __init__(self, task_id: str) -> None:
         self.task_id = task_id
-        self.accounts: dict[Way, AssembledTask] = {}
+        self.accounts: dict[Source, AssembledTask] = {}
         self.response: AssembledTask | None = None
-        self.orders: dict[Way, list[tuple[str, str]]] = {}
+        self.orders: dict[Source, list[tuple[str, str]]] = {}
         self._updates: dict[tuple[str, str, str, int], Update] = {}
-        self._counts: Counter[tuple[Way, str, str]] = Counter()
-        self._last: dict[Way, tuple[str, str]] = {}
+        self._counts: Counter[tuple[Source, str, str]] = Counter()
+        self._last: dict[Source, tuple[str, str]] = {}
 
-    def take(self, sighting: Sighting) -> None:
-        """Take in one event, of this task or of another."""
-        way, event = sighting.way, sighting.event
+    def take(self, sourced: SourcedEvent) -> None:
+        """Add an event; events of other tasks are ignored."""
+        source, event = sourced.source, sourced.event
         if task_of(event) != self.task_id:
             return
-        self.accounts.setdefault(way, AssembledTask(self.task_id)).apply(event, sighting.at)
-        if way is Way.GET:
+        self.accounts.setdefault(source, AssembledTask(self.task_id)).apply(event, sourced.at)
+        if source is Source.RESPONSE:
             if self.response is None or isinstance(event, Task):
                 self.response = AssembledTask(self.task_id)
-            self.response.apply(event, sighting.at)
+            self.response.apply(event, sourced.at)
         match event:
             case Task():
-                self._status(sighting, event.status, snapshot=True)
+                self._add_status(sourced, event.status, snapshot=True)
                 for artifact in event.artifacts or ():
-                    self._see(sighting, "artifact", artifact.artifact_id)
+                    self._add(sourced, "artifact", artifact.artifact_id)
             case TaskStatusUpdateEvent():
-                self._status(sighting, event.status, snapshot=False)
-                self.orders.setdefault(way, []).append((event.status.state, text_of(event.status.message)))
+                self._add_status(sourced, event.status, snapshot=False)
+                self.orders.setdefault(source, []).append((event.status.state, text_of(event.status.message)))
             case TaskArtifactUpdateEvent():
-                self._see(sighting, "artifact", event.artifact.artifact_id)
+                self._add(sourced, "artifact", event.artifact.artifact_id)
             case Message():
-                self._see(sighting, "message", text_of(event))
+                self._add(sourced, "message", text_of(event))
 
     def result(self) -> Reconciliation:
         """Return the updates so far."""
         for (what, artifact_id, _, _), update in self._updates.items():
-            for way, seen in update.seen.items() if what == "artifact" else ():
-                artifact = self.accounts[way].artifacts.get(artifact_id)
+            for source, report in update.reports.items() if what == "artifact" else ():
+                artifact = self.accounts[source].artifacts.get(artifact_id)
                 if artifact is not None:
-                    update.name, seen.content = artifact.name or artifact_id, content_of(artifact)
-        ended = {way: told.state if is_terminal(told.state) else "" for way, told in self.accounts.items()}
-        events = {way: told.events for way, told in self.accounts.items()}
+                    update.name, report.content = artifact.name or artifact_id, content_of(artifact)
+        ended = {source: task.state if is_terminal(task.state) else "" for source, task in self.accounts.items()}
+        events = {source: task.events for source, task in self.accounts.items()}
         updates = tuple(sorted(self._updates.values(), key=lambda update: update.first))
         return Reconciliation(updates, events, ended)
 
-    def _status(self, sighting: Sighting, status: TaskStatus, *, snapshot: bool) -> None:
-        """Match by number: the timestamps of agents do not do, because some leave them out of one source."""
-        said = text_of(status.message)
-        key = (status.state, said)
-        if snapshot and self._last.get(sighting.way) == key:
+    def _add_status(self, sourced: SourcedEvent, status: TaskStatus, *, snapshot: bool) -> None:
+        """Number the reports of a status; timestamps cannot match them, because some agents omit them in one source."""
+        text = text_of(status.message)
+        key = (status.state, text)
+        if snapshot and self._last.get(sourced.source) == key:
             return
-        self._last[sighting.way] = key
-        self._counts[sighting.way, *key] += 1
-        self._see(sighting, "status", said, status.state, self._counts[sighting.way, *key])
+        self._last[sourced.source] = key
+        self._counts[sourced.source, *key] += 1
+        self._add(sourced, "status", text, status.state, self._counts[sourced.source, *key])
 
-    def _see(self, sighting: Sighting, what: str, name: str, state: str = "", number: int = 0) -> None:
+    def _add(self, sourced: SourcedEvent, what: str, name: str, state: str = "", number: int = 0) -> None:
         update = self._updates.setdefault((what, name, state, number), Update(what, name, state))
-        seen = update.seen.get(sighting.way)
-        if seen is None:
-            update.seen[sighting.way] = Seen(sighting.at, sighting.seq, sighting.at)
+        report = update.reports.get(sourced.source)
+        if report is None:
+            update.reports[sourced.source] = SourceReport(sourced.at, sourced.seq, sourced.at)
         else:
-            seen.times, seen.last = seen.times + 1, sighting.at
+            report.times, report.last = report.times + 1, sourced.at
 
 
 async def match(capture: Capture, task_id: str) -> TaskMatcher:
-    """Fold what was recorded of a task, page by page, so that the event loop runs in between."""
-    fold, after = TaskMatcher(task_id), 0
+    """Fold the recorded events of a task, page by page, so that the event loop runs in between."""
+    matcher, after = TaskMatcher(task_id), 0
     kinds = (Kind.FRAME, Kind.BODY, Kind.DELIVERY)
     while found := capture.select(kinds=kinds, task=task_id, after=after, limit=_PAGE):
         after = found[-1].seq
         for record in found:
-            sighting = _sighting(capture, record)
-            if sighting is not None:
-                fold.take(sighting)
+            sourced = _sourced_event(capture, record)
+            if sourced is not None:
+                matcher.take(sourced)
         await asyncio.sleep(0)
-    return fold
+    return matcher
 
 
 async def reconcile(capture: Capture, task_id: str) -> Reconciliation:
@@ -362,14 +376,14 @@ async def reconcile(capture: Capture, task_id: str) -> Reconciliation:
     return (await match(capture, task_id)).result()
 
 
-def _sighting(capture: Capture, record: Record) -> Sighting | None:
-    """Read the event of a record; None if it carries none or was not accepted."""
+def _sourced_event(capture: Capture, record: Record) -> SourcedEvent | None:
+    """Read the event of a record; None if it has no event or is a delivery that was not accepted."""
     if record.kind is Kind.DELIVERY and not record.meta.get("taken"):
         return None
-    way = {Kind.FRAME: Way.STREAM, Kind.DELIVERY: Way.PUSH}.get(record.kind, Way.GET)
+    source = {Kind.FRAME: Source.STREAM, Kind.DELIVERY: Source.PUSH}.get(record.kind, Source.RESPONSE)
     event = canonical(record, capture.get(record.exchange) if record.exchange else record)
     if isinstance(event, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
-        return Sighting(way, record.at, record.seq, event)
+        return SourcedEvent(source, record.at, record.seq, event)
     return None
 
 
@@ -379,5 +393,5 @@ def content_of(artifact: AssembledArtifact) -> str:
     return "\n".join([str(artifact.text), *others])
 
 
-def _beside(delay: float) -> str:
+def _delay_words(delay: float) -> str:
     return f"{abs(delay) * 1000:,.0f} ms {'before' if delay < 0 else 'after'}"

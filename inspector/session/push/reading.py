@@ -1,9 +1,8 @@
-"""Read the body of a push in the protocol version that shaped it; a repeated status update is read from a template.
+"""Read the body of a push, in any protocol version; repeated status updates are read from a template.
 
 A template is found by the fingerprint of the body: its bytes without valid timestamps, texts and message ids, which
-differ between otherwise equal pushes. `_VARYING` is the definition of `Scope.BODY_SHAPE`: declare a check with
-`Scope.DELIVERY` if its result depends on the text of a part, on the value of a message id, or on more of a valid
-timestamp than its form.
+differ between otherwise equal pushes. `_VARYING` defines what `Scope.BODY_SHAPE` leaves out. Declare a check with
+`Scope.DELIVERY` if its result depends on the text of a part, on a message id, or on the value of a valid timestamp.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ _VARYING = re.compile(
     re.DOTALL,
 )
 _NAME_PREFIX = 3
-"""How many bytes of a varying member stay: a quote and two letters, which distinguish the three names."""
+"""How many bytes of a varying member stay in the fingerprint: a quote and two letters distinguish the three names."""
 _LONGEST = 64 * 1024
 _LONGEST_CONSTANT = 2 * 1024
-"""Longer bodies and longer constants have no fingerprint."""
+"""Bodies longer than `_LONGEST` bytes, or with more constant bytes than this, have no fingerprint."""
 
 
 class Fingerprint(NamedTuple):
-    """The constant bytes of a JSON value, and the varying members: valid timestamps, message ids and texts, in order.
+    """The constant bytes of a body, and its varying members in order: valid timestamps, message ids and texts.
 
-    `constant` is `b""` if the value is too long to be recognised.
+    `constant` is `b""` if the body is too long to be recognised.
     """
 
     constant: bytes
@@ -42,7 +41,7 @@ class Fingerprint(NamedTuple):
 
     @classmethod
     def of(cls, body: bytes) -> Self:
-        """Split a body."""
+        """Split a body into its constant bytes and its varying members."""
         if len(body) > _LONGEST:
             return cls(b"")
         pieces = _VARYING.split(body)
@@ -53,9 +52,9 @@ class Fingerprint(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The event of a delivery, its JSON, and the protocol version that shaped it, `""` for none.
+    """The event of a delivery, its JSON, and the protocol version of its format, `""` if it cannot be read.
 
-    `words` are what `describe` returns of the event.
+    `words` is the result of `describe` for the event.
     """
 
     event: Event | Unreadable
@@ -65,7 +64,10 @@ class Reading(NamedTuple):
 
 
 def read(value: Json | Unreadable, registered: str = "") -> Reading:
-    """Read a body in any protocol version: agents may push in another version than they answer in."""
+    """Read a body in any protocol version, first in the `registered` version.
+
+    Agents may push in another version than that of their responses.
+    """
     if isinstance(value, Unreadable):
         return Reading(value, value, "", describe(value))
     first: Unreadable | None = None
@@ -74,14 +76,14 @@ def read(value: Json | Unreadable, registered: str = "") -> Reading:
         if not isinstance(event, Unreadable):
             return Reading(event, value, dialect.version, describe(event))
         first = first or event
-    unread = first or Unreadable(value, "no dialect reads it")
+    unread = first or Unreadable(value, "it is not an event of any known protocol version")
     return Reading(unread, value, "", describe(unread))
 
 
 class Template(NamedTuple):
-    """A status update; bodies with the same fingerprint differ only in the varying members of its status.
+    """A status update from which bodies with the same fingerprint are read: only members of its status differ.
 
-    `path` leads to the status in the JSON of a body.
+    `path` has the names of the members that lead to the status in the JSON of a body.
     """
 
     update: TaskStatusUpdateEvent
@@ -90,7 +92,7 @@ class Template(NamedTuple):
 
     @classmethod
     def of(cls, reading: Reading, fingerprint: Fingerprint) -> Template | None:
-        """Return the template of a body, None if its varying members are not just those of one status."""
+        """Return the template of a body, None if it has varying members outside of one status."""
         event, value = reading.event, reading.value
         if not isinstance(event, TaskStatusUpdateEvent) or isinstance(value, Unreadable):
             return None
@@ -100,13 +102,13 @@ class Template(NamedTuple):
         return template if same and len(varying or ()) == len(fingerprint.varying) else None
 
     def read(self, value: Json) -> Reading:
-        """Return what `read` returns of a body with the same fingerprint."""
-        came, status, text = self._status(value), self.update.status, ""
-        values: dict[str, Json] = {} if status.timestamp is None else {"timestamp": came["timestamp"]}
+        """Return the same as the function `read`, for a body with the same fingerprint."""
+        pushed, status, text = self._status(value), self.update.status, ""
+        values: dict[str, Json] = {} if status.timestamp is None else {"timestamp": pushed["timestamp"]}
         if (message := status.message) is not None:
-            text = came["message"]["parts"][0]["text"]
+            text = pushed["message"]["parts"][0]["text"]
             parts = [message.parts[0].with_values({"text": text})]
-            values["message"] = message.with_values({"message_id": came["message"]["messageId"], "parts": parts})
+            values["message"] = message.with_values({"message_id": pushed["message"]["messageId"], "parts": parts})
         event = self.update.with_values({"status": status.with_values(values)})
         return Reading(event, value, self.reading.shape, (*self.reading.words[:4], text))
 

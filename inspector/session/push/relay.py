@@ -1,4 +1,4 @@
-"""Forward deliveries to urls that the user gave: all of them, or single ones again."""
+"""Forward webhook deliveries to other URLs: accepted deliveries as they arrive, or a recorded delivery again."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from inspector.session.journal import Journal
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.forward import ForwardedRequest, Forwarder, ForwardResult
 
-_KEPT = 200
-_KEPT_BYTES = 32 * 1024 * 1024
-"""How many deliveries are kept unmasked to be sent again, and how many bytes of them."""
+_MOST_STORED = 200
+_MOST_STORED_BYTES = 32 * 1024 * 1024
+"""How many deliveries are kept in memory, unmasked, to be sent again; and how many bytes of them."""
 _MOST_WAITING = 1000
+"""How many deliveries may wait to be forwarded; more are dropped."""
 
 
 class Relay:
-    """Forwards every accepted delivery to `url`, unless it is `""`, and sends single ones again.
+    """Forwards every accepted delivery to `url`, unless it is `""`, and sends a recent delivery again.
 
-    The result is recorded as a note on the task of the delivery. The unmasked bytes are kept in memory only.
+    The result is recorded as a note on the task of the delivery. The unmasked bytes are kept in memory only. `dropped`
+    counts deliveries that were not forwarded because too many were waiting.
     """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._forwarder = Forwarder()
-        self._kept: OrderedDict[int, ForwardedRequest] = OrderedDict()
+        self._stored: OrderedDict[int, ForwardedRequest] = OrderedDict()
         self._size = 0
         self._waiting: asyncio.Queue[tuple[int, ForwardedRequest]] = asyncio.Queue(_MOST_WAITING)
         self._worker: asyncio.Task[None] | None = None
@@ -36,11 +38,11 @@ class Relay:
         self.dropped = 0
 
     def offer(self, seq: int, delivery: Delivery) -> None:
-        """Keep a delivery, and forward it if a url is set."""
-        self._kept[seq] = parcel = ForwardedRequest(delivery.method, delivery.headers, delivery.body)
+        """Store a delivery for `resend`, and queue it for forwarding if `url` is set and it was accepted."""
+        self._stored[seq] = parcel = ForwardedRequest(delivery.method, delivery.headers, delivery.body)
         self._size += len(delivery.body)
-        while len(self._kept) > _KEPT or self._size > _KEPT_BYTES:
-            _, oldest = self._kept.popitem(last=False)
+        while len(self._stored) > _MOST_STORED or self._size > _MOST_STORED_BYTES:
+            _, oldest = self._stored.popitem(last=False)
             self._size -= len(oldest.body)
         if not self.url or not delivery.accepted or delivery.challenge:
             return
@@ -52,11 +54,11 @@ class Relay:
             self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def resend(self, seq: int, url: str) -> ForwardResult:
-        """Send a delivery again, to another url; raises `FaultError` if it is no longer kept."""
-        parcel = self._kept.get(seq)
+        """Send a delivery again, to another URL; raises `FaultError` if it is no longer in memory."""
+        parcel = self._stored.get(seq)
         if parcel is None:
-            seen = f"The bytes of #{seq} are not kept any more, or it is no delivery."
-            hint = f"The last {_KEPT} deliveries can be sent again."
+            seen = f"Record #{seq} is not a delivery, or its bytes are no longer in memory."
+            hint = f"Select one of the last {_MOST_STORED} deliveries of this session."
             raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
         return await self._send(seq, parcel, url, "sent again")
 
@@ -85,16 +87,16 @@ class Relay:
                 self._sending = False
             self._waiting.task_done()
 
-    async def _send(self, seq: int, parcel: ForwardedRequest, url: str, did: str) -> ForwardResult:
+    async def _send(self, seq: int, parcel: ForwardedRequest, url: str, action: str) -> ForwardResult:
         done = await self._forwarder.send(parcel, url)
         shown = self._journal.redactor.url(url)
-        said = self._journal.redactor.text(done.words)
+        result = self._journal.redactor.text(done.words)
         self._journal.append(
             Kind.NOTE,
             time.time(),
             event="forward",
             task=self._journal.capture.get(seq).task,
-            label=f"#{seq} {did} to {shown}: {said}",
+            label=f"#{seq} {action} to {shown}: {result}",
             meta={"delivery": seq, "to": shown, "status": done.status, "seconds": round(done.seconds, 6)},
         )
         self._journal.notify()

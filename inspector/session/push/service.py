@@ -1,4 +1,4 @@
-"""The push service: makes registrations, runs the receiver and records deliveries with their verdicts."""
+"""The push service of a session: make registrations, run the receiver, and record deliveries with their checks."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 _Row: TypeAlias = tuple[str, bool | None, str]
 _AUTH = WebhookAuth()
-_A_DAY = 86400.0
-"""A longer latency, and a negative one, shows that the clocks differ; none is recorded."""
+_MOST_LATENCY = 86400.0
+"""A longer or negative latency (in seconds) shows that the clocks differ, and is not recorded."""
 
 
 class PushService:
-    """Makes registrations and records deliveries on the timeline of their task.
+    """Makes registrations, and records deliveries with the results of their checks.
 
-    `auth` is the authentication of registrations that messages carry, `overrides` has the responses that the user set,
-    `relay` forwards deliveries to other urls.
+    `on` is whether messages register a webhook, `auth` the authentication of these registrations, `overrides` the
+    responses that the user set; `relay` forwards deliveries to other URLs.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class PushService:
         self._judge = PushJudge(tasks)
         self._last_head: tuple[tuple[object, ...], tuple[str, tuple[tuple[str, str], ...]]] = (), ("", ())
         self._last_checks: tuple[tuple[object, ...], Sequence[_Row]] = (), ()
-        """The last results of masking, which most deliveries share with the one before."""
-        self._where: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
+        """The last results of masking, because most deliveries have the same head and checks as the previous."""
+        self._receiver_options: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
         self.overrides = ResponseOverrides()
         self.relay = Relay(journal)
         self.on = False
         self.auth = _AUTH
-        self.hooks = WebhookRegistrations()
+        self.registrations = WebhookRegistrations()
         self._planned: tuple[tuple[str, str, str, WebhookAuth], WebhookRegistration] | None = None
 
     @cached_property
@@ -71,13 +71,13 @@ class PushService:
         """Return the receiver, which is made on first use because aiohttp is slow to load."""
         from inspector.wire.receiver.server import Receiver  # noqa: PLC0415 - aiohttp, which many sessions never need
 
-        return Receiver(self.take, overrides=self.overrides, **self._where)
+        return Receiver(self.take, overrides=self.overrides, **self._receiver_options)
 
     @property
-    def place(self) -> str:
+    def reachable_from(self) -> str:
         """Describe from where the receiver can be reached."""
-        host = self._where["host"]
-        return "this machine alone" if ip_address(host).is_loopback else f"{host}, which others can reach"
+        host = self._receiver_options["host"]
+        return "this machine only" if ip_address(host).is_loopback else f"{host}, reachable from other machines"
 
     @property
     def listening(self) -> bool:
@@ -85,18 +85,18 @@ class PushService:
         return "receiver" in self.__dict__ and self.receiver.running
 
     def yield_to_input(self) -> None:
-        """Work more slowly on deliveries for a moment, because a key was pressed."""
+        """Pause the processing of deliveries for a moment, because a key was pressed."""
         if self.listening:
             self.receiver.yield_to_input()
 
     @cached_property
     def matcher(self) -> RecordMatcher:
-        """Return the matcher of pushes and streamed events, which follows the journal from its first use on."""
-        matcher = RecordMatcher(self._streamed)
+        """Return the matcher of pushes and streamed events; the first use replays the journal to it."""
+        matcher = RecordMatcher(self._is_streamed)
         self._journal.subscribe(matcher.offer, replay=True)
         return matcher
 
-    def _streamed(self, task_id: str) -> bool:
+    def _is_streamed(self, task_id: str) -> bool:
         tracked = self._tasks.get(task_id)
         return tracked is not None and tracked.stream != 0
 
@@ -110,7 +110,8 @@ class PushService:
 
     async def listen(self) -> None:
         """Start the receiver, unless it runs; raises `FaultError` if it cannot listen."""
-        await asyncio.to_thread(import_module, "inspector.wire.receiver.server")  # keys are answered meanwhile
+        # In a thread, so that keys are handled meanwhile.
+        await asyncio.to_thread(import_module, "inspector.wire.receiver.server")
         await self.receiver.start()
 
     def turn_off(self) -> None:
@@ -126,10 +127,10 @@ class PushService:
     def register(
         self, task_id: str = "", *, version: str = "", auth: WebhookAuth | None = None, token: str = ""
     ) -> WebhookRegistration:
-        """Make a registration with its own path, and a token unless one is given."""
-        hook = self._make(task_id, version, self.auth if auth is None else auth, token)
-        self.hooks.append(hook)
-        return hook
+        """Make a registration with its own path, and with a random token unless `token` is set."""
+        webhook = self._make(task_id, version, self.auth if auth is None else auth, token)
+        self.registrations.append(webhook)
+        return webhook
 
     def _make(self, task_id: str, version: str, auth: WebhookAuth, token: str = "") -> WebhookRegistration:
         registration = self.receiver.register(auth, token)
@@ -138,35 +139,35 @@ class PushService:
         return WebhookRegistration(registration, task_id, version)
 
     def plan(self, message_id: str, task_id: str, version: str = "") -> WebhookRegistration | None:
-        """Make the webhook for a message; None if its task has one already.
+        """Make the registration that a message will carry; None if its task has one already.
 
-        The same webhook is returned until a parameter changes, so that it can be shown before the message is sent.
-        `keep` adds it to the registrations.
+        The same registration is returned until a parameter changes, so that it can be shown before the message is sent.
+        `confirm` adds it to the registrations.
         """
-        if any(hook.live for hook in self.hooks.of_task(task_id)):
+        if any(webhook.live for webhook in self.registrations.of_task(task_id)):
             return None  # a second registration would bring every update twice
         key = (message_id, task_id, version, self.auth)
-        if self._planned is None or self._planned[0] != key or self._planned[1] in self.hooks:
-            if self._planned is not None and self._planned[1] not in self.hooks:
+        if self._planned is None or self._planned[0] != key or self._planned[1] in self.registrations:
+            if self._planned is not None and self._planned[1] not in self.registrations:
                 self.receiver.forget(self._planned[1].registration)
             self._planned = key, self._make(task_id, version, self.auth)
         return self._planned[1]
 
-    def keep(self, hook: WebhookRegistration) -> None:
-        """Add a planned webhook to the registrations, because its message is being sent."""
-        if hook not in self.hooks:
-            self.hooks.append(hook)
+    def confirm(self, webhook: WebhookRegistration) -> None:
+        """Add a planned registration to the registrations, because its message is being sent."""
+        if webhook not in self.registrations:
+            self.registrations.append(webhook)
 
     def take(self, delivery: Delivery) -> None:
         """Judge a delivery and record it."""
-        registration = self.hooks.of(delivery.registration)
-        attempt = self._attempts.place(delivery)
+        registration = self.registrations.of(delivery.registration)
+        attempt = self._attempts.identify(delivery)
         judgement = self._judge.judge(delivery, registration, attempt)
         record = self._append(delivery, registration, attempt, judgement)
         if not (delivery.refused or delivery.challenge):
             self._tasks.take((record,), judgement.reading.event)
         _count(registration, delivery)
-        self._attempts.note(delivery, attempt, record.seq)
+        self._attempts.remember(delivery, attempt, record.seq)
         self.relay.offer(record.seq, delivery)
         self._journal.notify()
 
@@ -179,7 +180,7 @@ class PushService:
     ) -> Record:
         event, task, context, state, label = judgement.reading.words
         if delivery.challenge:
-            event, label = "challenge", "the agent asks whether this webhook is ours"
+            event, label = "challenge", "validation of the webhook"
         redactor = self._journal.redactor
         refused = redactor.text(delivery.refused)
         target, headers = self._masked_head(delivery)
@@ -217,7 +218,7 @@ class PushService:
         return record
 
     def _masked_head(self, delivery: Delivery) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """Return target and headers, masked."""
+        """Return the target and the headers of a request, masked."""
         redactor = self._journal.redactor
         key = redactor.known, delivery.target, delivery.headers
         if key != self._last_head[0]:
@@ -225,16 +226,16 @@ class PushService:
         return self._last_head[1]
 
     def _check_rows(self, checks: tuple[Check, ...]) -> Sequence[_Row]:
-        """Return the lines of a verdict, masked."""
+        """Return the name, the success and the masked result of each check."""
         text, key = self._journal.redactor.text, (self._journal.redactor.known, checks)
         if key != self._last_checks[0]:
-            self._last_checks = key, [(name, good, text(said)) for name, good, said in checks]
+            self._last_checks = key, [(name, good, text(result)) for name, good, result in checks]
         return self._last_checks[1]
 
     def _latency_of(self, event: Event | Unreadable, delivery: Delivery) -> float | None:
-        """Return how long after the reported state a delivery came, None for one without a state.
+        """Return how many seconds after the change of state a delivery came, None if that is unknown.
 
-        If the agent gives no timestamp, the time of a change of state is that of the streamed event, if there is one.
+        Without a timestamp of the agent, the change has the time of the streamed event, if there is one.
         """
         if not isinstance(event, Task | TaskStatusUpdateEvent) or not event.status.state:
             return None
@@ -254,7 +255,7 @@ class PushService:
 
 def _seconds_between(earlier: float | None, later: float) -> float | None:
     """Return the difference of two times, None if it shows that the clocks differ."""
-    return round(later - earlier, 6) if earlier is not None and 0 <= later - earlier < _A_DAY else None
+    return round(later - earlier, 6) if earlier is not None and 0 <= later - earlier < _MOST_LATENCY else None
 
 
 def _count(registration: WebhookRegistration | None, delivery: Delivery) -> None:

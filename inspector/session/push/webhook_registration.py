@@ -1,4 +1,4 @@
-"""Registrations of webhooks, with what the session knows of their state."""
+"""Webhook registrations with their state: task, configuration at the agent, and counts of deliveries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from inspector.wire.receiver.registration import Proof, Registration
 class WebhookRegistration:
     """A registration with its task, `""` until the agent has named it, and the counts of its deliveries.
 
-    `version` is the protocol version of the registration, `config_id` its id at the agent. `stored` says whether the
-    agent has it, None if unknown; `failed` why the registration failed, `""` if it did not. `failing` counts the
-    deliveries that got the response of an override.
+    `version` is the protocol version of the registration, `config_id` its id at the agent. `stored` is whether the
+    agent has it, None if unknown; `failed` is why the registration failed, `""` if it did not. `failing` counts the
+    deliveries that were answered with an override.
     """
 
     registration: Registration
@@ -39,7 +39,7 @@ class WebhookRegistration:
 
     @property
     def config(self) -> PushConfig:
-        """Return the configuration for the agent; it always has the token, because some SDKs send only that back."""
+        """Return the configuration for the agent; it always has a token, because some SDKs send only the token back."""
         registration, auth = self.registration, self.registration.auth
         config = PushConfig(url=registration.url, token=registration.token)
         if auth.proof is Proof.TOKEN:
@@ -53,17 +53,17 @@ class WebhookRegistration:
         return not (self.deleted or self.failed or self.stored is False)
 
     @property
-    def came(self) -> int:
-        """Return how many deliveries came, accepted or not."""
+    def received(self) -> int:
+        """Return how many deliveries were received, accepted or not."""
         return self.accepted + self.refused + self.failing
 
     @property
-    def standing(self) -> str:
-        """Name the problem of the registration, `""` for none."""
+    def problem(self) -> str:
+        """Return the problem of the registration in a few words, `""` for none."""
         if self.deleted:
             return "deleted"
         if self.failed:
-            return "never registered"
+            return "registration failed"
         return "not stored" if self.stored is False else ""
 
 
@@ -72,52 +72,57 @@ class WebhookRegistrations(list[WebhookRegistration]):
 
     def of_task(self, task_id: str) -> list[WebhookRegistration]:
         """Return the registrations for a task."""
-        return [hook for hook in self if hook.task_id == task_id] if task_id else []
+        return [webhook for webhook in self if webhook.task_id == task_id] if task_id else []
 
     def of(self, registration: Registration | None) -> WebhookRegistration | None:
-        """Return the registration at an address of the receiver."""
-        for hook in reversed(self):  # the newest get most deliveries
-            if hook.registration is registration:
-                return hook
+        """Return the registration with this registration of the receiver, None for none."""
+        for webhook in reversed(self):  # the newest get most deliveries
+            if webhook.registration is registration:
+                return webhook
         return None
 
-    def learn(
-        self, request: Request, answer: Answer | None, fault: Fault | None, hook: WebhookRegistration | None, task: str
+    def update(
+        self,
+        request: Request,
+        answer: Answer | None,
+        fault: Fault | None,
+        webhook: WebhookRegistration | None,
+        task_id: str,
     ) -> None:
-        """Note what a call showed about registrations; `hook` went with a message, which created `task`."""
+        """Update the state of registrations after a call; `webhook` was sent with a message, which created the task."""
         match request:
             case PushConfig():
-                self._set(request, answer, fault)
+                self._update_set(request, answer, fault)
             case PushConfigRequest() if fault is None:
-                self._learn_stored(request, answer)
-        if hook is not None:
-            hook.task_id = task or hook.task_id
-            hook.failed = fault.seen if fault is not None and not task else ""
+                self._update_stored(request, answer)
+        if webhook is not None:
+            webhook.task_id = task_id or webhook.task_id
+            webhook.failed = fault.seen if fault is not None and not task_id else ""
 
-    def _set(self, request: PushConfig, answer: Answer | None, fault: Fault | None) -> None:
-        hook = next((hook for hook in self if hook.registration.url == request.url), None)
-        if hook is None:
+    def _update_set(self, request: PushConfig, answer: Answer | None, fault: Fault | None) -> None:
+        webhook = next((webhook for webhook in self if webhook.registration.url == request.url), None)
+        if webhook is None:
             return
-        hook.task_id = request.task_id or hook.task_id
-        hook.failed = fault.seen if fault is not None else ""
+        webhook.task_id = request.task_id or webhook.task_id
+        webhook.failed = fault.seen if fault is not None else ""
         if isinstance(answer, PushConfig):
-            hook.stored, hook.config_id = True, answer.id or hook.config_id
+            webhook.stored, webhook.config_id = True, answer.id or webhook.config_id
 
-    def _learn_stored(self, request: PushConfigRequest, answer: Answer | None) -> None:
-        mine = [hook for hook in self.of_task(request.task_id) if not hook.failed]
+    def _update_stored(self, request: PushConfigRequest, answer: Answer | None) -> None:
+        registered = [webhook for webhook in self.of_task(request.task_id) if not webhook.failed]
         match answer:
             case Deleted():
-                for hook in mine:
+                for webhook in registered:
                     # Before 1.0 the id of the only configuration of a task is the id of the task.
-                    hook.deleted |= request.id in (hook.config_id, hook.task_id)
+                    webhook.deleted |= request.id in (webhook.config_id, webhook.task_id)
             case PushConfigList():
                 known = {config.url: config.id for config in answer.configs}
-                for hook in mine:
-                    hook.stored = hook.registration.url in known
-                    hook.config_id = known.get(hook.registration.url) or hook.config_id
+                for webhook in registered:
+                    webhook.stored = webhook.registration.url in known
+                    webhook.config_id = known.get(webhook.registration.url) or webhook.config_id
             case PushConfig():
-                for hook in mine:
-                    if hook.registration.url == answer.url:
-                        hook.stored, hook.config_id = True, answer.id or hook.config_id
+                for webhook in registered:
+                    if webhook.registration.url == answer.url:
+                        webhook.stored, webhook.config_id = True, answer.id or webhook.config_id
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""The content of a file part: decode it and detect its type; nothing is unpacked or fetched."""
+"""Decode the content of a file part and detect its media type; nothing is unpacked or downloaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
 _SHORTEST_BASE64 = 64
-"""The smallest content that is checked for being base64 itself, in bytes."""
+"""The smallest content in bytes that is checked for a second base64 encoding."""
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -31,11 +31,11 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WAVE", "audio/wav"),
     (4, b"ftyp", "video/mp4"),
 )
-"""Offset and bytes that identify a media type."""
+"""Offset and bytes of a signature, and the media type that it identifies."""
 
 _TEXTS = ((b"<svg", "image/svg+xml"), (b"<!doctype html", "text/html"), (b"<html", "text/html"))
 _HEAD = 512
-"""How many bytes of a text are searched for its type."""
+"""How many bytes of a text are searched for its media type."""
 
 _DIMENSIONS = {"image/png": (">II", 16), "image/gif": ("<HH", 6), "image/bmp": ("<ii", 18)}
 """Layout and offset of width and height."""
@@ -49,20 +49,20 @@ _ALIASES = {
     "application/x-zip-compressed": "application/zip",
 }
 _ZIPPED = ("application/vnd.", "application/epub", "application/java-archive", "application/x-")
-"""How the media types of formats that are ZIP archives begin."""
+"""Prefixes of the media types whose files are ZIP archives."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedFile:
-    """The bytes of a part, and what is wrong with their base64, if anything."""
+    """The bytes of a part, and the problem of their base64, `""` for none."""
 
     content: bytes
-    odd: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Size, SHA-256, detected media type, dimensions and problems of a file.
+    """Size in bytes, SHA-256, detected media type, dimensions in pixels, and problems of a file.
 
     `looks_like` is `""` for an unknown type; `width` and `height` are 0 unless it is an image.
     """
@@ -72,11 +72,11 @@ class FileFacts:
     looks_like: str = ""
     width: int = 0
     height: int = 0
-    odd: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def decode(encoded: str) -> DecodedFile | None:
-    """Decode base64; return None where it is invalid. Line breaks, the URL alphabet and missing padding are noted."""
+    """Decode base64, None if it is invalid; line breaks, the URL-safe alphabet and missing padding are problems."""
     try:
         return DecodedFile(base64.b64decode(encoded, validate=True))
     except (binascii.Error, ValueError):
@@ -87,36 +87,36 @@ def decode(encoded: str) -> DecodedFile | None:
     plain = joined.translate(_URL_SAFE).rstrip("=")
     deviations = {
         "has line breaks": joined != encoded,
-        "has the alphabet for urls": "-" in joined or "_" in joined,
-        "lacks its padding": len(joined) % 4 > 0,
+        "uses the URL-safe alphabet": "-" in joined or "_" in joined,
+        "has no padding": len(joined) % 4 > 0,
     }
-    odd = [words for words, applies in deviations.items() if applies]
+    found = [words for words, applies in deviations.items() if applies]
     try:
         content = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
     if joined and not plain:
         return None
-    return DecodedFile(content, f"the base64 {' and '.join(odd) or 'is padded wrongly'}")
+    return DecodedFile(content, f"the base64 {' and '.join(found) or 'has wrong padding'}")
 
 
-def file_facts(content: bytes, declared: str = "", odd: str = "") -> FileFacts:
-    """Return the facts of a content with a declared media type."""
+def file_facts(content: bytes, declared: str = "", problem: str = "") -> FileFacts:
+    """Return the facts about a content; `declared` is its media type, `problem` that of its base64."""
     looks_like = detect_type(content)
-    said = [odd] if odd else []
+    problems = [problem] if problem else []
     stated = declared.partition(";")[0].strip().lower()
     stated = _ALIASES.get(stated, stated)
     zipped = looks_like == "application/zip" and stated.startswith(_ZIPPED)
     if looks_like and stated and stated not in (looks_like, "application/octet-stream") and not zipped:
-        said.append(f"declared as {stated}, the bytes are those of {looks_like}")
+        problems.append(f"declared as {stated}, but the content is {looks_like}")
     if inner := _encoded_twice(content):
-        said.append(inner)
+        problems.append(inner)
     width, height = dimensions(content, looks_like)
-    return FileFacts(len(content), hashlib.sha256(content).hexdigest(), looks_like, width, height, tuple(said))
+    return FileFacts(len(content), hashlib.sha256(content).hexdigest(), looks_like, width, height, tuple(problems))
 
 
 def detect_type(content: bytes) -> str:
-    """Return the media type of a content from its first bytes, `""` where it is unknown."""
+    """Return the media type of a content from its first bytes, `""` if it is unknown."""
     for at, signature, media_type in _SIGNATURES:
         if content[at : at + len(signature)] == signature:
             return media_type
@@ -127,7 +127,7 @@ def detect_type(content: bytes) -> str:
 
 
 def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
-    """Return width and height from the head of an image, zeros if they are unknown."""
+    """Return width and height in pixels from the head of an image, zeros if they are unknown."""
     try:
         match media_type:
             case "image/jpeg":
@@ -143,12 +143,12 @@ def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
 
 
 def _encoded_twice(content: bytes) -> str:
-    """Return a sentence if the content is probably base64 again."""
+    """Return the problem if the content is probably base64 again, `""` otherwise."""
     head = content[: 4 * _HEAD]
     if len(content) < _SHORTEST_BASE64 or len(content) % 4 or not re.fullmatch(rb"[A-Za-z0-9+/]+={0,2}", head):
         return ""
     inner = detect_type(base64.b64decode(head))
-    return f"the bytes are base64 once more{f', of {inner}' if inner else ''}"
+    return f"the content is encoded in base64 twice{f' ({inner})' if inner else ''}"
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:

@@ -1,6 +1,6 @@
-"""Time travel: fold the records of a task again up to any of its events.
+"""Time travel: reconstruct a task as it was after any of its events.
 
-Snapshots of the task limit the number of records that are folded for a moment to `EVERY`.
+The records of the task are folded again, from a snapshot at most `EVERY` records before the event.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KINDS = (Kind.FRAME, Kind.BODY, Kind.DELIVERY, Kind.END)
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """A task at one moment."""
+    """The state of a task at one of its records."""
 
     number: int
     first_seen: float
@@ -43,12 +43,12 @@ class _Snapshot:
 class _TaskReader:
     """Folds the records of one task again, from the first one or from a snapshot."""
 
-    def __init__(self, journal: Journal, task_id: str, kept: _Snapshot | None = None) -> None:
+    def __init__(self, journal: Journal, task_id: str, snapshot: _Snapshot | None = None) -> None:
         self._task_id = task_id
         self._reader = RecordReader(journal)
         self._fold = TaskFold(journal.exchanges)
-        if kept is not None:
-            self._fold.adopt(kept.restore(task_id))
+        if snapshot is not None:
+            self._fold.adopt(snapshot.restore(task_id))
 
     @property
     def task(self) -> TrackedTask | None:
@@ -57,19 +57,19 @@ class _TaskReader:
 
     def take(self, record: Record) -> bool:
         """Fold a record and return whether it contains an event of the task."""
-        said = self._reader.read(record)
-        if isinstance(said, TaskList):
-            said = next((one for one in said.tasks if one.id == self._task_id), None)
-        mine = isinstance(said, EVENTS) and task_of(said) == self._task_id
-        if mine or record.kind is Kind.END:
-            self._fold.take((record,), said)
-        return mine and (record.kind is not Kind.DELIVERY or bool(record.meta.get("taken")))
+        event = self._reader.read(record)
+        if isinstance(event, TaskList):
+            event = next((task for task in event.tasks if task.id == self._task_id), None)
+        is_own = isinstance(event, EVENTS) and task_of(event) == self._task_id
+        if is_own or record.kind is Kind.END:
+            self._fold.take((record,), event)
+        return is_own and (record.kind is not Kind.DELIVERY or bool(record.meta.get("taken")))
 
 
 class Moments:
     """The events of a task in the order of their records, as far as `read` has read the capture.
 
-    `through` is the number of the last record that was read.
+    An index counts the events from 0. `through` is the number of the last record that was read.
     """
 
     def __init__(self, journal: Journal, task_id: str) -> None:
@@ -80,7 +80,7 @@ class Moments:
         self._seqs = array("q")
         self._events = array("q")
         self._event_seqs = array("q")
-        self._kept: list[_Snapshot | None] = []
+        self._snapshots: list[_Snapshot | None] = []
 
     def __len__(self) -> int:
         return len(self._events)
@@ -91,10 +91,10 @@ class Moments:
         return self.through >= len(self._journal.capture)
 
     def read(self) -> bool:
-        """Read the next page, which takes a few milliseconds, and return whether there is more."""
+        """Read the next page of records, for a few milliseconds, and return whether there are more."""
         for record in self._page():
             if len(self._seqs) % EVERY == 0:
-                self._kept.append(_snapshot(self._reader.task))
+                self._snapshots.append(_snapshot(self._reader.task))
             if self._reader.take(record):
                 self._events.append(len(self._seqs))
                 self._event_seqs.append(record.seq)
@@ -106,19 +106,19 @@ class Moments:
         return self._event_seqs[index]
 
     def index_of(self, seq: int) -> int:
-        """Return the last event at or before a record, or else the first one; -1 if there are no events."""
+        """Return the index of the last event at or before a record, else 0; -1 if there are no events."""
         return max(bisect_right(self._event_seqs, seq) - 1, min(0, len(self) - 1))
 
     def at(self, index: int) -> TrackedTask:
         """Return the task after an event; raises `IndexError` if the event was not read."""
         position = self._events[range(len(self))[index]]
         start = position - position % EVERY
-        reader = _TaskReader(self._journal, self.task_id, self._kept[start // EVERY])
+        reader = _TaskReader(self._journal, self.task_id, self._snapshots[start // EVERY])
         for record in self._records(self._seqs[start : position + 1]):
             reader.take(record)
         task = reader.task
         if task is None:
-            raise LookupError(f"record {self._seqs[position]} tells nothing of task {self.task_id} any more")
+            raise LookupError(f"record {self._seqs[position]} no longer contains an event of task {self.task_id}")
         return task
 
     def _page(self) -> list[Record]:

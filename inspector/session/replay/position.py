@@ -1,4 +1,4 @@
-"""The position of a record in its exchange: its number among the events, and the time since the previous record."""
+"""Describe the position of a record in its exchange: its number among the events, and the time since the previous."""
 
 from __future__ import annotations
 
@@ -12,38 +12,41 @@ _NEAR = 2_000
 """The largest distance from either end of a stream at which events are counted."""
 
 _BACK = 200
-"""How many records are searched for the previous one."""
+"""How many records are searched for the previous record of the exchange."""
 
 
 def position_of(record: Record, journal: Journal) -> str:
-    """Return the position of a record in words, `""` outside of an exchange; events deep in a stream have no number."""
+    """Return the position of a record in words, `""` outside of an exchange.
+
+    Events that are far from both ends of a long stream have no number.
+    """
     summary = journal.exchanges.get(record.exchange)
     if summary is None:
         return ""
     before = _before(record, journal)
-    gap = f", {record.at - before.at:.3f} s after the one before" if before is not None else ""
+    gap = f", {record.at - before.at:.3f} s after the previous record" if before is not None else ""
     events = summary.events if summary.seconds is not None and record.kind in EVENTS else 0
     number = _number(record, journal, events) if record.kind in EVENTS else 0
     event = f"event {number:,}" if number else "an event"
     of = f" of {events:,}" if events else " so far"
-    place = f"{event}{of} of " if number or events else ""
-    return f"{place}{record.operation} #{record.exchange}{gap}"
+    position = f"{event}{of} of " if number or events else ""
+    return f"{position}{record.operation} #{record.exchange}{gap}"
 
 
 def _before(record: Record, journal: Journal) -> Record | None:
     """Return the previous record of the exchange, if it is near."""
     first = max(record.exchange, record.seq - _BACK)
     near = journal.capture.slice(first, record.seq - 1)
-    return next((it for it in reversed(near) if it.exchange == record.exchange), None)
+    return next((other for other in reversed(near) if other.exchange == record.exchange), None)
 
 
 def _number(record: Record, journal: Journal, events: int) -> int:
-    """Count from the nearer end; return 0 where both are too far."""
+    """Return the number of an event, counted from the nearer end; 0 if both ends are too far."""
     capture = journal.capture
     if record.seq - record.exchange <= _NEAR:
         near = capture.slice(record.exchange, record.seq)
-        return sum(it.exchange == record.exchange and it.kind in EVENTS for it in near)
+        return sum(other.exchange == record.exchange and other.kind in EVENTS for other in near)
     if events:
-        behind = capture.select(kinds=EVENTS, exchange=record.exchange, after=record.seq, limit=_NEAR)
-        return events - len(behind) if len(behind) < _NEAR else 0
+        later = capture.select(kinds=EVENTS, exchange=record.exchange, after=record.seq, limit=_NEAR)
+        return events - len(later) if len(later) < _NEAR else 0
     return 0

@@ -1,4 +1,4 @@
-"""Reads the events in recorded bytes."""
+"""Read the events in the recorded bytes of a capture."""
 
 from __future__ import annotations
 

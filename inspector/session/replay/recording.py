@@ -1,4 +1,4 @@
-"""A session that reads an existing capture, in slices, and gives its records to the views."""
+"""A session that reads an existing capture, step by step, and passes its records to the views."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from inspector.session.session import Session
 RECORDING = Fault(
     Whose.YOURS,
     FaultCode.USAGE,
-    "This is a recording: nothing can be sent from it.",
-    "Connect to the agent to talk to it: ctrl+p, Connect.",
+    "This is an opened capture, without an agent: nothing can be sent.",
+    "To send requests, connect to an agent: ctrl+p, Connect.",
 )
 
 SLICE = 0.006
@@ -31,9 +31,9 @@ _PAGE = 200
 
 
 class Recording(Session):
-    """A capture without an agent; operations that would add records raise `FaultError`.
+    """An opened capture, without an agent; operations that would add records raise `FaultError`.
 
-    The journal and the tasks are empty until `read` gives them the records.
+    The journal and the tasks are empty until `read` passes them the records.
     """
 
     recorded = True
@@ -47,12 +47,12 @@ class Recording(Session):
 
     @property
     def part_read(self) -> float:
-        """Return the part of the capture that has been read, from 0 to 1."""
+        """Return the fraction of the capture that has been read, from 0 to 1."""
         count = len(self.journal.capture)
         return self.journal.last_seq / count if count else 1.0
 
     def read(self) -> Iterator[None]:
-        """Read the records in order, with a pause after every `SLICE` seconds; raises `CaptureError`."""
+        """Read the records in order, and yield after every `SLICE` seconds; raises `CaptureError`."""
         journal, began = self.journal, time.perf_counter()
         while journal.last_seq < len(journal.capture):
             records = journal.capture.select(after=journal.last_seq, limit=_PAGE)
@@ -80,7 +80,7 @@ class Recording(Session):
 
     def unavailable_reason(self, operation: Operation) -> str:  # noqa: ARG002 - as that of a session
         """Return the reason why no operation is available."""
-        return "this is a recording"
+        return "this is an opened capture, without an agent"
 
     def note(self, text: str, event: str = "") -> NoReturn:  # noqa: ARG002 - as that of a session
         """Raise `FaultError`."""

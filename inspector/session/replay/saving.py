@@ -1,4 +1,4 @@
-"""Save artifacts as files with safe names and exact bytes; names from an agent are hostile."""
+"""Save artifacts as files with safe names and exact bytes; names from an agent are untrusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST = 100
 """The largest length of a name in bytes of UTF-8."""
 
 _LONGEST_SUFFIX = 16
-_LOOKED_AT = 4 * LONGEST
+_MOST_READ = 4 * LONGEST
 """The number of characters at either end of a longer name that are read."""
 
 _FORBIDDEN = frozenset('<>:"/\\|?*')
@@ -29,7 +29,7 @@ _RESERVED = frozenset(
     {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
     | {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
 )
-"""Names of devices on Windows, also with a suffix."""
+"""Names of devices on Windows, which are reserved with a suffix, too."""
 
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "application/json": ".json"}
 _TYPES = MimeTypes()
@@ -37,12 +37,12 @@ _MOST_NUMBERS = 10_000
 
 
 class SaveError(Exception):
-    """Raised if files cannot be saved; `str` of it is a sentence for the user."""
+    """An error while saving files; `str` of it is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file to save: a unique safe name, its bytes, and a note about a problem, if any."""
+    """A file to save: a unique safe name, its bytes, and a note about a problem, `""` for none."""
 
     name: str
     content: bytes
@@ -51,7 +51,7 @@ class OutputFile:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The content of a file; `forced` requires the suffix even if the name has another one."""
+    """The content of a file; `forced` requires the suffix even if the name has another suffix."""
 
     filename: str
     suffix: str
@@ -68,8 +68,8 @@ def clean_name(name: str, fallback: str = "artifact") -> str:
     """
     steps = (step.strip(" .") for step in reversed(name.replace("\\", "/").split("/")))
     last = next((step for step in steps if step), "")
-    if len(last) > 2 * _LOOKED_AT:
-        last = last[:_LOOKED_AT] + last[-_LOOKED_AT:]
+    if len(last) > 2 * _MOST_READ:
+        last = last[:_MOST_READ] + last[-_MOST_READ:]
     letters = (_letter(letter) for letter in unicodedata.normalize("NFC", last))
     cleaned = " ".join("".join(letters).split()).strip(" .")
     if cleaned.startswith(("-", "~")) or cleaned.partition(".")[0].rstrip().upper() in _RESERVED:
@@ -82,13 +82,13 @@ def files_of(artifacts: Iterable[AssembledArtifact]) -> list[OutputFile]:
     """Return the files of artifacts in order; a part with a URL becomes a file with the URL, which is not fetched."""
     named: list[tuple[str, _Piece]] = []
     for number, artifact in enumerate(artifacts, 1):
-        called = clean_name(artifact.name or artifact.artifact_id, f"artifact-{number}")
-        named += _named(list(_pieces(artifact)), called)
+        name = clean_name(artifact.name or artifact.artifact_id, f"artifact-{number}")
+        named += _named(list(_pieces(artifact)), name)
     return _unique(named)
 
 
 def files_of_answer(answer: AssembledTask | Task | Message) -> list[OutputFile]:
-    """Return the files of the artifacts of a task, or of a message."""
+    """Return the files of the artifacts of a task, or of the parts of a message."""
     match answer:
         case AssembledTask():
             return files_of(answer.artifacts.values())
@@ -105,14 +105,15 @@ def files_of_answer(answer: AssembledTask | Task | Message) -> list[OutputFile]:
 
 
 def existing_names(items: Sequence[OutputFile], folder: Path) -> list[str]:
-    """Return the names that exist in a folder."""
+    """Return the names of files that exist in a folder."""
     return [item.name for item in items if os.path.lexists(folder / item.name)]
 
 
-def save(items: Sequence[OutputFile], folder: Path, *, over: bool = False) -> list[Path]:
+def save(items: Sequence[OutputFile], folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write files with mode 0600 into a folder, which is created if necessary, and return their paths.
 
-    A name that exists gets a number, or is replaced if `over`; links are not followed. Raises `SaveError`.
+    If a name exists, a number is added to it, or with `overwrite` the file is replaced. Links are not followed. Raises
+    `SaveError`.
     """
     try:
         private_folder(folder)
@@ -121,16 +122,16 @@ def save(items: Sequence[OutputFile], folder: Path, *, over: bool = False) -> li
     written: list[Path] = []
     for item in items:
         try:
-            if over:
+            if overwrite:
                 replace_file(folder / item.name, item.content)
-            written.append(folder / item.name if over else _create(item, folder))
+            written.append(folder / item.name if overwrite else _create(item, folder))
         except OSError as error:
             raise SaveError(f"Cannot save {item.name} in {folder}: {reason(error)}.") from error
     return written
 
 
 def save_answer(answer: AssembledTask | Task | Message, folder: Path) -> list[tuple[Path, str]]:
-    """Save the files of an answer without replacing any, and return path and note of each; raises `SaveError`."""
+    """Save the files of an answer without replacing others, and return path and note of each; raises `SaveError`."""
     items = files_of_answer(answer)
     return list(zip(save(items, folder), (item.note for item in items), strict=True))
 
@@ -172,13 +173,13 @@ def _suffix(media_type: str | None, otherwise: str) -> str:
 
 def _pieces(artifact: AssembledArtifact) -> Iterator[_Piece]:
     """Return the files of an artifact; consecutive texts with the same media type and name are one file."""
-    taken = 0
+    position = 0
     for kind, parts in groupby(artifact.parts, _kind):
         texts: list[str] = []
         for part in parts:
             if isinstance(part, TextRun) or part.text is not None:
-                text = artifact.text.between(taken, part.end) if isinstance(part, TextRun) else part.text or ""
-                taken += len(text)
+                text = artifact.text.between(position, part.end) if isinstance(part, TextRun) else part.text or ""
+                position += len(text)
                 texts.append(text)
             elif piece := _piece(part):
                 yield piece
@@ -204,18 +205,21 @@ def _piece(part: Part) -> _Piece | None:
         case "raw":
             decoded = decode(part.raw or "")
             if decoded is None:
-                note = "it is not base64, and saved as it came"
+                note = "the content is not base64; it is saved as it is"
                 return _Piece(name, ".base64", (part.raw or "").encode(), forced=True, note=note)
-            return _Piece(name, _suffix(part.media_type, ".bin"), decoded.content, note=decoded.odd)
+            return _Piece(name, _suffix(part.media_type, ".bin"), decoded.content, note=decoded.problem)
         case "url":
             # With a line break the file could be a shortcut, which some systems follow when it is opened.
-            url = "".join(f"%{ord(one):02X}" if ord(one) < 0x20 or one == "\x7f" else one for one in part.url or "")
-            return _Piece(name, ".url", f"{url}\n".encode(), forced=True, note="the url alone: it is not fetched")
+            url = "".join(
+                f"%{ord(char):02X}" if ord(char) < 0x20 or char == "\x7f" else char for char in part.url or ""
+            )
+            note = "only the URL is saved; its content is not downloaded"
+            return _Piece(name, ".url", f"{url}\n".encode(), forced=True, note=note)
         case "data":
             return _Piece(name, ".json", _json(part.data), forced=True)
         case _:
             rest = part.to_json()
-            note = "a part without content, as it came"
+            note = "a part without content; it is saved as JSON"
             return _Piece(name, ".json", _json(rest), forced=True, note=note) if rest else None
 
 
@@ -223,12 +227,12 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def _named(pieces: list[_Piece], called: str) -> Iterator[tuple[str, _Piece]]:
-    """Name each file by its own name, or else by that of the artifact."""
-    stem, suffix = _split(called)
+def _named(pieces: list[_Piece], artifact_name: str) -> Iterator[tuple[str, _Piece]]:
+    """Name each file after its part, or else after the artifact."""
+    stem, suffix = _split(artifact_name)
     for number, piece in enumerate(pieces, 1):
         alone = len(pieces) == 1
-        name = clean_name(piece.filename, "") or (called if alone else f"{stem}-{number}{suffix}")
+        name = clean_name(piece.filename, "") or (artifact_name if alone else f"{stem}-{number}{suffix}")
         if not _split(name)[1] or (piece.forced and not name.lower().endswith(piece.suffix)):
             name += piece.suffix
         yield name, piece
@@ -236,16 +240,16 @@ def _named(pieces: list[_Piece], called: str) -> Iterator[tuple[str, _Piece]]:
 
 def _unique(named: Iterable[tuple[str, _Piece]]) -> list[OutputFile]:
     """Make the names unique, also on systems that ignore the case of letters."""
-    taken: set[str] = set()
+    used: set[str] = set()
     numbers: dict[str, int] = {}
     items: list[OutputFile] = []
     for name, piece in named:
         free, number = name, numbers.get(_key(name), 1)
-        while _key(free) in taken:
+        while _key(free) in used:
             number += 1
             free = _number(name, number)
         numbers[_key(name)] = number
-        taken.add(_key(free))
+        used.add(_key(free))
         items.append(OutputFile(free, piece.content, piece.note))
     return items
 
@@ -275,4 +279,4 @@ def _create(item: OutputFile, folder: Path) -> Path:
                 path.unlink()
             raise
         return path
-    raise FileExistsError(f"{_MOST_NUMBERS:,} files of that name are there")
+    raise FileExistsError(f"{_MOST_NUMBERS:,} files with this name exist")

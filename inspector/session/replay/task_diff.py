@@ -1,4 +1,4 @@
-"""Compare a task at two moments: its states, messages, and artifacts line by line."""
+"""Compare a task at two moments: its states, its messages, and its artifacts line by line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactChange:
-    """The changes of one artifact; the numbers are differences; `how` is new, longer, replaced, changed or gone."""
+    """The changes of one artifact; `chunks`, `size` (in bytes) and `parts` are differences, which can be negative.
+
+    `how` is `new`, `longer`, `replaced`, `changed` or `removed`. `lines` is the difference of the text, `others` the
+    difference of the other parts as JSON. `closed` is whether the artifact was completed between the moments.
+    """
 
     artifact_id: str
     name: str
@@ -64,40 +68,41 @@ class ArtifactChange:
 class TaskDiff:
     """The differences between two moments of a task.
 
-    `before` and `after` are the states, `""` for none, `moves` the changes of state between them; `said` has the texts
-    of new messages of the agent.
+    `before` and `after` are the states, `""` for none, `moves` the changes of state between them. `messages` has the
+    texts of new messages of the agent. `events` and `history` are differences of counts; `seconds` is the time between
+    the moments.
     """
 
     before: str
     after: str
     moves: tuple[Move, ...]
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
     artifacts: tuple[ArtifactChange, ...]
     events: int
     history: int
     seconds: float
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Return whether the task did not change."""
-        return not (self.moves or self.said or self.artifacts or self.history or self.before != self.after)
+        return not (self.moves or self.messages or self.artifacts or self.history or self.before != self.after)
 
     @property
     def words(self) -> str:
         """Return the differences in one line."""
-        told = []
+        changes = []
         if self.before != self.after:
-            told.append(f"state went from {short(self.before) or 'unknown'} to {short(self.after) or 'unknown'}")
-        told += [_sentence(one) for one in self.artifacts]
-        if self.said:
-            told.append(f"{len(self.said):,} message{'' if len(self.said) == 1 else 's'} more")
-        if self.history and not told:
-            told.append(f"history has {self.history:+,} messages")
-        return ", ".join(told) or "nothing changed"
+            changes.append(f"state changed from {short(self.before) or 'unknown'} to {short(self.after) or 'unknown'}")
+        changes += [_sentence(artifact) for artifact in self.artifacts]
+        if self.messages:
+            changes.append(f"{len(self.messages):,} more message{'' if len(self.messages) == 1 else 's'}")
+        if self.history and not changes:
+            changes.append(f"history has {self.history:+,} messages")
+        return ", ".join(changes) or "nothing changed"
 
 
 def compare_tasks(before: AssembledTask | None, after: AssembledTask) -> TaskDiff:
-    """Compare a task with itself at a later moment; None is the time before its first event."""
+    """Compare a task with itself at a later moment; `before` is None for the time before its first event."""
     earlier = before or AssembledTask(after.id)
     began = earlier.updated or (after.moves[0].at if after.moves else after.updated)
     return TaskDiff(
@@ -113,14 +118,14 @@ def compare_tasks(before: AssembledTask | None, after: AssembledTask) -> TaskDif
 
 
 def _new_messages(before: AssembledTask, after: AssembledTask) -> Iterator[str]:
-    """Return the texts of new messages; if old ones were dropped already, new ones are known by their ids."""
-    said = list(after.messages)
-    if len(said) < MESSAGES:
-        said = said[len(before.messages) :]
+    """Return the texts of new messages; if the oldest were dropped, messages are compared by id."""
+    messages = list(after.messages)
+    if len(messages) < MESSAGES:
+        messages = messages[len(before.messages) :]
     else:
         known = {message.message_id for message in before.messages}
-        said = [message for message in said if message.message_id not in known]
-    return map(text_of, said)
+        messages = [message for message in messages if message.message_id not in known]
+    return map(text_of, messages)
 
 
 def _artifacts(before: AssembledTask, after: AssembledTask) -> Iterator[ArtifactChange]:
@@ -140,7 +145,7 @@ def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool)
     grown = text.startswith(old) and others[: len(parts)] == parts
     how = "new" if new else "longer" if grown else "replaced" if after.revision != before.revision else "changed"
     if not after.parts and before.parts:
-        how = "gone"
+        how = "removed"
     yield ArtifactChange(
         after.artifact_id,
         after.name or before.name or after.artifact_id,
@@ -160,23 +165,21 @@ def _part_lines(artifact: AssembledArtifact) -> list[str]:
 
 
 def _sentence(change: ArtifactChange) -> str:
-    if change.how in ("new", "gone"):
-        return f"artifact {change.name} is {change.how}"
+    if change.how == "new":
+        return f"artifact {change.name} is new"
     if change.how != "longer":
         return f"artifact {change.name} was {change.how}"
     if not change.size and not change.parts:
         return f"artifact {change.name} is complete"
     if change.parts > 0 and change.parts >= change.chunks:
-        more = f"{change.parts:,} part{'' if change.parts == 1 else 's'}"
-    elif change.chunks > 0:
-        more = f"{change.chunks:,} chunk{'' if change.chunks == 1 else 's'}"
-    else:
-        more = size(change.size)
-    return f"artifact {change.name} has {more} more"
+        return f"artifact {change.name} has {change.parts:,} more part{'' if change.parts == 1 else 's'}"
+    if change.chunks > 0:
+        return f"artifact {change.name} has {change.chunks:,} more chunk{'' if change.chunks == 1 else 's'}"
+    return f"artifact {change.name} has {size(change.size)} more"
 
 
 def line_difference(before: str, after: str) -> list[DiffLine]:
-    """Compare two texts line by line; of equal lines at both ends, only the nearest is included."""
+    """Compare two texts line by line; of the equal lines at either end, only the nearest is included."""
     return list(_lines(before.splitlines(), after.splitlines()))
 
 
@@ -187,12 +190,12 @@ def _lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     if not old and not new:
         return
     if first > 1:
-        yield DiffLine(Sign.MORE, f"{first - 1:,} line{'' if first == 2 else 's'} as before")
+        yield DiffLine(Sign.MORE, f"{first - 1:,} unchanged line{'' if first == 2 else 's'}")
     yield from _signed(Sign.SAME, before[:first][-1:])
     for listed, line in enumerate(_changes(old, new)):
         if listed == MOST_LINES:
             left = max(len(old), len(new)) - MOST_LINES
-            yield DiffLine(Sign.MORE, f"{left:,} lines more" if left > 0 else "and more")
+            yield DiffLine(Sign.MORE, f"{left:,} more lines" if left > 0 else "more lines")
             break
         yield line
     yield from _signed(Sign.SAME, after[len(after) - last :][:1])
@@ -219,7 +222,7 @@ def _changes(old: list[str], new: list[str]) -> Iterator[DiffLine]:
             yield from _replaced(same, new[from_new:to_new])
         elif len(same) > 3:
             yield from _signed(Sign.SAME, same[:1])
-            yield DiffLine(Sign.MORE, f"{len(same) - 2:,} lines as before")
+            yield DiffLine(Sign.MORE, f"{len(same) - 2:,} unchanged lines")
             yield from _signed(Sign.SAME, same[-1:])
         else:
             yield from _signed(Sign.SAME, same)

@@ -16,7 +16,7 @@ from inspector.session.payload import OPERATIONS, interface_of, payload_json
 
 
 class Translation(NamedTuple):
-    """An object in one dialect: the name of the dialect, the JSON, and pointers to lost members."""
+    """An object in one dialect: the name of the dialect, the JSON, and JSON pointers to the members that are lost."""
 
     name: str
     value: Json
@@ -24,7 +24,7 @@ class Translation(NamedTuple):
 
 
 def dialect_name(dialect: Dialect) -> str:
-    """Return the protocol version of a dialect, with its JSON format if there are two."""
+    """Return the protocol version of a dialect, with its JSON format if the version has two."""
     alone = sum(other.version == dialect.version for other in ALL) <= 1
     return dialect.version if alone else f"{dialect.version} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
@@ -73,7 +73,7 @@ def translations(record: Record, request: Record) -> list[Translation]:
 
 
 def sent_message(request: Record) -> SendRequest | None:
-    """Return the message in a request without its webhook, whose token is masked; None for any other request."""
+    """Return the message in a request, without its webhook, whose token is masked; None for any other request."""
     value: Wire | Request | None = canonical(request, request)
     if not isinstance(value, SendRequest):
         return None

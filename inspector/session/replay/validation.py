@@ -13,23 +13,23 @@ _END_OF_TIME = 253_402_300_800.0
 
 def validated(record: Record) -> Record:
     """Return a record if it has all members that its readers need, else a note with the reason."""
-    wrong = _wrong(record)
-    if not wrong:
+    problem = _problem(record)
+    if not problem:
         return record
-    label = f"This record of the capture file cannot be read: {wrong}."
+    label = f"This record of the capture file cannot be read: {problem}."
     return Record(record.seq, 0.0, Kind.NOTE, event="unreadable", label=label)
 
 
-def _wrong(record: Record) -> str:
+def _problem(record: Record) -> str:
     if not 0 <= record.at < _END_OF_TIME:
-        return "its time is none"
+        return "its time is not valid"
     if not 0 <= record.exchange <= record.seq:
-        return "its exchange cannot be"
+        return "its exchange is not valid"
     if record.size < 0:
-        return "its size cannot be"
+        return "its size is not valid"
     members = _MEMBERS.get(record.kind, {})
-    bad = next((name for name, is_valid in members.items() if not is_valid(record.meta.get(name))), "")
-    return f"its {bad} is missing or of another kind" if bad else ""
+    invalid = next((name for name, is_valid in members.items() if not is_valid(record.meta.get(name))), "")
+    return f"its {invalid} is missing or has the wrong type" if invalid else ""
 
 
 def _is_text(value: Any) -> bool:

@@ -35,7 +35,7 @@ class Annotations:
     def __init__(self, session: Session) -> None:
         self._told = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
         self._capture = session.journal.capture
-        self._marks = session.marks
+        self._marks = session.bookmarks
         self._matcher = session.push.matcher
 
     def of(self, record: Record, row: Row | None = None) -> Annotation:

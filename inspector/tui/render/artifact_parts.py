@@ -177,7 +177,7 @@ def file_lines(section: Section, facts: FileFacts | None, why_no_image: str = ""
     rows += [("looks like", facts.looks_like), ("size", f"{size(facts.size)} ({facts.size:,} bytes)")]
     rows += [("pixels", f"{facts.width:,} x {facts.height:,}" if facts.width else ""), ("sha256", facts.sha256)]
     rows += [("no picture", why_no_image)]
-    return [*_rows(rows), *map(_odd, facts.odd)]
+    return [*_rows(rows), *map(_odd, facts.problems)]
 
 
 def _rows(rows: Sequence[tuple[str, str]]) -> list[Paragraph]:
@@ -201,7 +201,7 @@ def read_file(section: Section, view: Representation) -> tuple[bytes, FileFacts 
     decoded = decode(raw) if raw is not None else None
     if decoded is None:
         return b"", None, None, ""
-    facts = file_facts(decoded.content, section.media_type, decoded.odd)
+    facts = file_facts(decoded.content, section.media_type, decoded.problem)
     picture, why = None, ""
     if view == "image":
         try:

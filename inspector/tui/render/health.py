@@ -52,8 +52,8 @@ def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> li
         pieces += [(f"stream ended, {said}", soft)]
     if found.buffered:
         return [*pieces, ("   ", ""), (found.buffered, "$state-warning")]
-    if found.beats:
-        pieces += [("   ", ""), (sparkline(found.beats, glyphs, SPARKS), "$wire-received")]
+    if found.arrivals:
+        pieces += [("   ", ""), (sparkline(found.arrivals, glyphs, SPARKS), "$wire-received")]
     pieces += [(f"   {rate(found.rate)}", soft)] if found.rate else []
     pieces += [(f"   first {relative(found.first_event)}", soft)] if found.first_event is not None else []
     pieces += [(f"   gap {relative(found.gap)}", soft)] if found.gap else []
@@ -76,10 +76,10 @@ def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
         _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "too few to tell"),
         _row("longest gap", f"{lasting(found.gap)}, up to {lasting(found.gap_ended)}" if found.gap else "none"),
     ]
-    chart = sparkline(found.beats, glyphs, _WIDE_SPARKS)
+    chart = sparkline(found.arrivals, glyphs, _WIDE_SPARKS)
     if chart:
-        each = lasting(found.beat_width) if found.beat_width else ""
-        rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.beats):,} in one"))
+        each = lasting(found.slice_seconds) if found.slice_seconds else ""
+        rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.arrivals):,} in one"))
     if found.buffered:
         why = "A proxy that collects answers does so (X-Accel-Buffering, gzip), or an agent that does not flush."
         rows += [_row("held back", found.buffered, "line--warning"), _row("", why)]

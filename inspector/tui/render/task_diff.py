@@ -22,22 +22,22 @@ _NAME = 24
 _CELL = 15
 _WIDEST = 40
 """The width of an id."""
-_TITLES = {"stream": "by stream", "push": "by push", "answer": "by GetTask"}
+_TITLES = {"stream": "by stream", "push": "by push", "response": "by GetTask"}
 _VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
 
 
 def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
     """Return the differences between two moments, for artifacts line by line."""
-    if found.nothing:
+    if found.is_empty:
         return [_row("", f"Nothing changed in {found.events:,} events.", "line--soft")]
     rows = [_row("in short", f"{found.words}; {found.events:,} events in {lasting(max(0.0, found.seconds))}")]
     if found.before != found.after or found.moves:
         states = [f"{glyphs.state_glyph(move.state)} {short(move.state)}" for move in found.moves]
         before = f"{glyphs.state_glyph(found.before)} {short(found.before)}" if found.before else "not heard of"
         rows.append(_row("states", f" {glyphs.sent} ".join([before, *states])))
-    rows += [_row("said" if not at else "", text or "(no text)") for at, text in enumerate(found.said[:_MESSAGES])]
-    if len(found.said) > _MESSAGES:
-        rows.append(_row("", f"… and {len(found.said) - _MESSAGES:,} messages more", "line--quiet"))
+    rows += [_row("said" if not at else "", text or "(no text)") for at, text in enumerate(found.messages[:_MESSAGES])]
+    if len(found.messages) > _MESSAGES:
+        rows.append(_row("", f"… and {len(found.messages) - _MESSAGES:,} messages more", "line--quiet"))
     if found.history:
         rows.append(_row("history", f"{found.history:+,} messages"))
     for change in found.artifacts:
@@ -74,22 +74,22 @@ def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> lis
     `failure` is why GetTask failed, `""` if it was answered.
     """
     rows = [_line(f"{glyphs.cross} ", failure, "line--bad")] if failure else []
-    if not found.ways:
+    if not found.sources:
         return [*rows, _line("", "Nothing of this task was recorded yet.", "line--soft")]
-    cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.ways)))
-    titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.ways)
+    cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.sources)))
+    titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.sources)
     rows.append(labelled("", titles, _NAME, "line--soft"))
     rows += [_aspect(one, found, glyphs, cell) for one in found.aspects]
-    counts = "".join(f"{f'{found.updates.events.get(way, 0):,}':<{cell}}" for way in found.ways)
+    counts = "".join(f"{f'{found.updates.events.get(way, 0):,}':<{cell}}" for way in found.sources)
     rows += [labelled("  events", counts, _NAME, "line--soft"), _line("", "")]
-    if len(found.ways) == 1:
+    if len(found.sources) == 1:
         rows.append(_line("  ", "There is one account alone, and none to compare it with.", "line--soft"))
     elif found.agree and not found.words:
         rows.append(_line(f"{glyphs.check} ", "All accounts come to the same.", "line--good"))
     rows += [_line(f"{glyphs.folded} ", words, "line--warning") for words in found.words]
     for one in found.aspects:
         if one.lines:
-            minus, plus = (_TITLES[way] for way in one.between)
+            minus, plus = (_TITLES[way] for way in one.compared)
             rows += [_line("", ""), _line("  ", f"{one.name}: - is what came {minus}, + {plus}", "line--soft")]
             rows += diff_lines(one.lines)
     return rows
@@ -98,7 +98,7 @@ def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> lis
 def _aspect(one: Aspect, found: Comparison, glyphs: Glyphs, cell: int) -> Paragraph:
     style = _VERDICT_STYLES.get(one.verdict.value, "line--bad")
     mark = glyphs.check if style == "line--good" else glyphs.quiet if style == "line--soft" else glyphs.cross
-    cells = [clean_line(one.told.get(way, "") or "-", cell - 2) for way in found.ways]
+    cells = [clean_line(one.values.get(way, "") or "-", cell - 2) for way in found.sources]
     name = clean_line(one.name, _NAME - 3)
     head = f"{mark} {name}{' ' * (_NAME - 2 - cell_len(name))}"
     return Paragraph((head, style), "".join(said + " " * (cell - cell_len(said)) for said in cells), "line--text")

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.session.push.attempts import Chain
 from inspector.session.push.diagnose import Diagnosis
-from inspector.session.push.matching import Reconciliation, Seen, Update
+from inspector.session.push.matching import Reconciliation, SourceReport, Update
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.content import plain
@@ -23,8 +23,8 @@ _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "li
 _WHAT = 26
 _CELL = 11
 _MEANWHILE = {None: "", True: "; the task stood still meanwhile", False: "; the task went on meanwhile"}
-_WAYS = ("stream", "push", "answer")
-"""The values of `Way`, which is loaded after the first frame."""
+_SOURCES = ("stream", "push", "response")
+"""The values of `Source`, which is loaded after the first frame."""
 
 
 def place_lines(bound: str, advertised: str, reach: Reachable) -> list[Content]:
@@ -39,7 +39,7 @@ def place_lines(bound: str, advertised: str, reach: Reachable) -> list[Content]:
 
 def hook_line(hook: WebhookRegistration) -> Content:
     """Return a registration with its counts and its state."""
-    standing = hook.standing
+    standing = hook.problem
     counts = Content.assemble(
         (f"{hook.accepted:,} accepted", "$state-good" if hook.accepted else "$text-soft"),
         (f"   {hook.refused:,} refused", "$state-bad" if hook.refused else "$text-soft"),
@@ -48,7 +48,7 @@ def hook_line(hook: WebhookRegistration) -> Content:
     return Content.assemble(
         (f"{f'hook {hook.registration.number}':<{_LABEL}}", "$wire-quiet"),
         (f"{standing}   ", "$state-warning") if standing else "",
-        counts if hook.came or not standing else "",
+        counts if hook.received or not standing else "",
         ("   for task " if hook.task_id else "   not heard of yet", "$text-soft"),
         plain(hook.task_id[:SHORT_ID]),
         (f"   asks for {hook.registration.auth.words}", "$text-soft"),
@@ -65,7 +65,7 @@ def reconciled(
     if not found.updates:
         return [_line("", "line--soft", "Nothing of this task was recorded yet.")]
     began = found.updates[0].first
-    head = "".join(f"{way:<{_CELL}}" for way in _WAYS)
+    head = "".join(f"{way:<{_CELL}}" for way in _SOURCES)
     lines = [labelled("  update", f"{head}push after", _WHAT, "line--soft")]
     lines += [_update(update, began, glyphs) for update in found.updates]
     counted = ", ".join(f"{count:,} by {way}" for way, count in found.events.items())
@@ -74,15 +74,15 @@ def reconciled(
     if chains:
         lines += [_gap(), _line("  retries", "line--soft", "")]
     for chain, still in chains:
-        mark, style = (glyphs.check, "line--good") if chain.settled else (glyphs.cross, "line--bad")
-        first = chain.tries[0]
+        mark, style = (glyphs.check, "line--good") if chain.accepted else (glyphs.cross, "line--bad")
+        first = chain.attempts[0]
         lines.append(_line(f"{mark} #{first.seq:<6}", style, f"{first.answer}: {chain.words(now)}{_MEANWHILE[still]}"))
     return lines
 
 
 def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
     what = state_cell(update.state, glyphs)[0] if update.state else update.what
-    cells = [next((seen for way, seen in update.seen.items() if way == name), None) for name in _WAYS]
+    cells = [next((seen for way, seen in update.reports.items() if way == name), None) for name in _SOURCES]
     delay = "" if update.delay is None else f"{update.delay * 1000:+,.0f} ms"
     shown = clean_line(f"{what}  {update.name}", _WHAT - 3)
     head = f"{glyphs.cross if update.differs else ' '} {shown}{' ' * (_WHAT - 2 - cell_len(shown))}"
@@ -90,7 +90,7 @@ def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
     return _line(head, "line--bad" if update.differs else "line--text", text)
 
 
-def _seen(seen: Seen | None, began: float) -> str:
+def _seen(seen: SourceReport | None, began: float) -> str:
     if seen is None:
         return "-"
     return f"{relative(max(0.0, seen.at - began))}{f' x{seen.times:,}' if seen.times > 1 else ''}"
@@ -99,8 +99,8 @@ def _seen(seen: Seen | None, began: float) -> str:
 def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
     """Return the causes, the likeliest first, each with its evidence and its remedy."""
     lines: list[Paragraph] = []
-    if found.good:
-        lines += [_line(f"{glyphs.check} ", "line--good", f"{found.good:,} deliveries were accepted"), _gap()]
+    if found.accepted:
+        lines += [_line(f"{glyphs.check} ", "line--good", f"{found.accepted:,} deliveries were accepted"), _gap()]
     ruled_out: list[Paragraph] = []
     for cause in found.causes:
         evidence = f"{cause.name}: {cause.evidence}"

@@ -396,7 +396,7 @@ def _earlier_cards(session: Session, *, keep: bool) -> tuple[list[EarlierCard], 
         try:
             if not session.history:
                 session.history.load(card_history.seen_cards(url))
-            card_history.keep_card(url, raw, connection.at)
+            card_history.store_card(url, raw, connection.at)
         except CaptureError as error:
             problem = str(error)
     session.history.see(raw, connection.at)

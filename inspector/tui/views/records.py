@@ -60,14 +60,14 @@ class BookmarkView(View):
         """Add a bookmark to the selected record, or remove it."""
         record = self.selected_record()
         if record is not None:
-            self.session.marks.toggle(record.seq)
+            self.session.bookmarks.toggle(record.seq)
 
     def action_remark(self) -> None:
         """Write a note on the selected record."""
         record = self.selected_record()
         if record is None:
             return
-        marks, seq = self.session.marks, record.seq
+        marks, seq = self.session.bookmarks, record.seq
         field = Field("text", "note", "what about it? nothing takes the note back", value=marks.remark_on(seq))
         form = FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long)
         ask(self, form, lambda values: marks.remark(seq, values["text"]))
@@ -76,7 +76,7 @@ class BookmarkView(View):
         """Go to the next record with a bookmark or a note (1), or to the one before (-1)."""
         selected, capture, lists = self.selected_record(), self.session.journal.capture, self.lists
         here = selected.seq if selected is not None else 0
-        marked = self.session.marks.within(1, len(capture))
+        marked = self.session.bookmarks.within(1, len(capture))
         there = [seq for seq in marked if (seq > here if step > 0 else seq < here)]
         there = [seq for seq in there if lists is None or lists(capture.get(seq))]
         if there:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.operations import Operation
-from inspector.session.push.attempts import chains, held_up
+from inspector.session.push.attempts import chains, was_stalled
 from inspector.session.push.matching import reconcile
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
@@ -128,21 +128,21 @@ class WebhooksView(RecordsView):
         if not push.listening:
             return Content.assemble(
                 ("RECEIVER", "bold"),
-                (f"   not listening. p turns push on: it starts on {push.place}.", "$text-soft"),
+                (f"   not listening. p turns push on: it starts on {push.reachable_from}.", "$text-soft"),
             )
         host, port = push.receiver.address
         state = ("   push on: every message registers a webhook", "$wire-pushed")
         off = ("   push off: new messages register nothing", "$text-soft")
         relay = f"   forwarding to {push.relay.url}" if push.relay.url else ""
         agent = connection.choice.interface.url if connection and connection.choice else ""
-        came = any(hook.came for hook in push.hooks)
-        more = len(push.hooks) - _MOST_HOOKS
+        came = any(hook.received for hook in push.registrations)
+        more = len(push.registrations) - _MOST_HOOKS
         reach = reachable(push.receiver.base_url, agent, came=came)
         return Content("\n").join(
             [
                 Content.assemble(("RECEIVER", "bold"), state if push.on else off, (plain(relay).plain, "$wire-sent")),
                 *place_lines(f"{host}:{port}", push.receiver.base_url, reach),
-                *map(hook_line, push.hooks[-_MOST_HOOKS:]),
+                *map(hook_line, push.registrations[-_MOST_HOOKS:]),
                 *([Content.styled(f"{'':<10}{more:,} more before", "$text-soft")] if more > 0 else []),
             ]
         )
@@ -163,7 +163,7 @@ class WebhooksView(RecordsView):
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
-        return next((hook.task_id for hook in reversed(self.session.push.hooks) if hook.task_id), "")
+        return next((hook.task_id for hook in reversed(self.session.push.registrations) if hook.task_id), "")
 
     # Registrations
 
@@ -181,7 +181,7 @@ class WebhooksView(RecordsView):
 
     def action_fail(self) -> None:
         """Choose the response to accepted deliveries."""
-        numbers = [hook.registration.number for hook in self.session.push.hooks]
+        numbers = [hook.registration.number for hook in self.session.push.registrations]
         ask(self, webhook_forms.answers(self._hook_number, numbers), self._override)
 
     @property
@@ -190,7 +190,7 @@ class WebhooksView(RecordsView):
         return int(record.meta["registration"]) if record else 0
 
     def _override(self, values: Mapping[str, str]) -> None:
-        overrides, hooks = self.session.push.overrides, self.session.push.hooks
+        overrides, hooks = self.session.push.overrides, self.session.push.registrations
         if values[CHOICE] == webhook_forms.ACCEPT:
             overrides.clear()
             self.session.note("good deliveries are accepted again")
@@ -227,9 +227,9 @@ class WebhooksView(RecordsView):
     async def _compare(self, task_id: str) -> list[Paragraph]:
         capture = self.session.journal.capture
         found = chains(capture.select(kinds=(Kind.DELIVERY,), task=task_id))
-        delayed = any(attempt.delay for chain in found for attempt in chain.tries)
+        delayed = any(attempt.delay for chain in found for attempt in chain.attempts)
         frames = capture.select(kinds=(Kind.FRAME,), task=task_id) if delayed else []
-        retries = [(chain, held_up(chain, frames)) for chain in found]
+        retries = [(chain, was_stalled(chain, frames)) for chain in found]
         return reconciled(await reconcile(capture, task_id), retries, time.time(), self.glyphs)
 
     def action_tunnel(self) -> None:
@@ -252,7 +252,7 @@ class WebhooksView(RecordsView):
 
     def action_copy_hook(self, member: str) -> None:
         """Copy the url or the token of the selected delivery's webhook, or else of the last one."""
-        hooks = self.session.push.hooks
+        hooks = self.session.push.registrations
         selected = [hook for hook in hooks if hook.registration.number == self._hook_number]
         hook = next(iter([*selected, *reversed(hooks)]), None)
         if hook is None:

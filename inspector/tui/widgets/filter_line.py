@@ -129,9 +129,9 @@ class FilterLine(Vertical):
                 self._offer(offered.choices)
             return
         self.remove_class("-bad")
-        self.set_class(bool(read.words), "-good")
+        self.set_class(bool(read.conditions), "-good")
         self._offer(offered.choices)
-        query = read if read.words else None
+        query = read if read.conditions else None
         if query != self._query:
             self._begin(query)
             self.post_message(self.Changed())

@@ -144,7 +144,7 @@ def test_a_folder_a_pipe_and_a_file_that_is_gone_are_told_apart(tmp_path: Path):
     assert said[""] == f"{tmp_path} is a folder."
     assert said["pipe"] == f"{tmp_path / 'pipe'} is not a file."
     assert said["gone"] == f"The file {tmp_path / 'gone'} could not be read: No such file or directory."
-    assert said["pipe/x"].endswith("a part of its path is a file, not a folder.")
+    assert said["pipe/x"].endswith("a folder in its path is a file.")
 
 
 @pytest.mark.parametrize("size", [10, 9_000_000])

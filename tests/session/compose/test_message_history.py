@@ -141,7 +141,7 @@ def test_a_place_that_cannot_be_used_is_said_and_nothing_is_raised(tmp_path: Pat
     assert found == []
     assert problem.startswith("The messages sent before could not be read: ")
     below = MessageHistory(Redactor(), tmp_path / "taken" / "below")
-    assert "Cannot make the folder" in below.add(text_draft("x"), AGENT, 1.0)
+    assert "Cannot create the folder" in below.add(text_draft("x"), AGENT, 1.0)
     (tmp_path / "state" / "sent.jsonl").mkdir(parents=True)
     taken = MessageHistory(Redactor(), tmp_path / "state")
     assert taken.add(text_draft("x"), AGENT, 1.0).startswith("The message could not be remembered: ")

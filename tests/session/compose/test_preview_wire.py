@@ -138,7 +138,7 @@ async def test_a_preview_costs_the_agent_and_the_capture_nothing(agent: Agent, o
     for _ in range(3):
         session.send(text_draft("x", message_id="m"), stream=True).preview()
     assert (len(session.journal.capture), len(agent.heard)) == (records, heard)
-    assert list(session.push.hooks) == [], "a webhook is registered when its message goes out"
+    assert list(session.push.registrations) == [], "a webhook is registered when its message goes out"
 
 
 async def test_the_webhook_that_is_shown_is_the_one_that_is_registered(agent: Agent, open_session: OpenSession):
@@ -150,8 +150,8 @@ async def test_the_webhook_that_is_shown_is_the_one_that_is_registered(agent: Ag
     turn = session.send(draft, stream=False)
     assert turn.webhook is before
     await drive(turn)
-    assert list(session.push.hooks) == [before]
-    assert session.push.hooks[0].task_id == "t"
+    assert list(session.push.registrations) == [before]
+    assert session.push.registrations[0].task_id == "t"
     [call] = agent.calls
     config = call.json["params"]["configuration"]["taskPushNotificationConfig"]
     assert config["url"] == before.config.url

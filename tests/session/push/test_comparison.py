@@ -1,4 +1,4 @@
-"""A task by stream, by push and by GetTask: what is missing, repeated, in another order, or different."""
+"""Compare a task by stream, push and GetTask: what is missing, repeated, reordered or different."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.push.comparison import Comparison, Verdict, ask_and_compare, compare
-from inspector.session.push.matching import Sighting, TaskMatcher, Way, match
+from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher, match
 from inspector.session.session import Session
 
-S, P, G = Way.STREAM, Way.PUSH, Way.GET
+S, P, G = Source.STREAM, Source.PUSH, Source.RESPONSE
 
 
-def folded(*told: tuple[Way, float, Any]) -> Comparison:
-    fold = TaskMatcher("t")
-    for seq, (way, at, value) in enumerate(told, 1):
+def folded(*events: tuple[Source, float, Any]) -> Comparison:
+    matcher = TaskMatcher("t")
+    for seq, (source, at, value) in enumerate(events, 1):
         event = v1_0.decode_event(value)
         assert not isinstance(event, Unreadable)
-        fold.take(Sighting(way, at, seq, event))
-    return compare(fold)
+        matcher.take(SourcedEvent(source, at, seq, event))
+    return compare(matcher)
 
 
 async def ask(session: Session, task_id: str) -> tuple[Comparison, str]:
@@ -33,7 +33,7 @@ async def ask(session: Session, task_id: str) -> tuple[Comparison, str]:
 
 
 def verdicts(found: Comparison) -> dict[str, Verdict]:
-    return {one.name: one.verdict for one in found.aspects}
+    return {aspect.name: aspect.verdict for aspect in found.aspects}
 
 
 def whole(state: str, text: str = "abc") -> dict[str, Any]:
@@ -43,33 +43,33 @@ def whole(state: str, text: str = "abc") -> dict[str, Any]:
 CHUNKS = [(S, 1, artifact("a")), (S, 2, artifact("bc", append=True)), (S, 3, status("COMPLETED"))]
 
 
-def test_accounts_that_come_to_the_same_agree():
+def test_equal_accounts_agree():
     found = folded(*CHUNKS, (P, 4, status("COMPLETED")), (G, 5, whole("COMPLETED")))
     assert verdicts(found) == {"state": "same", "context": "same", "artifact a": "same"}
     assert found.agree
-    assert found.ways == (S, P, G)
+    assert found.sources == (S, P, G)
 
 
-def test_a_text_that_differs_is_told_with_the_lines_that_do():
+def test_different_texts_are_reported_with_their_lines():
     found = folded(*CHUNKS, (G, 5, whole("COMPLETED", "abd")))
-    [one] = [one for one in found.aspects if one.name == "artifact a"]
-    assert (one.verdict, [line.text for line in one.lines], one.between) == (Verdict.DIFFERS, ["abc", "abd"], (S, G))
+    [one] = [aspect for aspect in found.aspects if aspect.name == "artifact a"]
+    assert (one.verdict, [line.text for line in one.lines], one.compared) == (Verdict.DIFFERS, ["abc", "abd"], (S, G))
     assert not found.agree
 
 
-def test_what_the_agent_has_not_kept_is_missing():
+def test_an_artifact_without_response_is_missing():
     found = folded(*CHUNKS, (G, 5, {"task": task("COMPLETED")}))
     assert verdicts(found)["artifact a"] is Verdict.MISSING
-    assert "artifact a is missing by answer" in found.words
+    assert "artifact a is not reported by response" in found.words
 
 
-def test_an_answer_from_before_the_end_is_early_and_not_wrong():
+def test_a_response_from_before_the_end_is_early_and_not_wrong():
     found = folded(CHUNKS[0], (G, 1.5, whole("WORKING", "a")), *CHUNKS[1:])
     assert verdicts(found) == {"state": Verdict.LATE, "context": "same", "artifact a": Verdict.LATE}
     assert found.agree
 
 
-def test_only_the_last_answer_counts():
+def test_only_the_last_response_counts():
     found = folded((G, 0, whole("WORKING", "x")), *CHUNKS, (G, 5, whole("COMPLETED")))
     assert found.agree
 
@@ -77,15 +77,15 @@ def test_only_the_last_answer_counts():
 def test_repeated_and_reordered_updates_are_named():
     a, b = status("WORKING", "1"), status("WORKING", "2")
     found = folded((S, 1, a), (S, 2, b), (P, 3, b), (P, 4, a), (P, 5, a))
-    assert 'working "1" was told 2 times by push, 1 by stream' in found.words
+    assert 'working "1" was reported 2 times by push, 1 by stream' in found.words
     assert 'working "2" came by push before working "1", by stream after it' in found.words
 
 
-def test_what_the_stream_told_twice_did_not_fail_to_be_pushed():
+def test_an_update_streamed_twice_and_pushed_once_is_repeated_and_not_missing():
     a, b = status("WORKING", "1"), status("WORKING", "2")
     found = folded((S, 1, a), (S, 2, a), (P, 3, a), (S, 4, b))
-    assert 'working "1" was told 2 times by stream, 1 by push' in found.words
-    assert "1 of 3 updates came by stream and not by push" in found.words
+    assert 'working "1" was reported 2 times by stream, 1 by push' in found.words
+    assert "1 of 3 updates came by stream but not by push" in found.words
 
 
 def test_pushes_without_artifacts_miss_none():
@@ -93,28 +93,28 @@ def test_pushes_without_artifacts_miss_none():
     assert verdicts(found)["artifact a"] is Verdict.SAME
 
 
-def test_ways_that_disagree_about_the_state_differ():
+def test_sources_that_disagree_about_the_state_differ():
     found = folded((S, 1, status("COMPLETED")), (G, 2, {"task": task("FAILED")}))
     assert verdicts(found)["state"] is Verdict.DIFFERS
 
 
-def test_nothing_recorded_is_no_comparison():
-    assert folded().ways == ()
+def test_a_task_without_records_has_no_sources():
+    assert folded().sources == ()
 
 
 async def test_the_agent_is_asked_and_compared(mock: MockAgent, open_session: OpenSession, version: str):
     session = await open_session(mock.url, version=version)
     await session.push.turn_on()
-    turn = await say(session, "report 5")
-    task_id = turn.exchange.task_id
+    call = await say(session, "report 5")
+    task_id = call.exchange.task_id
     await eventually(lambda: is_terminal(session.tasks.get(task_id).pushed.state))
     found, why = await ask(session, task_id)
     assert why == ""
-    assert found.ways == (S, P, G)
+    assert found.sources == (S, P, G)
     assert found.agree
 
 
-async def test_an_agent_that_does_not_answer_is_said_and_the_rest_compared(agent: Agent, open_session: OpenSession):
+async def test_a_failed_response_is_reported_and_the_rest_is_compared(agent: Agent, open_session: OpenSession):
     async def answer(request: Any, heard: Heard) -> Any:
         if heard.json["method"] == "GetTask":
             return await answering(error={"code": -32001, "message": "no such task"})(request, heard)
@@ -125,5 +125,5 @@ async def test_an_agent_that_does_not_answer_is_said_and_the_rest_compared(agent
     await say(session)
     found, why = await ask(session, "t")
     assert "no such task" in why
-    assert found.ways == (S,)
-    assert compare(await match(session.journal.capture, "nobody")).ways == ()
+    assert found.sources == (S,)
+    assert compare(await match(session.journal.capture, "nobody")).sources == ()

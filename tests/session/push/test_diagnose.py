@@ -1,4 +1,4 @@
-"""The push doctor: each cause by its evidence, and the way from "nothing came" to the cause with real agents."""
+"""The diagnosis of missing deliveries: each cause by its evidence, and the diagnosis with real agents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from inspector.wire.receiver.response_override import read_override
 NOW = 1_800_000_000.0
 
 
-def hook(**members: Any) -> WebhookRegistration:
+def registration(**members: Any) -> WebhookRegistration:
     return WebhookRegistration(Registration(1, "/push/p", "token", "http://127.0.0.1:9/push/p", NOW), "t", **members)
 
 
@@ -30,12 +30,12 @@ def delivery(**meta: Any) -> Record:
     return Record(1, NOW, Kind.DELIVERY, meta=usual | meta)
 
 
-SOUND = Evidence(
+ALL_RULED_OUT = Evidence(
     agent="http://10.0.0.5:80/rpc",
     advertised="https://abc.example.org",
     declared=True,
-    hooks=(hook(),),
-    listed=1,
+    registrations=(registration(),),
+    stored=1,
     asked="ListTaskPushNotificationConfigs",
     state=State.COMPLETED,
     ended=NOW + 5,
@@ -46,29 +46,33 @@ SOUND = Evidence(
 @pytest.mark.parametrize(
     ("changed", "name", "likely"),
     [
-        ({"hooks": ()}, "not registered", Likely.CERTAIN),
+        ({"registrations": ()}, "not registered", Likely.CERTAIN),
         (
-            {"hooks": (hook(failed="Push to loopback addresses is refused."),)},
+            {"registrations": (registration(failed="Push to loopback addresses is refused."),)},
             "the agent refuses the address",
             Likely.CERTAIN,
         ),
-        ({"gone": "Nothing listens at 127.0.0.1:9."}, "the agent cannot be reached", Likely.CERTAIN),
+        ({"agent_down": "Nothing listens at 127.0.0.1:9."}, "the agent cannot be reached", Likely.CERTAIN),
         (
             {
-                "hooks": (),
+                "registrations": (),
                 "configs": ("http://127.0.0.1:9/x",),
                 "advertised": "http://127.0.0.1:9/x",
-                "silent": "nobody",
+                "no_listener": "nothing listens there",
             },
             "the agent cannot reach the receiver",
             Likely.CERTAIN,
         ),
-        ({"hooks": (hook(failed="Internal error."),)}, "the agent refused the registration", Likely.CERTAIN),
-        ({"declared": False}, "the agent does not do push", Likely.LIKELY),
-        ({"declared": None}, "the agent does not do push", Likely.POSSIBLE),
-        ({"listed": 0}, "the agent did not keep the registration", Likely.CERTAIN),
-        ({"listed": None}, "the agent did not keep the registration", Likely.POSSIBLE),
-        ({"hooks": (hook(deleted=True),)}, "the webhook was deleted", Likely.CERTAIN),
+        (
+            {"registrations": (registration(failed="Internal error."),)},
+            "the agent refused the registration",
+            Likely.CERTAIN,
+        ),
+        ({"declared": False}, "the agent does not support push", Likely.LIKELY),
+        ({"declared": None}, "the agent does not support push", Likely.POSSIBLE),
+        ({"stored": 0}, "the agent did not store the registration", Likely.CERTAIN),
+        ({"stored": None}, "the agent did not store the registration", Likely.POSSIBLE),
+        ({"registrations": (registration(deleted=True),)}, "the registration was deleted", Likely.CERTAIN),
         ({"ended": NOW - 5}, "the task ended before the registration", Likely.CERTAIN),
         (
             {"advertised": "http://127.0.0.1:9", "agent": "https://agent.example.org"},
@@ -83,12 +87,12 @@ SOUND = Evidence(
         ),
         (
             {"deliveries": (delivery(taken=False, status=401, refused="No token came."),)},
-            "we answered with an error, and it gave up",
+            "the receiver answered with an error and the agent gave up",
             Likely.CERTAIN,
         ),
         (
             {"deliveries": (delivery(taken=False, status=500, dialled="500"),)},
-            "we answered with an error, and it gave up",
+            "the receiver answered with an error and the agent gave up",
             Likely.CERTAIN,
         ),
         (
@@ -96,21 +100,23 @@ SOUND = Evidence(
             "the agent does not trust our certificate",
             Likely.LIKELY,
         ),
-        ({"strays": 3}, "it posts to another path", Likely.LIKELY),
-        ({"ended": None, "state": State.WORKING}, "the agent pushes only at the end", Likely.POSSIBLE),
+        ({"unknown_paths": 3}, "the agent posts to another path", Likely.LIKELY),
+        ({"ended": None, "state": State.WORKING}, "the agent pushes only when the task ends", Likely.POSSIBLE),
     ],
 )
 def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str, likely: Likely):
-    found = causes(replace(SOUND, **changed))
+    found = causes(replace(ALL_RULED_OUT, **changed))
     assert found[0].likely is likely
-    cause = next(one for one in found if one.name == name)
+    cause = next(cause for cause in found if cause.name == name)
     assert cause.likely is likely
     assert cause.evidence
     assert cause.remedy.endswith((".", "?"))
 
 
-def test_who_connected_and_left_is_neither_shy_nor_far():
-    known = replace(SOUND, advertised="https://127.0.0.1:9", agent="http://127.0.0.1:8", tls_failures=("no trust",))
+def test_a_failed_tls_handshake_rules_out_a_refused_address_and_an_unreachable_receiver():
+    known = replace(
+        ALL_RULED_OUT, advertised="https://127.0.0.1:9", agent="http://127.0.0.1:8", tls_failures=("no trust",)
+    )
     found = causes(known)
     likely = {cause.name: cause.likely for cause in found}
     assert found[0].name == "the agent does not trust our certificate"
@@ -118,25 +124,27 @@ def test_who_connected_and_left_is_neither_shy_nor_far():
     assert likely["the agent cannot reach the receiver"] is Likely.RULED_OUT
 
 
-def test_an_agent_on_this_machine_may_be_in_a_container_until_something_came():
-    known = replace(SOUND, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8")
-    far = next(one for one in causes(known) if one.name == "the agent cannot reach the receiver")
+def test_an_agent_on_this_machine_may_be_in_a_container_until_a_delivery_arrives():
+    known = replace(ALL_RULED_OUT, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8")
+    far = next(cause for cause in causes(known) if cause.name == "the agent cannot reach the receiver")
     assert (far.likely, "container" in far.evidence) == (Likely.POSSIBLE, True)
     came = causes(replace(known, deliveries=(delivery(),)))
-    far = next(one for one in came if one.name == "the agent cannot reach the receiver")
+    far = next(cause for cause in came if cause.name == "the agent cannot reach the receiver")
     assert far.likely is Likely.RULED_OUT
 
 
-def test_nothing_is_blamed_where_nothing_speaks_for_it():
-    found = {cause.name: cause.likely for cause in causes(SOUND)}
-    assert found.pop("the agent cannot reach the receiver") is Likely.POSSIBLE  # a tunnel is known by what it brings
+def test_causes_without_evidence_are_ruled_out():
+    found = {cause.name: cause.likely for cause in causes(ALL_RULED_OUT)}
+    assert (
+        found.pop("the agent cannot reach the receiver") is Likely.POSSIBLE
+    )  # only a delivery proves that a tunnel works
     assert set(found.values()) == {Likely.RULED_OUT}
 
 
-def test_an_error_that_good_deliveries_followed_is_only_possible():
-    known = replace(SOUND, deliveries=(delivery(taken=False, status=500, dialled="500"), delivery()))
+def test_an_error_before_accepted_deliveries_is_only_possible():
+    known = replace(ALL_RULED_OUT, deliveries=(delivery(taken=False, status=500, dialled="500"), delivery()))
     found = {cause.name: cause.likely for cause in causes(known)}
-    assert found["we answered with an error, and it gave up"] is Likely.POSSIBLE
+    assert found["the receiver answered with an error and the agent gave up"] is Likely.POSSIBLE
 
 
 @pytest.mark.parametrize(
@@ -155,41 +163,43 @@ def test_an_error_that_good_deliveries_followed_is_only_possible():
         ("", "http://127.0.0.1:8", False, False),
     ],
 )
-def test_two_addresses_tell_whether_one_reaches_the_other(advertised: str, agent: str, came: bool, good: bool | None):
+def test_reachable_compares_the_addresses_of_receiver_and_agent(
+    advertised: str, agent: str, came: bool, good: bool | None
+):
     found = reachable(advertised, agent, came=came)
     assert found.good is good
     assert found.words
 
 
-async def test_an_agent_that_pushes_is_sound(mock: MockAgent, open_session: OpenSession):
+async def test_every_cause_is_ruled_out_for_an_agent_that_pushes(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    turn = await say(session, "push")
-    await eventually(lambda: session.push.hooks[0].accepted >= 3)
-    found = await examine(session, turn.exchange.task_id)
-    assert found.good >= 3
+    call = await say(session, "push")
+    await eventually(lambda: session.push.registrations[0].accepted >= 3)
+    found = await examine(session, call.exchange.task_id)
+    assert found.accepted >= 3
     assert {cause.likely for cause in found.causes} == {Likely.RULED_OUT}
 
 
-async def test_a_task_without_a_webhook_is_told_so(mock: MockAgent, open_session: OpenSession):
+async def test_a_task_without_a_webhook_is_diagnosed(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
-    turn = await say(session, "push")
-    found = await examine(session, turn.exchange.task_id)
-    assert [(one.name, one.likely) for one in found.causes] == [("not registered", Likely.CERTAIN)]
+    call = await say(session, "push")
+    found = await examine(session, call.exchange.task_id)
+    assert [(cause.name, cause.likely) for cause in found.causes] == [("not registered", Likely.CERTAIN)]
 
 
-async def test_a_webhook_that_came_after_the_end_is_told_so(mock: MockAgent, open_session: OpenSession):
+async def test_a_registration_after_the_end_of_the_task_is_diagnosed(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
-    turn = await say(session, "push")
-    task_id = turn.exchange.task_id
+    call = await say(session, "push")
+    task_id = call.exchange.task_id
     await session.push.receiver.start()
     made = session.push.register(task_id)
     await drive(session.set_push(made.config.model_copy(update={"task_id": task_id})))
     found = await examine(session, task_id)
-    assert (found.good, found.causes[0].name) == (0, "the task ended before the registration")
+    assert (found.accepted, found.causes[0].name) == (0, "the task ended before the registration")
 
 
-async def test_an_agent_that_keeps_no_webhook_is_told_so(agent: Agent, open_session: OpenSession):
+async def test_an_agent_that_does_not_store_registrations_is_diagnosed(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("WORKING")}))
     session = await open_session(agent.url)
     await session.push.turn_on()
@@ -197,67 +207,73 @@ async def test_an_agent_that_keeps_no_webhook_is_told_so(agent: Agent, open_sess
     agent.answer(answering({"configs": []}))
     found = await examine(session, "t")
     assert (found.causes[0].name, found.causes[0].likely) == (
-        "the agent did not keep the registration",
+        "the agent did not store the registration",
         Likely.CERTAIN,
     )
 
 
-async def test_an_agent_that_gave_up_after_our_errors_is_told_so(mock: MockAgent, open_session: OpenSession):
+async def test_an_agent_that_gave_up_after_errors_of_the_receiver_is_diagnosed(
+    mock: MockAgent, open_session: OpenSession
+):
     session = await open_session(mock.url)
     await session.push.turn_on()
     session.push.receiver.overrides.add(read_override("500"))
-    turn = await say(session, "push")
+    call = await say(session, "push")
     await eventually(lambda: mock.push_counts.given_up >= 2)
-    found = await examine(session, turn.exchange.task_id)
-    assert (found.good, found.causes[0].name) == (0, "we answered with an error, and it gave up")
+    found = await examine(session, call.exchange.task_id)
+    assert (found.accepted, found.causes[0].name) == (0, "the receiver answered with an error and the agent gave up")
     assert "500" in found.causes[0].evidence
 
 
-async def test_an_agent_that_cannot_be_asked_leaves_the_question_open(agent: Agent, open_session: OpenSession):
+async def test_a_missing_registration_is_only_possible_if_the_agent_answers_with_an_error(
+    agent: Agent, open_session: OpenSession
+):
     agent.answer(answering({"task": task("WORKING")}))
     session = await open_session(agent.url)
     await session.push.turn_on()
     await say(session, stream=False)
     agent.answer(answering(error={"code": -32603, "message": "broken"}))
     found = {cause.name: cause for cause in (await examine(session, "t")).causes}
-    kept = found["the agent did not keep the registration"]
-    assert (kept.likely, "broken" in kept.evidence) == (Likely.POSSIBLE, True)
+    cause = found["the agent did not store the registration"]
+    assert (cause.likely, "broken" in cause.evidence) == (Likely.POSSIBLE, True)
 
 
-async def test_what_came_to_another_run_is_looked_up_in_its_capture(
+async def test_deliveries_to_another_run_are_read_from_its_capture(
     mock: MockAgent, open_session: OpenSession, tmp_path: Path
 ):
     before = await open_session(mock.url)
     await before.push.turn_on()
-    turn = await say(before, "push")
-    task_id = turn.exchange.task_id
-    await eventually(lambda: before.push.hooks[0].accepted >= 3)
+    call = await say(before, "push")
+    task_id = call.exchange.task_id
+    await eventually(lambda: before.push.registrations[0].accepted >= 3)
     await before.close()
-    path, accepted = before.journal.capture.path, before.push.hooks[0].accepted  # more may have come meanwhile
+    path, accepted = before.journal.capture.path, before.push.registrations[0].accepted  # more may have come meanwhile
     broken = tmp_path / "broken.a2a"
     broken.write_bytes(b"no capture")
     session = await open_session(mock.url)
     found = await examine(session, task_id, [broken, path])
-    assert found.good == accepted
+    assert found.accepted == accepted
     likely = {cause.name: cause.likely for cause in found.causes}
     assert likely["the agent refuses the address"] is Likely.RULED_OUT
-    assert likely["we answered with an error, and it gave up"] is Likely.RULED_OUT
-    assert "it posts to another path" not in likely
-    assert f"1 recorded session (1 could not be read) tell of {accepted} deliveries" in found.unseen[0]
+    assert likely["the receiver answered with an error and the agent gave up"] is Likely.RULED_OUT
+    assert "the agent posts to another path" not in likely
+    assert f"1 capture read (1 could not be read): {accepted} deliveries found" in found.not_checked[0]
 
 
-async def test_a_run_without_the_webhook_says_what_it_cannot_see(mock: MockAgent, open_session: OpenSession):
+async def test_a_run_without_the_webhook_reports_what_it_cannot_check(mock: MockAgent, open_session: OpenSession):
     before = await open_session(mock.url)
     await before.push.turn_on()
-    turn = await say(before, "push")
+    call = await say(before, "push")
     session = await open_session(mock.url)
-    found = await examine(session, turn.exchange.task_id)
-    assert found.unseen[0].endswith("no recorded session was looked at.")
-    assert "before the task ended" in found.unseen[1]
-    assert (await examine(before, turn.exchange.task_id)).unseen == []
+    found = await examine(session, call.exchange.task_id)
+    assert found.not_checked[0].endswith("no capture was read.")
+    assert "before the task ended" in found.not_checked[1]
+    assert (await examine(before, call.exchange.task_id)).not_checked == []
 
 
-async def test_nobody_is_sure_of_no_webhook_where_the_agent_does_not_tell(agent: Agent, open_session: OpenSession):
+async def test_no_webhook_is_only_possible_if_the_agent_does_not_list_its_webhooks(
+    agent: Agent, open_session: OpenSession
+):
     agent.answer(answering({"task": task("WORKING")}))
     session = await open_session(agent.url)
     await say(session, stream=False)
@@ -266,20 +282,20 @@ async def test_nobody_is_sure_of_no_webhook_where_the_agent_does_not_tell(agent:
     assert found["not registered"] is Likely.POSSIBLE
 
 
-async def test_a_url_of_this_machine_where_nothing_listens_is_told_so(mock: MockAgent, open_session: OpenSession):
+async def test_a_url_of_this_machine_without_a_listener_is_diagnosed(mock: MockAgent, open_session: OpenSession):
     before = await open_session(mock.url)
     await before.push.turn_on()
-    turn = await say(before, "push")
+    call = await say(before, "push")
     session = await open_session(mock.url)
-    likely = {cause.name: cause for cause in (await examine(session, turn.exchange.task_id)).causes}
+    likely = {cause.name: cause for cause in (await examine(session, call.exchange.task_id)).causes}
     assert likely["the agent cannot reach the receiver"].likely is not Likely.CERTAIN
     await before.close()
-    first = (await examine(session, turn.exchange.task_id)).causes[0]
+    first = (await examine(session, call.exchange.task_id)).causes[0]
     assert (first.name, first.likely) == ("the agent cannot reach the receiver", Likely.CERTAIN)
     assert first.evidence.endswith("nothing listens there")
 
 
-async def test_an_agent_that_is_gone_is_told_so_first(open_session: OpenSession):
+async def test_an_unreachable_agent_is_the_first_cause(open_session: OpenSession):
     async with scripted() as agent:
         agent.answer(answering({"task": task("WORKING")}))
         session = await open_session(agent.url)

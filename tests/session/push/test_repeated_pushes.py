@@ -1,4 +1,4 @@
-"""Repeated pushes: results and readings are reused, and everything is recorded as if each were read in full."""
+"""Repeated pushes: cached results are reused, and the records are the same as if each push were read in full."""
 
 from __future__ import annotations
 
@@ -39,36 +39,36 @@ CHECKS = (
 )
 
 
-class Desk:
-    """A push service on a capture of its own, with two registrations, to which deliveries are handed.
+class PushRun:
+    """A push service with its own capture and two registrations.
 
-    In full means that nothing is reused: each delivery has a head like no other before it, and no shape is known.
+    With `in_full` no result is reused: the head of each delivery is new, and no body shape is known.
     """
 
     def __init__(self, capture: Capture, *, in_full: bool) -> None:
         self.journal = Journal(capture, Redactor())
         self.tasks = TaskFold(self.journal.exchanges)
-        self.desk = PushService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
-        self.hooks = [
+        self.service = PushService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
+        self.registrations = [
             WebhookRegistration(Registration(number, f"/{number}", "the-token", f"http://x/{number}", 0.0), "t", "1.0")
             for number in (1, 2)
         ]
-        self.desk.hooks.extend(self.hooks)
+        self.service.registrations.extend(self.registrations)
         self.in_full = in_full
         self.head_known = KnownResults()
         self.at = 1_767_268_800.0
 
     def post(self, body: Json | bytes, number: int = 0, **members: Any) -> None:
-        """Take in a delivery; read in full, nothing of an earlier one is known."""
+        """Pass a delivery to the service."""
         if self.in_full:
             self.head_known = KnownResults()
-            self.desk._judge._verified = VerifiedCache(1)
+            self.service._judge._verified = VerifiedCache(1)
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
         self.at += 2.0
         delivery = Delivery(
             at=self.at,
-            registration=self.hooks[number].registration,
+            registration=self.registrations[number].registration,
             peer=f"127.0.0.1:{len(self.journal.capture) % 3}",
             method="POST",
             target="/1",
@@ -82,25 +82,31 @@ class Desk:
             accepted=True,
             head_known=self.head_known,
         )
-        self.desk.take(replace(delivery, **members))
+        self.service.take(replace(delivery, **members))
 
     def records(self) -> list[Record]:
         return self.journal.capture.slice(1, 10_000)
 
-    def told(self) -> list[Any]:
-        """Return all that came of it."""
-        told: list[Any] = [self.records(), self.journal.found, [astuple(hook)[1:] for hook in self.hooks]]
+    def results(self) -> list[Any]:
+        """Return the records, the findings, the registrations and the tasks."""
+        results: list[Any] = [
+            self.records(),
+            self.journal.found,
+            [astuple(registration)[1:] for registration in self.registrations],
+        ]
         for tracked in self.tasks.all():
             account = tracked.pushed
-            artifacts = [(*astuple(replace(one, text=str(one.text))),) for one in account.artifacts.values()]  # type: ignore[arg-type]
-            told += [artifacts, astuple(replace(account, artifacts={}))]
-        return told
+            artifacts = [
+                (*astuple(replace(artifact, text=str(artifact.text))),) for artifact in account.artifacts.values()
+            ]  # type: ignore[arg-type]
+            results += [artifacts, astuple(replace(account, artifacts={}))]
+        return results
 
 
 @contextmanager
-def desk(*, in_full: bool = False) -> Iterator[Desk]:
+def push_run(*, in_full: bool = False) -> Iterator[PushRun]:
     with tempfile.TemporaryDirectory() as folder, Capture.create(Path(folder) / "capture") as capture:
-        yield Desk(capture, in_full=in_full)
+        yield PushRun(capture, in_full=in_full)
 
 
 @contextmanager
@@ -122,19 +128,19 @@ def status(said: Json = "step", number: int = 0, *, state: str = "WORKING", **me
 
 
 def test_repeated_status_updates_are_read_from_a_template():
-    with desk() as one, reads() as read:
+    with push_run() as run, reads() as read:
         for number in range(50):
-            one.post(status(f'step ü "{number}"', number))
+            run.post(status(f'step ü "{number}"', number))
         assert len(read) == 1
-        [tracked] = one.tasks.all()
-        assert (tracked.pushed.events, one.hooks[0].accepted, len(one.records())) == (50, 50, 50)
+        [tracked] = run.tasks.all()
+        assert (tracked.pushed.events, run.registrations[0].accepted, len(run.records())) == (50, 50, 50)
         assert [message.parts[0].text for message in tracked.pushed.messages][-1] == 'step ü "49"'
         assert tracked.pushed.status.timestamp == "2026-01-01T12:00:49.5Z"
-        last = one.records()[-1]
+        last = run.records()[-1]
         assert (last.label, last.state, last.task, last.event) == ('step ü "49"', "TASK_STATE_WORKING", "t", "status")
         checks = {name: said for name, _, said in last.meta["checks"]}
         assert (checks["size"], checks["order"], checks["task"]) == (f"{last.size:,} bytes", "in order", "task known")
-        assert last.meta["latency"] == round(one.at - 1_767_268_849.5, 6)
+        assert last.meta["latency"] == round(run.at - 1_767_268_849.5, 6)
 
 
 @pytest.mark.parametrize(
@@ -146,74 +152,74 @@ def test_repeated_status_updates_are_read_from_a_template():
     ],
     ids=["no timestamp", "no message", "other sizes"],
 )
-def test_status_updates_with_fewer_members_have_a_template_too(bodies: list[Json]):
-    with desk() as one, reads() as read:
+def test_status_updates_with_fewer_members_have_a_template(bodies: list[Json]):
+    with push_run() as run, reads() as read:
         for body in bodies:
-            one.post(body)
+            run.post(body)
         assert len(read) == 1
-        assert one.hooks[0].accepted == 4
-        with desk(in_full=True) as other:
+        assert run.registrations[0].accepted == 4
+        with push_run(in_full=True) as other:
             for body in bodies:
                 other.post(body)
-            assert one.told() == other.told()
+            assert run.results() == other.results()
 
 
-def test_the_same_bytes_again_are_recognised():
-    with desk() as one:
+def test_repeated_bytes_are_recognised():
+    with push_run() as run:
         for number in (1, 2, 2, 3):
-            one.post(status(number=number))
-        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in one.records()]
+            run.post(status(number=number))
+        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in run.records()]
         assert said == ["in order", "in order", "the same bytes came as #2", "in order"]
 
 
-def test_a_task_that_moved_on_is_noticed():
-    with desk() as one:
+def test_a_late_push_after_a_template_is_noticed():
+    with push_run() as run:
         for number, state in enumerate(("WORKING", "WORKING", "COMPLETED", "WORKING", "WORKING")):
-            one.post(status(number=number, state=state))
-        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in one.records()]
+            run.post(status(number=number, state=state))
+        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in run.records()]
         assert said == ["in order"] * 3 + ["late: the task had ended", "in order"]
 
 
 @pytest.mark.parametrize("between", ["INPUT_REQUIRED", "SUBMITTED", "COMPLETED", "ODD"])
-def test_a_task_that_comes_back_to_a_state_is_told_as_ever(between: str):
+def test_a_task_that_returns_to_a_state_is_judged_as_usual(between: str):
     states = ("WORKING", "WORKING", between, "WORKING", "WORKING", between, "COMPLETED")
-    with desk() as one, desk(in_full=True) as other:
-        for each in (one, other):
+    with push_run() as run, push_run(in_full=True) as other:
+        for each in (run, other):
             for number, state in enumerate(states):
                 each.post(status(number=number, state=state))
-        assert one.told() == other.told()
+        assert run.results() == other.results()
 
 
-def test_a_secret_that_is_learned_between_deliveries_is_masked_from_then_on():
-    with desk() as one:
+def test_a_secret_added_between_deliveries_is_masked_afterwards():
+    with push_run() as run:
         for number in range(3):
-            one.post(status("open-sesame", number, contextId="open-sesame"))
-        one.journal.redactor.add("open-sesame")
-        one.post(status("open-sesame", 3, contextId="open-sesame"))
-        assert [(record.label, record.context) for record in one.records()[2:]] == [
+            run.post(status("open-sesame", number, contextId="open-sesame"))
+        run.journal.redactor.add("open-sesame")
+        run.post(status("open-sesame", 3, contextId="open-sesame"))
+        assert [(record.label, record.context) for record in run.records()[2:]] == [
             ("open-sesame", "open-sesame"),
             ("****", "****"),
         ]
-        assert b"sesame" not in one.records()[-1].raw
+        assert b"sesame" not in run.records()[-1].raw
 
 
-def test_a_webhook_that_is_now_for_another_task_is_told():
-    with desk() as one:
+def test_a_changed_task_of_a_registration_is_noticed():
+    with push_run() as run:
         for number in range(3):
-            one.post(status(number=number))
-        one.hooks[0].task_id = "u"
-        one.post(status(number=3))
-        assert one.journal.found == {"PUSH-002": [4]}
+            run.post(status(number=number))
+        run.registrations[0].task_id = "u"
+        run.post(status(number=3))
+        assert run.journal.found == {"PUSH-002": [4]}
 
 
-def test_what_is_answered_otherwise_is_not_folded():
-    with desk() as one:
+def test_a_delivery_answered_with_an_override_is_not_folded():
+    with push_run() as run:
         for number in range(3):
-            one.post(status(f"{number}", number))
-        one.post(status("3", 3), accepted=False, override="500", status=500)
-        [tracked] = one.tasks.all()
-        assert (tracked.pushed.events, one.hooks[0].failing) == (3, 1)
-        assert one.records()[-1].meta["status"] == 500
+            run.post(status(f"{number}", number))
+        run.post(status("3", 3), accepted=False, override="500", status=500)
+        [tracked] = run.tasks.all()
+        assert (tracked.pushed.events, run.registrations[0].failing) == (3, 1)
+        assert run.records()[-1].meta["status"] == 500
 
 
 @contextmanager
@@ -230,38 +236,38 @@ def added(scope: Scope, result: Result | None = None) -> Iterator[list[Any]]:
     EVENT.checks = EVENT.checks[:-1]
 
 
-def test_an_added_check_runs_as_often_as_its_scope_demands():
+def test_an_added_check_runs_as_often_as_its_scope_requires():
     head, shape, each = added(Scope.HEAD), added(Scope.BODY_SHAPE), added(Scope.DELIVERY)
-    with desk() as one, head as heads, shape as shapes, each as deliveries:
+    with push_run() as run, head as heads, shape as shapes, each as deliveries:
         for number in range(1000):
-            one.post(status(f"step {number}", number))
+            run.post(status(f"step {number}", number))
         assert (len(heads), len(shapes), len(deliveries)) == (1, 1, 1000)
-        one.post(status("step", contextId="d"))
+        run.post(status("step", contextId="d"))
         assert (len(heads), len(shapes)) == (1, 2)
-        one.head_known = KnownResults()
-        one.post(status("another step"))
+        run.head_known = KnownResults()
+        run.post(status("another step"))
         assert (len(heads), len(shapes), len(deliveries)) == (2, 2, 1002)
 
 
 @pytest.mark.parametrize("scope", Scope)
-def test_a_check_that_is_added_later_is_not_skipped_for_what_is_known(scope: Scope):
-    with desk() as one:
+def test_a_check_that_is_added_later_runs_for_known_bodies(scope: Scope):
+    with push_run() as run:
         for number in range(1000):
-            one.post(status(f"step {number}", number))
+            run.post(status(f"step {number}", number))
         with added(scope, Result(False, "seen")) as runs:
-            one.post(status("step 1000"))
-            one.post(status("step 1001"))
+            run.post(status("step 1000"))
+            run.post(status("step 1001"))
         assert len(runs) == (2 if scope is Scope.DELIVERY else 1)
-        for record in one.records()[-2:]:
+        for record in run.records()[-2:]:
             assert ("added", False, "seen") in record.meta["checks"]
 
 
 def test_a_result_with_findings_is_not_reused():
     found = Result(findings=(finding("PUSH-003", "seen"),))
-    with desk() as one, added(Scope.BODY_SHAPE, found) as runs:
+    with push_run() as run, added(Scope.BODY_SHAPE, found) as runs:
         for number in range(3):
-            one.post(status(f"step {number}", number))
-        assert (len(runs), one.journal.found) == (3, {"PUSH-003": [1, 2, 3]})
+            run.post(status(f"step {number}", number))
+        assert (len(runs), run.journal.found) == (3, {"PUSH-003": [1, 2, 3]})
 
 
 TEXTS = st.sampled_from(["a", "step 1", 'q"\\', "\n", "ü", "\U0001f44b", "t", "c", "m-1", "s3cr3t", "", " ", 7, None])
@@ -298,30 +304,30 @@ def steps(draw: st.DrawFn) -> list[Step]:
             value = status(text, draw(st.integers(0, 9)), **members)
             raw = json.dumps(value, **spelling).encode()
             made.append((draw(st.sampled_from(["post"] * 6 + ["dialled", "damaged"])), raw, draw(st.integers(0, 1))))
-        made += draw(st.sampled_from([[], [], [("learn", "s3cr3t", 0)], [("other", "u", 0)], [("told", "0.3", 0)]]))
+        made += draw(st.sampled_from([[], [], [("learn", "s3cr3t", 0)], [("other", "u", 0)], [("version", "0.3", 0)]]))
     return made
 
 
-def told(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
-    with desk(in_full=in_full) as one:
+def results(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
+    with push_run(in_full=in_full) as run:
         for step, value, number in plan:
             match step:
                 case "learn":
-                    one.journal.redactor.add(value)
+                    run.journal.redactor.add(value)
                 case "other":
-                    one.hooks[number].task_id = value
-                case "told":
-                    one.hooks[number].version = value
+                    run.registrations[number].task_id = value
+                case "version":
+                    run.registrations[number].version = value
                 case "dialled":
-                    one.post(value, number, override="202", status=202)
+                    run.post(value, number, override="202", status=202)
                 case "damaged":
-                    one.post(value.replace(b"T12:", b"T99:").replace(b'"parts"', b'"part"'), number)
+                    run.post(value.replace(b"T12:", b"T99:").replace(b'"parts"', b'"part"'), number)
                 case _:
-                    one.post(value, number)
-        return one.told()
+                    run.post(value, number)
+        return run.results()
 
 
 @settings(max_examples=150, deadline=None)
 @given(steps())
-def test_whatever_comes_is_recorded_judged_and_folded_as_if_every_delivery_were_read_in_full(plan: list[Step]):
-    assert told(plan, in_full=False) == told(plan, in_full=True)
+def test_cached_results_never_change_records_findings_or_tasks(plan: list[Step]):
+    assert results(plan, in_full=False) == results(plan, in_full=True)

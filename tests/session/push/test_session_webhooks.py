@@ -1,4 +1,4 @@
-"""The webhook lab: retries told from duplicates, what becomes of registrations, deliveries handed on."""
+"""Webhooks: retries and duplicates, the state of registrations, forwarded deliveries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
 from inspector.session.card.signing import given_keys
 from inspector.session.compose.draft import text_draft
-from inspector.session.push.attempts import chains, held_up
+from inspector.session.push.attempts import chains, was_stalled
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.wire.receiver.registration import Proof, WebhookAuth
@@ -40,7 +40,7 @@ from inspector.wire.receiver.response_override import read_override
 
 
 async def post(hook: WebhookRegistration, body: Any, **headers: str) -> int:
-    """Deliver a body as an agent does, and return the status of the answer, 0 for none."""
+    """Deliver a body as an agent does, and return the status of the response, 0 for none."""
     sent = {"Content-Type": "application/json", "Authorization": f"Bearer {hook.registration.token}"} | headers
     async with aiohttp.ClientSession() as client:
         try:
@@ -60,7 +60,7 @@ def checks(record: Record) -> dict[str, tuple[bool | None, str]]:
     return {name: (good, said) for name, good, said in record.meta["checks"]}
 
 
-def dial(session: Session, *texts: str) -> None:
+def override(session: Session, *texts: str) -> None:
     for text in texts:
         session.push.receiver.overrides.add(read_override(text))
 
@@ -72,18 +72,18 @@ async def hook(open_session: OpenSession) -> tuple[Session, WebhookRegistration]
     return session, session.push.register("t", version="1.0")
 
 
-# Answers dialled in, and what comes after them
+# Response overrides, and the retries after them
 
 
-async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hook: tuple[Session, WebhookRegistration]):
+async def test_a_failed_delivery_is_not_folded_but_its_retry_is(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
-    dial(session, "500:1", "429/3:1", "reset:1")
+    override(session, "500:1", "429/3:1", "reset:1")
     chunk = artifact("once")
     assert [await post(one, chunk) for _ in range(4)] == [500, 429, 0, 204]
     assert str(session.tasks.get("t").pushed.artifacts["a"].text) == "once"
     assert (one.accepted, one.failing, one.refused) == (1, 3, 0)
     first = deliveries(session)[0].seq
-    assert [(one.meta["attempt"], one.meta["first"]) for one in deliveries(session)] == [
+    assert [(record.meta["attempt"], record.meta["first"]) for record in deliveries(session)] == [
         (1, 0),
         (2, first),
         (3, first),
@@ -91,25 +91,25 @@ async def test_what_is_answered_with_an_error_is_not_folded_and_its_retry_is(hoo
     ]
     assert checks(deliveries(session)[1])["order"][1].startswith(f"attempt 2 at #{first}, ")
     [chain] = chains(deliveries(session))
-    assert ([one.answer for one in chain.tries], chain.settled) == (
+    assert ([attempt.answer for attempt in chain.attempts], chain.accepted) == (
         ["500", "429, retry after 3 s", "reset", "204"],
         True,
     )
-    said = "tried again 3 times, after 0.0 s, 0.0 s, 0.0 s, though asked to wait 3 s: accepted"
+    said = "3 retries, after 0.0 s, 0.0 s, 0.0 s, although Retry-After was 3 s: accepted"
     assert chain.words(0).startswith(said)
 
 
-async def test_the_same_bytes_after_they_were_accepted_are_no_retry(hook: tuple[Session, WebhookRegistration]):
+async def test_the_same_bytes_after_an_accepted_delivery_are_not_a_retry(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     for _ in range(3):
         await post(one, status("WORKING"))
     first, *again = deliveries(session)
     assert checks(first)["order"] == (True, "in order")
-    assert [checks(one)["order"] for one in again] == [(None, f"the same bytes came as #{first.seq}")] * 2
+    assert [checks(record)["order"] for record in again] == [(None, f"the same bytes came as #{first.seq}")] * 2
     assert chains(deliveries(session)) == []
 
 
-async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(
+async def test_requests_to_unknown_paths_are_not_retries_and_have_no_finding(
     hook: tuple[Session, WebhookRegistration],
 ):
     session, one = hook
@@ -123,7 +123,7 @@ async def test_strangers_are_no_retries_of_each_other_and_no_fault_of_the_agent(
     assert session.journal.found == {"PUSH-001": [4, 5]}
 
 
-async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_state(
+async def test_a_push_without_timestamp_has_a_latency_only_for_a_new_state(
     hook: tuple[Session, WebhookRegistration],
 ):
     session, one = hook
@@ -132,84 +132,80 @@ async def test_a_push_without_a_time_has_a_latency_only_where_it_tells_a_new_sta
     assert [record.meta["latency"] for record in deliveries(session)] == [None] * 3
 
 
-@pytest.mark.parametrize(("told", "found"), [("0.3", True), ("0.2", True), ("1.0", False), ("", False)])
-async def test_a_shape_of_another_version_is_named_whichever_is_the_newer(
-    open_session: OpenSession, told: str, found: bool
-):
+@pytest.mark.parametrize(("registered", "found"), [("0.3", True), ("0.2", True), ("1.0", False), ("", False)])
+async def test_a_body_shaped_like_another_version_is_a_finding(open_session: OpenSession, registered: str, found: bool):
     session = await open_session()
     await session.push.receiver.start()
-    await post(session.push.register("t", version=told), status("WORKING"))
+    await post(session.push.register("t", version=registered), status("WORKING"))
     assert ("PUSH-006" in session.journal.found) is found
 
 
 async def test_the_same_bytes_at_another_webhook_are_another_delivery(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     other = session.push.register("t")
-    dial(session, "500:1")
+    override(session, "500:1")
     assert [await post(each, status("WORKING")) for each in (one, other)] == [500, 204]
     assert deliveries(session)[1].meta["attempt"] == 1
     [chain] = chains(deliveries(session))
-    assert (chain.settled, chain.gaps) == (False, ())
-    assert chain.words(chain.tries[0].at + 42) == "not tried again for 42 s"
+    assert (chain.accepted, chain.gaps) == (False, ())
+    assert chain.words(chain.attempts[0].at + 42) == "no retry for 42 s"
 
 
-async def test_a_delivery_that_comes_late_is_marked(hook: tuple[Session, WebhookRegistration]):
+async def test_a_late_delivery_is_marked(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
     for body in (status("WORKING"), status("COMPLETED"), status("WORKING", "old")):
         await post(one, body)
-    assert [checks(one)["order"] for one in deliveries(session)] == [
+    assert [checks(record)["order"] for record in deliveries(session)] == [
         (True, "in order"),
         (True, "in order"),
         (None, "late: the task had ended"),
     ]
 
 
-async def test_an_agent_that_tries_again_is_measured(mock: MockAgent, open_session: OpenSession):
+async def test_the_retries_of_an_agent_are_grouped(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    dial(session, "503:2")
-    turn = await say(session, "push")
-    tracked = session.tasks.get(turn.exchange.task_id)
+    override(session, "503:2")
+    call = await say(session, "push")
+    tracked = session.tasks.get(call.exchange.task_id)
     await eventually(lambda: is_terminal(tracked.pushed.state))
     [chain] = chains(deliveries(session))
-    assert ([one.answer for one in chain.tries], chain.settled) == (
+    assert ([attempt.answer for attempt in chain.attempts], chain.accepted) == (
         ["503, retry after 1 s", "503, retry after 1 s", "204"],
         True,
     )
 
 
-async def test_an_agent_that_gives_up_is_seen_to(mock: MockAgent, open_session: OpenSession):
+async def test_an_agent_that_gives_up_is_recognised(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    dial(session, "500")
+    override(session, "500")
     await say(session, "push")
     await eventually(lambda: mock.push_counts.given_up)
-    assert all(not chain.settled for chain in chains(deliveries(session)))
-    assert len(chains(deliveries(session))[0].tries) == 3
+    assert all(not chain.accepted for chain in chains(deliveries(session)))
+    assert len(chains(deliveries(session))[0].attempts) == 3
 
 
-async def test_an_answer_that_is_held_back_shows_whether_the_task_waits(
-    slow_mock: MockAgent, open_session: OpenSession
-):
+async def test_a_delayed_response_shows_whether_the_task_was_stalled(slow_mock: MockAgent, open_session: OpenSession):
     session = await open_session(slow_mock.url)
     await session.push.turn_on()
-    dial(session, "500@0.4:1")
-    turn = await say(session, "push")
+    override(session, "500@0.4:1")
+    call = await say(session, "push")
     await eventually(lambda: chains(deliveries(session)))
     [chain] = chains(deliveries(session))
-    heard = [one for one in records(session, Kind.FRAME) if one.task == turn.exchange.task_id]
-    assert held_up(chain, heard) is False
-    assert held_up(chain, []) is None
-    late = [heard[0]._replace(at=chain.tries[0].at + 1000)]
-    assert held_up(chain, late) is True
+    heard = [record for record in records(session, Kind.FRAME) if record.task == call.exchange.task_id]
+    assert was_stalled(chain, heard) is False
+    assert was_stalled(chain, []) is None
+    late = [heard[0]._replace(at=chain.attempts[0].at + 1000)]
+    assert was_stalled(chain, late) is True
 
 
 # Registrations
 
 
-async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: tuple[Session, WebhookRegistration]):
+async def test_a_challenge_is_answered_and_recorded_but_not_counted(hook: tuple[Session, WebhookRegistration]):
     session, one = hook
-    dial(session, "500:1")
+    override(session, "500:1")
     url = f"{one.registration.url}?validationToken=abc"
     async with aiohttp.ClientSession() as client, client.get(url) as answer:
         assert (answer.status, await answer.text()) == (200, "abc")
@@ -231,7 +227,9 @@ async def test_the_challenge_is_answered_recorded_and_counts_for_nothing(hook: t
     ],
     ids=lambda value: value.proof if isinstance(value, WebhookAuth) else "",
 )
-async def test_the_agent_is_told_what_was_picked(open_session: OpenSession, auth: WebhookAuth, authentication: Any):
+async def test_the_configuration_contains_the_chosen_authentication(
+    open_session: OpenSession, auth: WebhookAuth, authentication: Any
+):
     session = await open_session()
     await session.push.receiver.start()
     made = session.push.register("t", auth=auth, token="T")
@@ -241,14 +239,14 @@ async def test_the_agent_is_told_what_was_picked(open_session: OpenSession, auth
     assert "C-C-C" not in f"{made!r} {made.registration.auth.words}"
 
 
-async def test_several_webhooks_of_a_task_are_told_apart_and_deleted_one_by_one(
+async def test_several_webhooks_of_a_task_are_distinguished_and_deleted_separately(
     mock: MockAgent, open_session: OpenSession
 ):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    turn = await say(session, "push")
-    task_id = turn.exchange.task_id
-    [inline] = session.push.hooks
+    call = await say(session, "push")
+    task_id = call.exchange.task_id
+    [inline] = session.push.registrations
     second = session.push.register(task_id)
     config = second.config.model_copy(update={"task_id": task_id, "id": "second"})
     await drive(session.set_push(config))
@@ -257,44 +255,44 @@ async def test_several_webhooks_of_a_task_are_told_apart_and_deleted_one_by_one(
     assert (inline.stored, second.stored) == (True, True)
     assert inline.config_id
     await drive(session.delete_push(task_id, "second"))
-    assert (inline.deleted, second.deleted, second.standing) == (False, True, "deleted")
+    assert (inline.deleted, second.deleted, second.problem) == (False, True, "deleted")
     await drive(session.list_push(task_id))
     assert (inline.live, second.stored) == (True, False)
 
 
-async def test_a_webhook_that_went_with_a_message_which_failed_is_marked(agent: Agent, open_session: OpenSession):
+async def test_the_webhook_of_a_failed_message_is_marked(agent: Agent, open_session: OpenSession):
     agent.answer(answering(error={"code": -32003, "message": "no"}))
     session = await open_session(agent.url)
     await session.push.turn_on()
-    turn = session.send(text_draft("hello"), stream=False)
-    assert await turn.finish() is not None
-    [one] = session.push.hooks
-    assert (one.live, one.standing) == (False, "never registered")
+    call = session.send(text_draft("hello"), stream=False)
+    assert await call.finish() is not None
+    [one] = session.push.registrations
+    assert (one.live, one.problem) == (False, "registration failed")
     assert one.failed
 
 
-async def test_a_webhook_that_the_agent_lost_gives_way_to_another(agent: Agent, open_session: OpenSession):
+async def test_a_webhook_that_the_agent_did_not_store_is_replaced(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("WORKING")}))
     session = await open_session(agent.url)
     await session.push.turn_on()
     await say(session, stream=False)
     agent.answer(answering({"configs": []}))
     await drive(session.list_push("t"))
-    [one] = session.push.hooks
-    assert (one.stored, one.standing) == (False, "not stored")
+    [one] = session.push.registrations
+    assert (one.stored, one.problem) == (False, "not stored")
     another = session.push.plan("m", "t")
     assert another is not None
     assert session.push.plan("m", "t") is another, "planned is not registered yet"
-    session.push.keep(another)
+    session.push.confirm(another)
     assert session.push.plan("m", "t") is None
 
 
-async def test_the_keys_of_a_jwt_may_be_at_a_url_which_is_asked_on_the_record(agent: Agent, open_session: OpenSession):
+async def test_jwt_keys_are_fetched_from_a_url_and_the_request_is_recorded(agent: Agent, open_session: OpenSession):
     session = await open_session()
     key = ECKey.generate_key("P-256", {"kid": "k"})
     agent.routes["/jwks"] = giving(KeySet([key]).as_dict(private=False))
     found = await given_keys(session, f"{agent.url}/jwks")
-    assert [one.kid for one in found.keys] == ["k"]
+    assert [key.kid for key in found.keys] == ["k"]
     assert records(session, Kind.REQUEST)[0].operation == "GetKeys"
     agent.routes["/empty"] = giving({"keys": []})
     for path in ("/empty", "/nowhere"):
@@ -303,17 +301,17 @@ async def test_the_keys_of_a_jwt_may_be_at_a_url_which_is_asked_on_the_record(ag
         assert "returned no key" in raised.value.fault.seen
 
 
-# Handing on
+# Forwarding
 
 
 @pytest.fixture
 async def handler() -> AsyncIterator[Agent]:
-    """A handler of the user's own."""
+    """A handler of the user."""
     async with scripted() as one:
         yield one
 
 
-async def taking(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+async def accepting(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
     return web.Response(status=202)
 
 
@@ -321,11 +319,11 @@ async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
     hook: tuple[Session, WebhookRegistration], handler: Agent
 ):
     session, one = hook
-    handler.routes["/mine?secret=1"] = handler.routes["/mine"] = taking
+    handler.routes["/mine?secret=1"] = handler.routes["/mine"] = accepting
     await post(one, status("WORKING"), **{"X-Trace": "a b", "x-trace-2": "é"})
     [record] = deliveries(session)
     done = await session.push.relay.resend(record.seq, f"{handler.url}/mine")
-    [heard] = [one for one in handler.heard if one.path == "/mine"]
+    [heard] = [request for request in handler.heard if request.path == "/mine"]
     assert (done.status, heard.method, heard.json) == (202, "POST", status("WORKING"))
     assert heard.headers["Authorization"] == f"Bearer {one.registration.token}"
     assert (heard.headers["X-Trace"], heard.headers["Host"]) == ("a b", handler.url.removeprefix("http://"))
@@ -334,18 +332,18 @@ async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
     assert note.label.startswith(f"#{record.seq} sent again to {handler.url}/mine: 202 after ")
 
 
-async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
+async def test_only_accepted_deliveries_are_forwarded_in_order(
     hook: tuple[Session, WebhookRegistration], handler: Agent
 ):
     session, one = hook
-    handler.routes["/mine"] = taking
+    handler.routes["/mine"] = accepting
     session.push.relay.url = f"{handler.url}/mine"
-    dial(session, "500:1")
+    override(session, "500:1")
     for said in ("refused by us", "1", "2", "3"):
         await post(one, status("WORKING", said))
     await post(one, status("WORKING"), Authorization="Bearer guessed")
     await eventually(lambda: not session.push.relay.waiting)
-    said = [one.json["statusUpdate"]["status"]["message"]["parts"][0]["text"] for one in handler.heard]
+    said = [request.json["statusUpdate"]["status"]["message"]["parts"][0]["text"] for request in handler.heard]
     assert said == ["1", "2", "3"]
     session.push.relay.url = ""
     await post(one, status("WORKING", "4"))
@@ -353,29 +351,27 @@ async def test_deliveries_are_forwarded_in_order_and_only_those_that_were_taken(
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nobody.invalid/"])
-async def test_a_handler_that_cannot_be_reached_is_told_and_no_error(
-    hook: tuple[Session, WebhookRegistration], url: str
-):
+async def test_an_unreachable_handler_is_reported_without_an_error(hook: tuple[Session, WebhookRegistration], url: str):
     session, one = hook
     await post(one, status("WORKING"))
     done = await session.push.relay.resend(deliveries(session)[0].seq, url)
     assert (done.status, bool(done.problem)) == (0, True)
 
 
-async def test_a_redirect_of_the_handler_is_told_and_not_followed(
+async def test_a_redirect_of_the_handler_is_reported_and_not_followed(
     hook: tuple[Session, WebhookRegistration], handler: Agent
 ):
     async def away(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         return web.Response(status=307, headers={"Location": "/mine"})
 
     session, one = hook
-    handler.routes |= {"/away": away, "/mine": taking}
+    handler.routes |= {"/away": away, "/mine": accepting}
     await post(one, status("WORKING"))
     assert (await session.push.relay.resend(deliveries(session)[0].seq, f"{handler.url}/away")).status == 307
-    assert [one.path for one in handler.heard] == ["/away"]
+    assert [request.path for request in handler.heard] == ["/away"]
 
 
-async def test_what_is_no_delivery_cannot_be_sent_again(hook: tuple[Session, WebhookRegistration]):
+async def test_only_deliveries_can_be_sent_again(hook: tuple[Session, WebhookRegistration]):
     session, _ = hook
     with pytest.raises(FaultError) as raised:
         await session.push.relay.resend(999, "http://127.0.0.1:1/")

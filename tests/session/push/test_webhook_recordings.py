@@ -1,4 +1,4 @@
-"""What agents made with the official SDKs pushed, byte for byte, and the verdict that it gets."""
+"""Recorded pushes of agents that use the official SDKs, and the results of their checks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ JWKS = Path(__file__).parents[2] / "wire" / "data" / "jwks_0_1.json"
 SECRETS = {"X-A2A-Notification-Token", "X-OPVS-Notification-Token"}
 
 
-async def replay(session: Session, hook: WebhookRegistration, post: HttpMessage) -> int:
-    """Send a recorded delivery to a webhook of ours: its own bytes, but for the path, the host and the secrets."""
+async def replay(session: Session, webhook: WebhookRegistration, post: HttpMessage) -> int:
+    """Send a recorded delivery to our webhook: its bytes, except for the path, the host and the secrets."""
     host, port = session.push.receiver.address
-    changed = {"Host": f"{host}:{port}"} | dict.fromkeys(SECRETS, hook.registration.token)
-    if hook.registration.auth.proof is not Proof.JWT:
-        changed["Authorization"] = f"Bearer {hook.registration.token}"
+    changed = {"Host": f"{host}:{port}"} | dict.fromkeys(SECRETS, webhook.registration.token)
+    if webhook.registration.auth.proof is not Proof.JWT:
+        changed["Authorization"] = f"Bearer {webhook.registration.token}"
     spelled = {name.lower(): value for name, value in changed.items()}
-    lines = [f"POST {hook.registration.path} HTTP/1.1"]
+    lines = [f"POST {webhook.registration.path} HTTP/1.1"]
     lines += [f"{name}: {spelled.get(name.lower(), value)}" for name, value in post.headers.items()]
     reader, writer = await asyncio.open_connection(host, port)
     writer.write("\r\n".join([*lines, "", ""]).encode() + post.body)
@@ -46,36 +46,36 @@ def checks(record: Record) -> dict[str, bool | None]:
 
 
 @pytest.mark.parametrize(
-    "path", [one for one in recordings("webhook") if not name_of(one).startswith("01")], ids=name_of
+    "path", [recording for recording in recordings("webhook") if not name_of(recording).startswith("01")], ids=name_of
 )
-async def test_recorded_deliveries_are_sound(open_session: OpenSession, path: Path):
+async def test_recorded_deliveries_have_no_findings(open_session: OpenSession, path: Path):
     session = await open_session()
     await session.push.receiver.start()
     version = {"02": "0.2", "03": "0.3", "10": "1.0", "opvs": "opvs"}[name_of(path).split("/")[0]]
     posts = deliveries(path)
-    hook = session.push.register(version=version)
-    assert [await replay(session, hook, post) for post in posts] == [204] * len(posts)
+    webhook = session.push.register(version=version)
+    assert [await replay(session, webhook, post) for post in posts] == [204] * len(posts)
     for record, post in zip(records(session, Kind.DELIVERY), posts, strict=True):
         verdict = checks(record)
         assert {name for name, good in verdict.items() if good is False} == set()
         assert verdict["shape"] is verdict["task"] is verdict["json"] is True
         assert parse(record.raw) == parse(post.body)
-    found = {one.rule for record in records(session, Kind.DELIVERY) for one in record.findings}
+    found = {finding.rule for record in records(session, Kind.DELIVERY) for finding in record.findings}
     came = any(name.lower() == "authorization" for post in posts for name in post.headers)
     expected = {"PUSH-004"} if version in ("1.0", "opvs") and not came else set()
     assert {rule for rule in found if rule.startswith("PUSH-")} == expected
 
 
-async def test_recorded_deliveries_of_0_1_are_signed_for_their_bodies_and_too_old_by_now(open_session: OpenSession):
-    [path] = [one for one in recordings("webhook") if name_of(one).startswith("01")]
+async def test_recorded_0_1_deliveries_have_valid_but_expired_signatures(open_session: OpenSession):
+    [path] = [recording for recording in recordings("webhook") if name_of(recording).startswith("01")]
     session = await open_session()
     await session.push.receiver.start()
     keys = read_keys(parse(JWKS.read_bytes()))
-    hook = session.push.register(auth=WebhookAuth(Proof.JWT, keys=keys), version="0.1")
+    webhook = session.push.register(auth=WebhookAuth(Proof.JWT, keys=keys), version="0.1")
     posts = deliveries(path)
     assert posts
     for post in posts:
-        await replay(session, hook, post)
+        await replay(session, webhook, post)
     for record in records(session, Kind.DELIVERY):
         verdict = checks(record)
         assert (verdict["authorization"], verdict["signature"], verdict["replay"]) == (True, True, True)

@@ -1,4 +1,4 @@
-"""What the bytes of a part are, as far as their head tells. Cases 25 and 26 of the hostile ones."""
+"""The detected content of a part. Hostile cases 25 and 26."""
 
 from __future__ import annotations
 
@@ -42,33 +42,33 @@ SIZES = {
 def test_case_26_the_pixels_of_an_image_are_read_from_its_head(media_type: str):
     facts = file_facts(IMAGES[media_type], media_type)
     assert (facts.looks_like, (facts.width, facts.height)) == (media_type, SIZES[media_type])
-    assert facts.odd == ()
+    assert facts.problems == ()
 
 
 @pytest.mark.parametrize("media_type", IMAGES)
-def test_a_head_that_is_cut_names_no_pixels_and_breaks_nothing(media_type: str):
+def test_a_truncated_head_has_no_dimensions_and_raises_nothing(media_type: str):
     for length in range(len(IMAGES[media_type])):
         assert dimensions(IMAGES[media_type][:length], media_type) in ((0, 0), SIZES[media_type])
 
 
 @given(st.binary(max_size=200), st.sampled_from(sorted(IMAGES)))
-def test_any_bytes_behind_a_signature_are_read(content: bytes, media_type: str):
+def test_any_bytes_after_a_signature_are_read(content: bytes, media_type: str):
     width, height = dimensions(IMAGES[media_type][:12] + content, media_type)
     assert width >= 0
     assert height >= 0
 
 
-def test_a_size_and_a_hash_are_those_of_the_decoded_bytes():
+def test_size_and_hash_are_those_of_the_decoded_bytes():
     content = bytes(range(256)) * 3
     facts = file_facts(content)
     assert (facts.size, facts.sha256) == (768, hashlib.sha256(content).hexdigest())
 
 
-def test_case_25_a_false_type_is_said():
+def test_case_25_a_false_media_type_is_a_problem():
     facts = file_facts(b"%PDF-1.7", "image/png")
-    assert facts.odd == ("declared as image/png, the bytes are those of application/pdf",)
+    assert facts.problems == ("declared as image/png, but the content is application/pdf",)
     program = file_facts(b"MZ\x90", "text/plain")
-    assert "portable-executable" in program.odd[0]
+    assert "portable-executable" in program.problems[0]
 
 
 @pytest.mark.parametrize(
@@ -81,26 +81,26 @@ def test_case_25_a_false_type_is_said():
         ("text/plain", b"just text"),
     ],
 )
-def test_a_type_that_fits_is_not_doubted(declared: str, content: bytes):
-    assert file_facts(content, declared).odd == ()
+def test_a_matching_media_type_is_not_a_problem(declared: str, content: bytes):
+    assert file_facts(content, declared).problems == ()
 
 
-def test_case_25_base64_within_base64_is_said():
+def test_case_25_base64_within_base64_is_a_problem():
     once = base64.b64encode(png(1, 1) * 4)
     facts = file_facts(once, "image/png")
-    assert "the bytes are base64 once more, of image/png" in facts.odd
+    assert "the content is encoded in base64 twice (image/png)" in facts.problems
 
 
 @pytest.mark.parametrize("encoded", ["!", "a", "aé==", "AA==AA", "A" * 5, "=" * 4, "AAAA\x00"])
-def test_case_25_bad_base64_is_no_file(encoded: str):
+def test_case_25_invalid_base64_is_not_decoded(encoded: str):
     assert decode(encoded) is None
 
 
 @pytest.mark.parametrize("text", [b'<?xml version="1.0"?><svg/>', b"\xef\xbb\xbf <SVG>"])
-def test_case_26_an_svg_is_known_and_has_no_pixels(text: bytes):
+def test_case_26_an_svg_is_detected_and_has_no_dimensions(text: bytes):
     facts = file_facts(text, "image/svg+xml")
     assert (facts.looks_like, facts.width) == ("image/svg+xml", 0)
 
 
-def test_text_is_no_file_of_a_known_type():
+def test_plain_text_has_no_detected_type():
     assert detect_type(b"Hello") == ""

@@ -1,4 +1,4 @@
-"""Time travel: at its last moment a task is what the session holds, and at any earlier one what it was then."""
+"""Time travel: a task at any moment equals the task of the session at that time."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def read(session: Session, task_id: str) -> Moments:
     return moments
 
 
-def told(account: AssembledTask) -> dict[str, Any]:
-    """Return all that an account says, in values that can be compared."""
+def values_of(account: AssembledTask) -> dict[str, Any]:
+    """Return an account as comparable values."""
     return {
         "state": account.status,
         "moves": list(account.moves),
@@ -49,47 +49,47 @@ def told(account: AssembledTask) -> dict[str, Any]:
         "context": account.context_id,
         "counts": (account.events, account.updated),
         "artifacts": {
-            one.artifact_id: (
-                one.name,
-                str(one.text),
-                copy.deepcopy(one.parts),
-                one.revision,
-                one.chunks,
-                one.size,
-                one.closed,
+            artifact.artifact_id: (
+                artifact.name,
+                str(artifact.text),
+                copy.deepcopy(artifact.parts),
+                artifact.revision,
+                artifact.chunks,
+                artifact.size,
+                artifact.closed,
             )
-            for one in account.artifacts.values()
+            for artifact in account.artifacts.values()
         },
     }
 
 
 def both(tracked: TrackedTask | None) -> tuple[dict[str, Any], dict[str, Any]]:
     assert tracked is not None
-    return told(tracked.answered), told(tracked.pushed)
+    return values_of(tracked.answered), values_of(tracked.pushed)
 
 
 @pytest.mark.parametrize("text", ["report 30", "mixed", "many", "ask", "file", "unicode", "firehose 700"])
-async def test_the_last_moment_is_what_the_session_holds(mock: MockAgent, open_session: OpenSession, text: str):
+async def test_the_last_moment_equals_the_task_of_the_session(mock: MockAgent, open_session: OpenSession, text: str):
     session = await open_session(mock.url)
-    turn = await say(session, text)
-    moments = read(session, turn.exchange.task_id)
+    call = await say(session, text)
+    moments = read(session, call.exchange.task_id)
     assert moments.complete
-    assert both(moments.at(-1)) == both(session.tasks.get(turn.exchange.task_id))
+    assert both(moments.at(-1)) == both(session.tasks.get(call.exchange.task_id))
 
 
 @pytest.mark.parametrize("transport", ["HTTP+JSON", "GRPC"])
-async def test_other_transports_and_versions_are_read_again_too(
+async def test_other_transports_and_versions_are_reconstructed(
     mock: MockAgent, open_session: OpenSession, transport: str, version: str
 ):
     session = await open_session(mock.url, transports=(transport,), version=version)
-    turn = await say(session, "report 30")
-    assert turn.exchange.call.binding.name == transport
-    moments = read(session, turn.exchange.task_id)
+    call = await say(session, "report 30")
+    assert call.exchange.call.binding.name == transport
+    moments = read(session, call.exchange.task_id)
     assert len(moments) > 30
-    assert both(moments.at(-1)) == both(session.tasks.get(turn.exchange.task_id))
+    assert both(moments.at(-1)) == both(session.tasks.get(call.exchange.task_id))
 
 
-async def test_every_moment_is_what_the_task_was_then(agent: Agent, open_session: OpenSession):
+async def test_every_moment_equals_the_task_at_that_time(agent: Agent, open_session: OpenSession):
     chunks = [artifact(f"{number},", append=number > 0) for number in range(2 * EVERY + 40)]
     replaced = [artifact("new", name="b"), artifact("er", name="b", append=True), artifact("again", name="b")]
     ends = [status("INPUT_REQUIRED", "which?"), message("by the way", taskId="t"), status("COMPLETED", "done")]
@@ -98,18 +98,18 @@ async def test_every_moment_is_what_the_task_was_then(agent: Agent, open_session
     await say(session)
     moments = read(session, "t")
     frames = session.journal.capture.select(kinds=(Kind.FRAME,))
-    readable = [one.seq for one in frames if one.event != "unreadable"]
+    readable = [record.seq for record in frames if record.event != "unreadable"]
     assert [moments.seq(index) for index in range(len(moments))] == readable
     for index in (0, 1, 2, 3, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY, len(moments) - 1):
         assert moments.at(index).answered.events == index + 1
-    assert str(moments.at(EVERY).now.artifacts["a"].text) == "".join(f"{one}," for one in range(EVERY - 1))
+    assert str(moments.at(EVERY).now.artifacts["a"].text) == "".join(f"{number}," for number in range(EVERY - 1))
     assert "b" not in moments.at(len(chunks) + 1).now.artifacts
     texts = [str(moments.at(len(chunks) + 2 + step).now.artifacts["b"].text) for step in range(3)]
     assert texts == ["new", "newer", "again"]
     assert both(moments.at(-1)) == both(session.tasks.get("t"))
 
 
-async def test_looking_at_a_moment_changes_no_other(agent: Agent, open_session: OpenSession):
+async def test_reading_a_moment_changes_no_other(agent: Agent, open_session: OpenSession):
     chunks = [artifact("x", append=number > 0) for number in range(EVERY + 10)]
     agent.answer(streaming({"task": task("WORKING")}, *chunks))
     session = await open_session(agent.url)
@@ -121,7 +121,7 @@ async def test_looking_at_a_moment_changes_no_other(agent: Agent, open_session: 
     assert both(moments.at(EVERY + 2)) == before
 
 
-async def test_moments_go_on_while_the_task_does(agent: Agent, open_session: OpenSession):
+async def test_moments_continue_while_the_task_does(agent: Agent, open_session: OpenSession):
     going = asyncio.Event()
     agent.answer(streaming({"task": task("WORKING")}, artifact("one"), then=going.wait))
     session = await open_session(agent.url)
@@ -141,11 +141,11 @@ async def test_moments_go_on_while_the_task_does(agent: Agent, open_session: Ope
     assert not is_terminal(moments.at(1).now.state)
 
 
-async def test_pushes_lists_and_answers_are_moments_too(mock: MockAgent, open_session: OpenSession):
+async def test_pushes_lists_and_responses_are_moments(mock: MockAgent, open_session: OpenSession):
     session = await open_session(mock.url)
     await session.push.turn_on()
-    turn = await say(session, "push")
-    task_id = turn.exchange.task_id
+    call = await say(session, "push")
+    task_id = call.exchange.task_id
     # One push for each event of the stream: the last state may come before a push of something earlier.
     await eventually(lambda: session.tasks.get(task_id).pushed.events == session.tasks.get(task_id).answered.events)
     await drive(session.get(task_id))
@@ -158,7 +158,7 @@ async def test_pushes_lists_and_answers_are_moments_too(mock: MockAgent, open_se
     assert (moments.at(pushed).pushed.events, moments.at(pushed - 1).pushed.events) == (1, 0)
 
 
-async def test_streams_at_the_same_time_are_not_mixed(open_session: OpenSession):
+async def test_concurrent_streams_are_not_mixed(open_session: OpenSession):
     async with scripted() as agent:
         agent.answer(streaming({"task": task("WORKING")}, artifact("one"), artifact("two", append=True)))
         session = await open_session(agent.url)
@@ -171,7 +171,7 @@ async def test_the_moment_of_a_record_is_the_last_one_before_it(agent: Agent, op
     session = await open_session(agent.url)
     await say(session)
     moments = read(session, "t")
-    [keepalive] = [one.seq for one in session.journal.capture.select(kinds=(Kind.KEEPALIVE,))]
+    [keepalive] = [record.seq for record in session.journal.capture.select(kinds=(Kind.KEEPALIVE,))]
     assert moments.index_of(keepalive) == 0
     assert (moments.index_of(0), moments.index_of(10**9)) == (0, 1)
     nobody = read(session, "nobody")
@@ -180,9 +180,9 @@ async def test_the_moment_of_a_record_is_the_last_one_before_it(agent: Agent, op
         nobody.at(0)
 
 
-async def test_a_step_costs_the_same_however_long_the_stream_is(agent: Agent, open_session: OpenSession):
-    """A step folds at most `EVERY` records again; a fold from the first event would take thirty times as long."""
-    chunks = b"".join(frame(artifact(f"{one} ", append=one > 0), "1") for one in range(30 * EVERY))
+async def test_the_cost_of_a_step_does_not_depend_on_the_length_of_the_stream(agent: Agent, open_session: OpenSession):
+    """A step folds at most `EVERY` records again; a fold from the first event would need thirty times as long."""
+    chunks = b"".join(frame(artifact(f"{number} ", append=number > 0), "1") for number in range(30 * EVERY))
     agent.answer(streaming({"task": task("WORKING")}, chunks))
     session = await open_session(agent.url)
     await say(session)

@@ -1,4 +1,4 @@
-"""A capture that is opened again: it tells the same as the session did, refuses to go on, and believes nobody."""
+"""Opened captures: they equal the session, cannot be continued, and may have invalid content."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 
 
-def told(task: TrackedTask) -> list[Any]:
-    """Return all that is known of a task."""
+def values_of(task: TrackedTask) -> list[Any]:
+    """Return a task as comparable values."""
     known: list[Any] = [task.id, task.number, task.first_seen, task.stream]
     for account in (task.answered, task.pushed):
-        artifacts = [astuple(replace(one, text=str(one.text))) for one in account.artifacts.values()]  # type: ignore[arg-type]
+        artifacts = [astuple(replace(artifact, text=str(artifact.text))) for artifact in account.artifacts.values()]  # type: ignore[arg-type]
         known += [artifacts, astuple(replace(account, artifacts={}))]
     return known
 
 
 class Rows:
-    """Two lists that follow a session, and all that it knows once it is over."""
+    """Two lists that follow a session, and its state at the end."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.lists = RecordList(lambda _: True, folded=True), RecordList(lambda one: one.kind is Kind.REQUEST)
+        self.lists = RecordList(lambda _: True, folded=True), RecordList(lambda record: record.kind is Kind.REQUEST)
         for followed in self.lists:
             session.journal.subscribe(followed.offer, replay=True)
 
@@ -50,11 +50,11 @@ class Rows:
         rows: list[Any] = [row for followed in self.lists for row in followed]  # type: ignore[attr-defined]
         journal = self.session.journal
         exchanges = [journal.exchanges.get(row.first) for row in rows]
-        return [*map(told, self.session.tasks.all()), journal.found, journal.sends, *rows, *exchanges]
+        return [*map(values_of, self.session.tasks.all()), journal.found, journal.sends, *rows, *exchanges]
 
 
 async def recorded(open_session: OpenSession, mock: MockAgent, tmp_path: Path) -> tuple[Path, list[Any]]:
-    """Talk to an agent with push on, and return a copy of the capture with all that the session knew at its end."""
+    """Send a message with push on, and return a copy of the capture and the state of the session."""
     session = await open_session()
     rows = Rows(session)
     await session.connect(mock.url)
@@ -68,7 +68,7 @@ async def recorded(open_session: OpenSession, mock: MockAgent, tmp_path: Path) -
     return Path(shutil.copy(session.journal.capture.path, tmp_path / "copy.a2a")), rows.known
 
 
-async def test_a_recording_tells_what_the_session_knew(open_session: OpenSession, mock: MockAgent, tmp_path: Path):
+async def test_a_recording_has_the_state_of_the_session(open_session: OpenSession, mock: MockAgent, tmp_path: Path):
     path, known = await recorded(open_session, mock, tmp_path)
     recording = Recording(path)
     rows = Rows(recording)
@@ -83,7 +83,9 @@ async def test_a_recording_tells_what_the_session_knew(open_session: OpenSession
     await recording.close()
 
 
-async def test_who_follows_before_it_is_read_is_told_all(open_session: OpenSession, mock: MockAgent, tmp_path: Path):
+async def test_subscribers_from_before_reading_get_every_record(
+    open_session: OpenSession, mock: MockAgent, tmp_path: Path
+):
     path, _ = await recorded(open_session, mock, tmp_path)
     recording = Recording(path)
     early = RecordList(lambda _: True, folded=True)
@@ -103,7 +105,7 @@ async def test_who_follows_before_it_is_read_is_told_all(open_session: OpenSessi
     await recording.close()
 
 
-async def test_a_long_recording_is_read_in_slices(tmp_path: Path):
+async def test_a_long_recording_is_read_step_by_step(tmp_path: Path):
     with Capture.create(tmp_path / "long.a2a") as capture:
         for number in range(20_000):
             capture.append(Kind.FRAME, 1.0, exchange=1, payloads=[(0, b"%d" % number)])
@@ -114,9 +116,7 @@ async def test_a_long_recording_is_read_in_slices(tmp_path: Path):
     await recording.close()
 
 
-async def test_nothing_is_sent_from_a_recording_and_nothing_is_added(
-    open_session: OpenSession, mock: MockAgent, tmp_path: Path
-):
+async def test_a_recording_sends_nothing_and_is_not_changed(open_session: OpenSession, mock: MockAgent, tmp_path: Path):
     path, _ = await recorded(open_session, mock, tmp_path)
     before = path.read_bytes()
     recording = Recording(path)
@@ -128,10 +128,10 @@ async def test_nothing_is_sent_from_a_recording_and_nothing_is_added(
         lambda: recording.note("x"),
     )
     for ask in asked:
-        with pytest.raises(FaultError, match="recording"):
+        with pytest.raises(FaultError, match="opened capture"):
             ask()
     for wanted in (recording.connect(mock.url), recording.refresh(), recording.push.turn_on()):
-        with pytest.raises(FaultError, match="recording"):
+        with pytest.raises(FaultError, match="opened capture"):
             await wanted
     assert recording.unavailable_reason(Operation.SEND)
     assert not recording.push.receiver.running
@@ -139,7 +139,7 @@ async def test_nothing_is_sent_from_a_recording_and_nothing_is_added(
     assert path.read_bytes() == before
 
 
-async def test_what_a_killed_session_left_open_is_not_going_on(tmp_path: Path):
+async def test_open_exchanges_of_a_killed_session_are_not_running(tmp_path: Path):
     script = (
         "import os, signal, sys; from pathlib import Path\n"
         "from inspector.capture.store import Capture; from inspector.capture.records import Kind\n"
@@ -172,7 +172,7 @@ BAD: list[Any] = [None, "text", -1, 1e300, float("nan"), True, [], [[1, 2]], [["
 
 
 @pytest.mark.parametrize("kind", list(GOOD))
-async def test_a_record_that_lacks_what_readers_rely_on_is_a_note_that_says_so(tmp_path: Path, kind: Kind):
+async def test_an_invalid_record_becomes_a_note_with_the_reason(tmp_path: Path, kind: Kind):
     metas = [GOOD[kind]]
     metas += [GOOD[kind] | {name: bad} for name in GOOD[kind] for bad in BAD]
     metas += [{name: value for name, value in GOOD[kind].items() if name != left_out} for left_out in GOOD[kind]]
@@ -201,7 +201,7 @@ async def test_a_record_that_lacks_what_readers_rely_on_is_a_note_that_says_so(t
         ("size = -1", "size"),
     ],
 )
-async def test_numbers_that_cannot_be_are_told_from_those_that_can(tmp_path: Path, change: str, said: str):
+async def test_invalid_numbers_are_recognised(tmp_path: Path, change: str, said: str):
     path = tmp_path / "odd.a2a"
     with Capture.create(path) as capture:
         for _ in range(3):
@@ -218,7 +218,7 @@ async def test_numbers_that_cannot_be_are_told_from_those_that_can(tmp_path: Pat
     await recording.close()
 
 
-async def test_time_that_runs_backwards_does_no_harm(tmp_path: Path):
+async def test_decreasing_times_raise_nothing(tmp_path: Path):
     path = tmp_path / "odd.a2a"
     with Capture.create(path) as capture:
         capture.append(
@@ -239,7 +239,7 @@ async def test_time_that_runs_backwards_does_no_harm(tmp_path: Path):
     await recording.close()
 
 
-async def test_an_operation_that_nobody_knows_is_read_as_nothing(tmp_path: Path):
+async def test_an_unknown_operation_is_read_as_none(tmp_path: Path):
     path = tmp_path / "odd.a2a"
     with Capture.create(path) as capture:
         capture.append(Kind.REQUEST, 1.0, operation="Sing", meta=GOOD[Kind.REQUEST], payloads=[(0, b"{}")])
@@ -252,15 +252,15 @@ async def test_an_operation_that_nobody_knows_is_read_as_nothing(tmp_path: Path)
     await recording.close()
 
 
-def test_what_is_no_capture_is_refused_with_a_sentence(tmp_path: Path):
+def test_a_file_that_is_not_a_capture_is_refused_with_a_sentence(tmp_path: Path):
     (tmp_path / "text.a2a").write_text("no capture at all" * 100)
-    for name, said in (("text.a2a", "not a capture"), ("missing.a2a", "There is no capture")):
+    for name, said in (("text.a2a", "not a capture"), ("missing.a2a", "does not exist")):
         with pytest.raises(CaptureError, match=said):
             Recording(tmp_path / name)
 
 
-def test_frames_are_told_of_together_only_where_they_are_alike(tmp_path: Path):
-    """What `replay` does with many records at once has to be what telling of each does."""
+def test_only_equal_frames_are_in_one_batch(tmp_path: Path):
+    """`replay` of many records at once must have the same result as of each record."""
     with Capture.create(tmp_path / "mixed.a2a") as capture:
         for number in range(200):
             kind = (Kind.FRAME, Kind.FRAME, Kind.FRAME, Kind.KEEPALIVE, Kind.END)[number * 7 % 5]

@@ -1,4 +1,4 @@
-"""Artifacts as files: hostile names, exact bytes, nothing overwritten. Case 25 of the hostile ones, among others."""
+"""Artifacts as files: hostile names, exact bytes, nothing overwritten. Includes hostile case 25."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_case_25_a_hostile_name_becomes_that_of_a_plain_file(name: str):
+def test_case_25_a_hostile_name_becomes_a_safe_file_name(name: str):
     assert clean_name(name, "fallback") == HOSTILE[name]
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_case_25_the_name_of_a_device_is_changed(name: str):
+def test_case_25_a_device_name_is_changed(name: str):
     assert clean_name(name) == f"_{name}"
 
 
@@ -79,7 +79,7 @@ def test_a_long_name_is_cut_before_its_suffix():
 
 
 @given(st.text(max_size=300) | st.text(alphabet="./\\:~-\x00\u202eCON ", max_size=40))
-def test_whatever_a_name_is_it_names_a_file_in_the_folder(name: str):
+def test_every_name_becomes_a_file_in_the_folder(name: str):
     cleaned = clean_name(name)
     assert cleaned
     assert len(cleaned.encode()) <= LONGEST + 1
@@ -99,7 +99,7 @@ def files(answer: Any) -> dict[str, bytes]:
     return {item.name: item.content for item in files_of_answer(answer)}
 
 
-def test_each_kind_of_part_is_a_file_with_its_bytes_exact():
+def test_each_type_of_part_is_a_file_with_its_exact_bytes():
     raw = bytes(range(256))
     text = "Zeile\r\n\ttab \x1b[2J end, no newline"
     answer = task_of(
@@ -123,7 +123,7 @@ def test_each_kind_of_part_is_a_file_with_its_bytes_exact():
     }
 
 
-def test_base64_is_decoded_once_and_read_in_its_other_spellings():
+def test_base64_is_decoded_once_and_in_all_its_variants():
     twice = base64.b64encode(base64.b64encode(b"x" * 90))
     broken = base64.encodebytes(b"y" * 100).decode()
     answer = task_of(
@@ -136,7 +136,7 @@ def test_base64_is_decoded_once_and_read_in_its_other_spellings():
     assert [bool(item.note) for item in items] == [False, True, True]
 
 
-def test_several_parts_and_equal_names_each_have_a_file():
+def test_parts_with_equal_names_have_separate_files():
     parts = [{"text": "one"}, {"data": 1}, {"text": "two"}, {"raw": "AAAA", "filename": "../A.bin"}]
     answer = task_of(
         {"artifactId": "a", "name": "mix.md", "parts": parts},
@@ -153,7 +153,7 @@ def test_several_parts_and_equal_names_each_have_a_file():
     }
 
 
-def test_a_streamed_text_is_one_file_whatever_its_chunks_say_besides():
+def test_a_streamed_text_is_one_file_even_if_its_chunks_have_other_members():
     account = AssembledTask("t")
     for number, text in enumerate(("# Re", "port\n", "", "é\U0001f600")):
         part = Part.model_validate({"text": text, "metadata": {"n": number}} if number % 2 else {"text": text})
@@ -162,11 +162,11 @@ def test_a_streamed_text_is_one_file_whatever_its_chunks_say_besides():
     assert files(account) == {"r.md": "# Report\né\U0001f600".encode()}
 
 
-def test_a_message_in_place_of_a_task_is_saved_too():
+def test_a_message_in_place_of_a_task_is_saved():
     assert files(Message(message_id="m", parts=[Part(text="hi")])) == {"message.txt": b"hi"}
 
 
-def test_ten_thousand_artifacts_of_one_name_are_told_apart():
+def test_ten_thousand_artifacts_with_one_name_have_separate_files():
     many = [{"artifactId": "a", "name": "x.md", "parts": [{"text": str(number)}]} for number in range(10_000)]
     assert len(files(task_of(*many))) == 10_000
 
@@ -182,28 +182,28 @@ def test_files_are_private_and_nothing_is_overwritten(tmp_path: Path):
     assert (first.read_bytes(), second.name, second.read_bytes()) == (b"one", "x-2.md", b"two")
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    (third,) = save([OutputFile("x.md", b"three")], folder, over=True)
+    (third,) = save([OutputFile("x.md", b"three")], folder, overwrite=True)
     assert third == first
     assert first.read_bytes() == b"three"
 
 
 @pytest.mark.parametrize("over", [False, True])
-def test_a_link_that_lies_in_wait_is_not_followed(tmp_path: Path, over: bool):
+def test_an_existing_link_is_not_followed(tmp_path: Path, over: bool):
     target, folder = tmp_path / "target", tmp_path / "folder"
     target.write_bytes(b"mine")
     folder.mkdir()
     (folder / "x").symlink_to(target)
-    save([OutputFile("x", b"evil")], folder, over=over)
+    save([OutputFile("x", b"evil")], folder, overwrite=over)
     assert target.read_bytes() == b"mine"
 
 
-def test_what_cannot_be_written_is_said(tmp_path: Path):
+def test_a_write_error_is_reported(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(SaveError, match="Cannot make the folder"):
+    with pytest.raises(SaveError, match="Cannot create the folder"):
         save([OutputFile("x", b"")], tmp_path / "file" / "below")
     (tmp_path / "x").mkdir()
     with pytest.raises(SaveError, match="Cannot save x in"):
-        save([OutputFile("x", b"")], tmp_path, over=True)
+        save([OutputFile("x", b"")], tmp_path, overwrite=True)
 
 
 def test_case_25_a_hundred_megabytes_are_saved_byte_for_byte(tmp_path: Path):
@@ -215,7 +215,7 @@ def test_case_25_a_hundred_megabytes_are_saved_byte_for_byte(tmp_path: Path):
     assert path.read_bytes() == content
 
 
-def test_the_folder_that_is_proposed_is_below_the_current_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_default_folder_is_below_the_working_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
     assert default_folder("../../../x") == tmp_path / "artifacts" / "task"
     assert default_folder("59f8f6bc-f766") == tmp_path / "artifacts" / "59f8f6bc"

@@ -1,4 +1,4 @@
-"""What came about between two moments: states, messages, artifacts, and their text line by line."""
+"""The differences between two moments: states, messages, artifacts, and their text line by line."""
 
 from __future__ import annotations
 
@@ -33,32 +33,39 @@ def signs(lines: list[DiffLine]) -> list[tuple[str, str]]:
 BEGUN = [{"task": task("SUBMITTED")}, status("WORKING", "reading"), artifact("one\n", name="a")]
 
 
-def test_states_messages_and_chunks_are_told():
+def test_states_messages_and_chunks_are_compared():
     done = {"statusUpdate": status("COMPLETED", "written")["statusUpdate"]}
     done["statusUpdate"]["status"]["message"]["messageId"] = "m2"
     found = change(BEGUN, [artifact("two\n", name="a", append=True), done])
-    assert found.words == "state went from working to completed, artifact a has 1 chunk more, 1 message more"
-    assert ([one.state for one in found.moves], found.said, found.events) == (["TASK_STATE_COMPLETED"], ("written",), 2)
+    assert found.words == "state changed from working to completed, artifact a has 1 more chunk, 1 more message"
+    assert ([move.state for move in found.moves], found.messages, found.events) == (
+        ["TASK_STATE_COMPLETED"],
+        ("written",),
+        2,
+    )
     [one] = found.artifacts
     assert signs(list(one.lines)) == [(" ", "one"), ("+", "two")]
 
 
-def test_the_same_moment_twice_differs_in_nothing():
+def test_a_moment_does_not_differ_from_itself():
     found = change(BEGUN, [])
-    assert found.nothing
+    assert found.is_empty
     assert (found.words, found.artifacts) == ("nothing changed", ())
 
 
-def test_a_moment_before_the_task_was_heard_of_has_nothing():
+def test_before_its_first_event_a_task_is_empty():
     found = compare_tasks(None, folded(*BEGUN))
-    assert found.words.startswith("state went from unknown to working, artifact a is new")
-    assert [one.how for one in found.artifacts] == ["new"]
+    assert found.words.startswith("state changed from unknown to working, artifact a is new")
+    assert [artifact.how for artifact in found.artifacts] == ["new"]
 
 
-def test_a_replaced_artifact_a_new_one_and_other_parts_are_told():
+def test_replaced_and_new_artifacts_and_other_parts_are_compared():
     file = {"artifactId": "f", "parts": [{"url": "https://example.com/a.png"}, {"data": {"n": 1}}]}
     found = change(BEGUN, [artifact("other\n", name="a"), {"artifactUpdate": {"taskId": "t", "artifact": file}}])
-    assert [(one.name, one.how, one.parts) for one in found.artifacts] == [("a", "replaced", 0), ("f", "new", 2)]
+    assert [(artifact.name, artifact.how, artifact.parts) for artifact in found.artifacts] == [
+        ("a", "replaced", 0),
+        ("f", "new", 2),
+    ]
     assert signs(list(found.artifacts[0].lines)) == [("-", "one"), ("+", "other")]
     assert [line.text for line in found.artifacts[1].others] == [
         '{"url":"https://example.com/a.png"}',
@@ -66,39 +73,39 @@ def test_a_replaced_artifact_a_new_one_and_other_parts_are_told():
     ]
 
 
-def test_an_artifact_that_is_only_closed_is_complete():
+def test_an_artifact_that_is_only_closed_is_reported_as_complete():
     found = change(BEGUN, [artifact("", name="a", append=True, lastChunk=True)])
     assert found.words == "artifact a is complete"
 
 
-def test_a_line_that_goes_on_is_one_line():
+def test_a_line_with_appended_text_is_one_line():
     assert line_difference("a\nthe report says", "a\nthe report says more\nand ends")[1:] == [
         DiffLine(Sign.LONGER, " more", "the report says"),
         DiffLine(Sign.ADDED, "and ends"),
     ]
 
 
-def test_two_long_lines_are_shown_from_where_they_part():
+def test_long_lines_are_shown_from_their_first_difference():
     same = "x" * 10_000
     removed, added = line_difference(f"{same}old", f"{same}new")
     assert (removed.text, added.text) == (f"…{'x' * 24}old", f"…{'x' * 24}new")
 
 
-def test_what_is_the_same_is_counted_and_not_listed():
+def test_unchanged_lines_are_counted_and_not_listed():
     before = [f"line {number}" for number in range(100)]
     after = [*before[:50], "new", *before[50:]]
     assert signs(line_difference("\n".join(before), "\n".join(after))) == [
-        (":", "49 lines as before"),
+        (":", "49 unchanged lines"),
         (" ", "line 49"),
         ("+", "new"),
         (" ", "line 50"),
     ]
 
 
-def test_a_huge_difference_is_bounded_in_time_and_length():
+def test_a_huge_difference_is_limited_in_time_and_length():
     before, after = ("\n".join(f"{kind} {number}" for number in range(100_000)) for kind in ("old", "new"))
     started = time.perf_counter()
     lines = line_difference(before, after)
     assert time.perf_counter() - started < 2
     assert len(lines) == MOST_LINES + 1
-    assert "lines more" in lines[-1].text
+    assert "more lines" in lines[-1].text

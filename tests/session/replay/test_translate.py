@@ -1,4 +1,4 @@
-"""The lens over recorded exchanges: every record that carries something can be read in every dialect."""
+"""Translation: the payload of every record can be read in every dialect."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ async def recorded(tmp_path: Path, version: str) -> tuple[Session, list[Record]]
     session = Session(tmp_path / "lens.a2a", Settings(version=version))
     await session.connect(url)
     await session.push.turn_on()
-    turn = session.send(text_draft("report 3"), stream=True)
-    assert await turn.finish() is None
+    call = session.send(text_draft("report 3"), stream=True)
+    assert await call.finish() is None
     await agent.stop()
     return session, session.journal.capture.select()
 
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
-async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_first(tmp_path: Path, version: str):
+async def test_payloads_are_translated_to_every_dialect_their_own_first(tmp_path: Path, version: str):
     session, records = await recorded(tmp_path, version)
     seen = [
         record for record in records if record.kind in (Kind.FRAME, Kind.REQUEST) and record.operation != "GetAgentCard"
@@ -44,18 +44,20 @@ async def test_events_and_the_request_are_spelled_in_every_dialect_their_own_fir
     await session.close()
 
 
-async def test_a_chunk_is_the_same_object_whatever_it_came_in(tmp_path: Path):
+async def test_a_chunk_is_the_same_object_in_every_version(tmp_path: Path):
     session, records = await recorded(tmp_path, "0.3")
     chunk = next(record for record in records if record.event == "artifact" and record.kind is Kind.FRAME)
     value = canonical(chunk, session.journal.request_of(chunk))
     assert isinstance(value, TaskArtifactUpdateEvent)
-    ours = {one.name: one.value for one in translations(chunk, session.journal.request_of(chunk))}
+    ours = {
+        translation.name: translation.value for translation in translations(chunk, session.journal.request_of(chunk))
+    }
     assert ours["0.3 JSON-RPC"]["kind"] == "artifact-update"
     assert ours["1.0"]["artifactUpdate"]["artifact"]["name"] == "report.md"
     await session.close()
 
 
-async def test_heads_and_ends_have_nothing_to_spell(tmp_path: Path):
+async def test_heads_and_ends_have_no_translations(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     for record in records:
         if record.kind in (Kind.RESPONSE, Kind.END, Kind.NOTE):
@@ -63,7 +65,7 @@ async def test_heads_and_ends_have_nothing_to_spell(tmp_path: Path):
     await session.close()
 
 
-async def test_a_message_is_sent_again_without_the_webhook_whose_token_is_masked(tmp_path: Path):
+async def test_a_message_is_sent_again_without_its_webhook(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     request = next(record for record in records if record.operation == "SendStreamingMessage")
     again = sent_message(request)
@@ -74,13 +76,13 @@ async def test_a_message_is_sent_again_without_the_webhook_whose_token_is_masked
     await session.close()
 
 
-async def test_what_carries_no_message_is_not_sent_again(tmp_path: Path):
+async def test_records_without_a_message_cannot_be_sent_again(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     card = next(record for record in records if record.operation == "GetAgentCard")
-    with pytest.raises(FaultError, match="carries no message"):
+    with pytest.raises(FaultError, match="does not contain a message"):
         session.send_again(card.seq, session.choice)
     await session.close()
 
 
-def test_dialects_have_names_of_their_own():
+def test_dialect_names_are_unique():
     assert len({dialect_name(dialect) for dialect in ALL}) == len(ALL)

@@ -56,8 +56,8 @@ def test_a_stream_that_is_done_says_so():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("broken", "✕ broken off after 3 events"),
-        ("limit", "✕ cut off at a limit of ours after 3 events"),
+        ("broken", "✕ disconnected after 3 events"),
+        ("limit", "✕ stopped at a limit after 3 events"),
         ("stopped", "✕ stopped by us after 3 events"),
     ],
 )
