@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from inspector.findings.examples import status, stream, task
 from inspector.findings.rule_set import HINT, WARNING, Rule, RuleSet, Violation
@@ -34,12 +34,13 @@ FRAMES = RuleSet[FrameFacts](RULES, passing=_WITH_PING)
     remedy="Begin each line of the event with data: in lower case.",
     failing=stream(_TASK, _DONE, sse='Data: {"jsonrpc": "2.0"}\n\n'),
 )
-def ignored_line(facts: FrameFacts) -> Iterator[Violation]:
+def ignored_line(facts: FrameFacts) -> Iterable[Violation]:
     frame = facts.frame
     if frame.data is None and frame.event.lstrip()[:1] in _JSON_BEGINS:
-        yield Violation("", f"the event name is JSON: {brief(frame.event)}")
-    elif ignored := next((line for line in frame.ignored if _looks_intended(line)), ""):
-        yield Violation("", brief(ignored))
+        return [Violation("", f"the event name is JSON: {brief(frame.event)}")]
+    if ignored := next((line for line in frame.ignored if _looks_intended(line)), ""):
+        return [Violation("", brief(ignored))]
+    return ()
 
 
 def _looks_intended(line: str) -> bool:
@@ -58,13 +59,14 @@ def _looks_intended(line: str) -> bool:
     passing=stream(sse=_WRITTEN),
     failing=stream(sse=f"\ufeff{_WRITTEN}"),
 )
-def byte_order_mark(facts: FrameFacts) -> Iterator[Violation]:
+def byte_order_mark(facts: FrameFacts) -> Iterable[Violation]:
     frame = facts.frame
     if frame.data is None or not frame.raw.startswith(_BOM) or len(frame.raw) > _LIMIT:
-        return
+        return ()
     read = facts.stream.read_as_client(frame.raw)
     if read != [(frame.event or "message", frame.data.decode("utf-8", "replace"))]:
-        yield Violation("", f"httpx-sse reads {'different data' if read else 'no event'}")
+        return [Violation("", f"httpx-sse reads {'different data' if read else 'no event'}")]
+    return ()
 
 
 @FRAMES.rule(
@@ -77,13 +79,14 @@ def byte_order_mark(facts: FrameFacts) -> Iterator[Violation]:
     "that parses their empty data fails (such as a2a-sdk 0.2).",
     failing=stream(_TASK, _DONE, sse="id: 7\n\n"),
 )
-def event_without_data(facts: FrameFacts) -> Iterator[Violation]:
+def event_without_data(facts: FrameFacts) -> Iterable[Violation]:
     frame = facts.frame
     if facts.stream.client_reported or frame.data is not None or len(frame.raw) > _LIMIT:
-        return
+        return ()
     fields = bool(frame.event or frame.id or b"retry" in frame.raw)
     if (fields or facts.stream.last_event_id) and facts.stream.read_as_client(
         f"id: {facts.stream.last_event_id}\n".encode() + frame.raw
     ):
         why = "" if fields else ", like every block after an id"
-        yield Violation("", f"httpx-sse reads this as an event without data{why}")
+        return [Violation("", f"httpx-sse reads this as an event without data{why}")]
+    return ()

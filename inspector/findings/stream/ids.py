@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from inspector.findings.examples import TEXT_PART, message, status, stream, task, update
 from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
@@ -53,10 +53,11 @@ def other_task(facts: EventFacts[Event]) -> Iterator[Violation]:
     passing=stream(_TASK, _DONE, asked={"message": {"contextId": "c-1"}}),
     failing=stream(_TASK, _DONE, asked={"message": {"contextId": "c-9"}}),
 )
-def other_context(facts: EventFacts[Event]) -> Iterator[Violation]:
+def other_context(facts: EventFacts[Event]) -> Iterable[Violation]:
     if not facts.stream.left_context and facts.stream.names_other_context(facts.event):
         requested = facts.stream.call.context_id
-        yield Violation("/contextId", f"context is {facts.event.context_id!r:.80}, requested {requested!r:.80}")
+        return [Violation("/contextId", f"context is {facts.event.context_id!r:.80}, requested {requested!r:.80}")]
+    return ()
 
 
 @CONTEXTS.rule(
@@ -69,9 +70,10 @@ def other_context(facts: EventFacts[Event]) -> Iterator[Violation]:
     versions=V1,
     failing=stream({"task": {"id": "t-1", "status": {"state": "TASK_STATE_WORKING"}}}, _WORKING, _DONE),
 )
-def late_context(facts: EventFacts[Event]) -> Iterator[Violation]:
+def late_context(facts: EventFacts[Event]) -> Iterable[Violation]:
     if facts.stream.lacks_context and facts.event.context_id:
-        yield Violation("/contextId", f"context is {facts.event.context_id!r:.80}, the task names none")
+        return [Violation("/contextId", f"context is {facts.event.context_id!r:.80}, the task names none")]
+    return ()
 
 
 @MESSAGE_IDS.rule(

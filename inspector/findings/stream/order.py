@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
@@ -102,19 +102,21 @@ def chunk_after_last(facts: EventFacts[Event]) -> Iterator[Violation]:
     passing=stream(_TASK, {"error": _ERROR}),
     failing=stream(_TASK, {"error": _ERROR}, _DONE),
 )
-def after_error(facts: EventFacts[Event]) -> Iterator[Violation]:
+def after_error(facts: EventFacts[Event]) -> Iterable[Violation]:
     if facts.stream.streaming and facts.stream.failed:
-        yield Violation("", "the stream continued after an error")
+        return [Violation("", "the stream continued after an error")]
+    return ()
 
 
-def _missing_task(facts: EventFacts[Event], *, known: bool) -> Iterator[Violation]:
+def _missing_task(facts: EventFacts[Event], *, known: bool) -> Iterable[Violation]:
     """Report a stream that begins with an update; `known` selects requests that name the task."""
     sent = facts.stream
     if not sent.streaming or sent.started or isinstance(facts.event, Task | Message):
-        return
+        return ()
     if known is (bool(sent.call.task_id) or sent.call.operation is Operation.SUBSCRIBE):
         what = "a status update" if isinstance(facts.event, TaskStatusUpdateEvent) else "an artifact update"
-        yield Violation("", f"the first event is {what}")
+        return [Violation("", f"the first event is {what}")]
+    return ()
 
 
 @EVENTS.rule(
@@ -127,7 +129,7 @@ def _missing_task(facts: EventFacts[Event], *, known: bool) -> Iterator[Violatio
     versions=V1,
     failing=stream(_WORKING, _DONE),
 )
-def begins_without_task(facts: EventFacts[Event]) -> Iterator[Violation]:
+def begins_without_task(facts: EventFacts[Event]) -> Iterable[Violation]:
     return _missing_task(facts, known=False)
 
 
@@ -142,7 +144,7 @@ def begins_without_task(facts: EventFacts[Event]) -> Iterator[Violation]:
     passing=stream(_TASK, _DONE, operation="SubscribeToTask", asked={"id": "t-1"}),
     failing=stream(_WORKING, _DONE, operation="SubscribeToTask", asked={"id": "t-1"}),
 )
-def begins_without_known_task(facts: EventFacts[Event]) -> Iterator[Violation]:
+def begins_without_known_task(facts: EventFacts[Event]) -> Iterable[Violation]:
     return _missing_task(facts, known=True)
 
 
@@ -157,10 +159,11 @@ def begins_without_known_task(facts: EventFacts[Event]) -> Iterator[Violation]:
     passing=_OLD_VALID,
     failing=stream(_old("input-required", final=True), _old("completed", final=True)),
 )
-def after_final(facts: EventFacts[Event]) -> Iterator[Violation]:
+def after_final(facts: EventFacts[Event]) -> Iterable[Violation]:
     update = isinstance(facts.event, TaskStatusUpdateEvent | TaskArtifactUpdateEvent)
     if facts.stream.streaming and facts.stream.final and update:
-        yield Violation("", "an earlier update has final: true")
+        return [Violation("", "an earlier update has final: true")]
+    return ()
 
 
 @STATUSES.rule(
@@ -174,12 +177,13 @@ def after_final(facts: EventFacts[Event]) -> Iterator[Violation]:
     passing=_OLD_VALID,
     failing=stream(_old("working"), _old("completed")),
 )
-def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterable[Violation]:
     final, state = facts.value.get("final"), facts.event.status.state
     # 0.1 (without `kind`) allows final to be missing; later versions require it, which DATA-001 reports.
     ended = facts.stream.streaming and is_terminal(state)
     if ended and final is not True and (final is not None or "kind" not in facts.value):
-        yield Violation("/final", f"state is {short(state)}, final is not true")
+        return [Violation("/final", f"state is {short(state)}, final is not true")]
+    return ()
 
 
 @STATUSES.rule(
@@ -193,10 +197,11 @@ def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
     passing=stream(_old("working"), _old("input-required", final=True)),
     failing=stream(_old("working", final=True), _old("completed", final=True)),
 )
-def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterable[Violation]:
     state = facts.event.status.state
     if facts.stream.streaming and facts.value.get("final") is True and state in RUNNING_STATES:
-        yield Violation("/final", f"final is true, state is {short(state)}")
+        return [Violation("/final", f"final is true, state is {short(state)}")]
+    return ()
 
 
 def _counted(revisions: str) -> Json:
@@ -220,20 +225,22 @@ def _counted(revisions: str) -> Json:
     passing=_counted("1234"),
     failing=_counted("124"),
 )
-def revision_gap(facts: EventFacts[Event]) -> Iterator[Violation]:
+def revision_gap(facts: EventFacts[Event]) -> Iterable[Violation]:
     if facts.stream.blind or isinstance(facts.event, Task | Message):
-        return  # an unreadable event may have a revision, and a task may be sent again
+        return ()  # an unreadable event may have a revision, and a task may be sent again
     before, revision = revision_in(facts.stream.last), revision_in(facts.value)
     if before and revision and revision != before + 1:
         lost = f": {revision - before - 1:,} missing" if revision > before else ""
-        yield Violation("/generation", f"revision {revision} follows {before}{lost}")
+        return [Violation("/generation", f"revision {revision} follows {before}{lost}")]
+    return ()
 
 
-def _repetition(facts: EventFacts[TaskStatusUpdateEvent], *, timed: bool) -> Iterator[Violation]:
+def _repetition(facts: EventFacts[TaskStatusUpdateEvent], *, timed: bool) -> Iterable[Violation]:
     """Report a status update that equals the event before it; `timed` selects updates with a timestamp."""
     status = facts.event.status
     if bool(status.timestamp) is timed and facts.value == facts.stream.last:
-        yield Violation("", f"{short(status.state)} is repeated")
+        return [Violation("", f"{short(status.state)} is repeated")]
+    return ()
 
 
 @STATUSES.rule(
@@ -246,7 +253,7 @@ def _repetition(facts: EventFacts[TaskStatusUpdateEvent], *, timed: bool) -> Ite
     passing=stream(_TASK, _TIMED, chunk(), _TIMED, _DONE),
     failing=stream(_TASK, _TIMED, _TIMED, _DONE),
 )
-def repeated_status(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+def repeated_status(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterable[Violation]:
     return _repetition(facts, timed=True)
 
 
@@ -260,7 +267,7 @@ def repeated_status(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violat
     passing=stream(_TASK, _TIMED, _DONE),
     failing=stream(_TASK, _WORKING, _WORKING, _DONE),
 )
-def status_without_news(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+def status_without_news(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterable[Violation]:
     return _repetition(facts, timed=False)
 
 
@@ -274,10 +281,11 @@ def status_without_news(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Vi
     passing=stream(_TASK, status("WORKING", "2026-01-31T12:00:00Z"), status("COMPLETED", "2026-01-31T12:00:00.500Z")),
     failing=stream(_TASK, status("WORKING", "2026-01-31T12:00:01Z"), status("COMPLETED", "2026-01-31T12:00:00Z")),
 )
-def backwards(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
+def backwards(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterable[Violation]:
     time, before = facts.event.status.timestamp, facts.stream.time
     if time and before and _is_before(time, before):
-        yield Violation("/status/timestamp", f"{time[:40]} follows {before[:40]}")
+        return [Violation("/status/timestamp", f"{time[:40]} follows {before[:40]}")]
+    return ()
 
 
 def _is_before(first: str, second: str) -> bool:
@@ -300,14 +308,15 @@ def _is_before(first: str, second: str) -> bool:
     ),
     failing=stream(_TASK, *(chunk(artifact={"artifactId": name, "name": "report"}) for name in "abc"), _DONE),
 )
-def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterator[Violation]:
+def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterable[Violation]:
     event = facts.event
     if event.append or event.last_chunk:
-        return
+        return ()
     name, own = event.artifact.name, event.artifact.artifact_id
     if name and own and len(facts.stream.unfinished.get(name, set()) | {own}) == _NEW_ARTIFACTS:
         seen = f"{_NEW_ARTIFACTS} artifacts named {name[:80]!r}, none has a lastChunk"
-        yield Violation("/artifact/artifactId", seen)
+        return [Violation("/artifact/artifactId", seen)]
+    return ()
 
 
 @MIXTURE.rule(
@@ -320,9 +329,10 @@ def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterator[Vi
     passing=stream(message(TEXT_PART)),
     failing=stream(_TASK, message(TEXT_PART), _DONE),
 )
-def message_among_events(facts: EventFacts[Event]) -> Iterator[Violation]:
+def message_among_events(facts: EventFacts[Event]) -> Iterable[Violation]:
     sent = facts.stream
     if not facts.framed or not sent.event_count or (sent.message_count and sent.event_count > 1):
-        return  # the first event, or already reported
+        return ()  # the first event, or already reported
     if sent.message_count or isinstance(facts.event, Message):
-        yield Violation("", f"a message in a stream of {sent.event_count + 1:,} events")
+        return [Violation("", f"a message in a stream of {sent.event_count + 1:,} events")]
+    return ()
