@@ -29,7 +29,7 @@ class Step:
     """
 
     say: str
-    view: str = "talk"
+    view: str = "chat"
     does: str = ""
     send: Send | None = None
     seen: Callable[[Record], bool] = lambda _: False

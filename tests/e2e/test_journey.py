@@ -20,7 +20,7 @@ IN_ORDER = Ending(0, frozenset())
 
 
 def to_talk(terminal: Terminal) -> None:
-    """Go to Talk once the agent is there."""
+    """Go to Chat once the agent is there."""
     terminal.wait_for("A small agent for trying things out.")
     terminal.press("2")
     terminal.wait_for("TIMELINE")

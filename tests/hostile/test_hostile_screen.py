@@ -77,14 +77,14 @@ class Tour:
         self.terminal.click(now.index(view, now.index(" DETAIL  #")), row)
 
     def go_to_text(self) -> None:
-        """Go to the composer from wherever one is; who comes to Talk from elsewhere is there."""
+        """Go to the composer from wherever one is; who comes to Chat from elsewhere is there."""
         self.terminal.press("alt+1")
         self.terminal.wait_for("R refresh")
         self.terminal.press("alt+2")
         self.terminal.wait_for("^s send")
 
     def say(self, text: str) -> None:
-        """Send a message from Talk and wait until the call is over."""
+        """Send a message from Chat and wait until the call is over."""
         before = len(self.records(Kind.END))
         self.go_to_text()
         self.terminal.send(text)
@@ -319,7 +319,7 @@ def test_what_looks_like_a_question_of_ours_stays_in_its_pane(inspect: Run, home
         tour.look("● completed  done")
         lines = tour.lines
         assert "Villain" in lines[0]
-        assert "1 Agent   2 Talk" in lines[1]
+        assert "1 Agent   2 Chat" in lines[1]
         assert "write a message" in lines[-2]
         assert not any("assword" in line.split("│")[0] for line in lines if "working" not in line)
         terminal.press("ctrl+q")

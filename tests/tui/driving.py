@@ -138,7 +138,7 @@ class Driver:
         await self.press(f"alt+{number}")
 
     async def say(self, text: str) -> None:
-        """Write a message in Talk and send it."""
+        """Write a message in Chat and send it."""
         await self.go(2)
         self.composer.fill(text)
         await self.press("enter")
@@ -173,7 +173,7 @@ class Driver:
 
     @property
     def timeline(self) -> Feed:
-        """The timeline of Talk."""
+        """The timeline of Chat."""
         return self.widget("#timeline", Feed)
 
     def enabled(self, key: str) -> bool | None:

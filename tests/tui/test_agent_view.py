@@ -58,7 +58,7 @@ async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open):
         await driver.press("tab", "tab", "shift+tab")
         assert driver.line("enter try the example")
         await driver.press("enter")
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
         assert driver.composer.text == "echo 1"
         await driver.press("enter")
         await driver.done(1)

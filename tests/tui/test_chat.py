@@ -1,4 +1,4 @@
-"""Talk: writing a message, watching what comes back, answering, canceling, and what the selected thing holds."""
+"""Chat: writing a message, watching what comes back, answering, canceling, and what the selected thing holds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_folding_stays_at_its_record_and_holds_for_filters_and_for_what_co
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 20")
-        detail = driver.widget("#talk-detail", DetailPane)
+        detail = driver.widget("#chat-detail", DetailPane)
         await driver.press("escape", "home", *["down"] * 3)
         await driver.until(lambda: detail.record is not None and detail.record.event == "status")
         before = detail.record
@@ -170,7 +170,7 @@ async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_
         await driver.go(2)
         driver.composer.fill("report 20000")
         driver.app.simulate_key("enter")  # unlike the pilot's `press`, it does not wait until nothing happens any more
-        for number, place in ((1, "agent"), (5, "traffic"), (2, "talk")):
+        for number, place in ((1, "agent"), (5, "traffic"), (2, "chat")):
             await eventually(lambda: driver.records(Kind.FRAME))
             driver.app.simulate_key(f"alt+{number}")
             await eventually(lambda place=place: driver.workbench.view == place)
@@ -351,7 +351,7 @@ async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(
         assert f"#{record.seq} artifact" in driver.line("DETAIL")
         assert '"artifactUpdate": {' in driver.screen
         await driver.press("enter")
-        view = driver.widget("#talk #decoded", JsonView)
+        view = driver.widget("#chat #decoded", JsonView)
         assert view.has_focus
         whole = view.line_count
         await driver.press("left")
@@ -421,7 +421,7 @@ async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: s
         await driver.connected()
         await driver.ask("report 2")
         await driver.click("task        ○ submitted")
-        assert driver.widget("#talk-detail", DetailPane).record == driver.records(Kind.FRAME)[0]
+        assert driver.widget("#chat-detail", DetailPane).record == driver.records(Kind.FRAME)[0]
         await driver.click("task        ○ submitted")
         assert isinstance(driver.app.focused, JsonView)
         await driver.click(" raw ", aside=1)

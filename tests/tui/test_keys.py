@@ -60,12 +60,12 @@ async def test_places_are_reached_by_number_by_alt_and_number_while_typing_and_b
     async with open_app(mock) as driver:
         await driver.connected()
         for number, (place, _, _) in enumerate(VIEWS, 1):
-            if place != "talk":
+            if place != "chat":
                 await driver.press(str(number))
                 assert driver.workbench.view == place
         await driver.press("2")
         await driver.type("1 to 6")
-        assert (driver.workbench.view, driver.composer.text) == ("talk", "1 to 6")
+        assert (driver.workbench.view, driver.composer.text) == ("chat", "1 to 6")
         for number, (place, _, _) in enumerate(VIEWS, 1):
             await driver.press(f"alt+{number}")
             assert driver.workbench.view == place

@@ -42,7 +42,7 @@ async def test_the_agent_a_question_and_the_help(open_app: Open, snapshots: Snap
         await driver.connected()
         await driver.snap(snapshots, "agent")
         await driver.ask("ask")
-        await driver.snap(snapshots, "talk-asking")
+        await driver.snap(snapshots, "chat-asking")
         await driver.press("escape", "f1")
         await driver.until("KEYS")
         await driver.snap(snapshots, "help")
@@ -53,7 +53,7 @@ async def test_the_agent_and_a_question_in_the_light_theme(open_app: Open, snaps
         await driver.connected()
         await driver.snap(snapshots, "agent-paper")
         await driver.ask("ask")
-        await driver.snap(snapshots, "talk-asking-paper")
+        await driver.snap(snapshots, "chat-asking-paper")
 
 
 @other_sizes
@@ -62,7 +62,7 @@ async def test_the_agent_and_a_question_at_other_sizes(open_app: Open, snapshots
         await driver.connected()
         await driver.snap(snapshots, "agent", coloured=False)
         await driver.ask("ask")
-        await driver.snap(snapshots, "talk-asking", coloured=False)
+        await driver.snap(snapshots, "chat-asking", coloured=False)
 
 
 async def report_with_push(driver: Driver) -> None:
@@ -86,7 +86,7 @@ async def test_a_report_with_push(open_app: Open, snapshots: Snapshots, size):
         await report_with_push(driver)
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
         await driver.press("escape", "up")
-        await driver.snap(snapshots, "talk-pushed")
+        await driver.snap(snapshots, "chat-pushed")
         await driver.go(4)
         await driver.snap(snapshots, "webhooks")
         await driver.go(5)
@@ -129,17 +129,17 @@ def test_every_picture_belongs_to_a_test():
     normal = [
         "connect",
         "agent",
-        "talk-asking",
+        "chat-asking",
         "help",
-        "talk-pushed",
+        "chat-pushed",
         "webhooks",
         "traffic",
         "findings",
         "unreachable",
     ]
     named = {f"{name}-{size}" for name in normal for size in ("120x40", "80x24")}
-    named |= {f"{name}-paper-120x40" for name in ("agent", "talk-asking")}
-    plain = {f"{name}-{size}" for name in ("agent", "talk-asking") for size in ("40x12", "200x60")}
+    named |= {f"{name}-paper-120x40" for name in ("agent", "chat-asking")}
+    plain = {f"{name}-{size}" for name in ("agent", "chat-asking") for size in ("40x12", "200x60")}
     named |= {"tour-message-80x24", "tour-finding-120x40"}
     kept = {path.name for path in PICTURES.iterdir()}
     assert kept == {f"{name}.txt" for name in named | plain} | {f"{name}.svg" for name in named}

@@ -1,4 +1,4 @@
-"""Time travel in Talk: the task as it was at any event, marks and differences, and back to now."""
+"""Time travel in Chat: the task as it was at any event, marks and differences, and back to now."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_every_event_can_be_gone_to_and_escape_comes_back_to_now(open_app:
             assert travel(driver).seq == seqs[-back]
             assert text(driver) == expected
             assert f" {state}" in driver.line("TIMELINE")
-            assert driver.widget("#talk-detail", DetailPane).record.seq == seqs[-back]
+            assert driver.widget("#chat-detail", DetailPane).record.seq == seqs[-back]
         await driver.press("right_square_bracket")
         assert text(driver) == "one\ntwo\n"
         await driver.press("home")
@@ -155,7 +155,7 @@ async def test_what_comes_meanwhile_changes_nothing_of_the_past_and_can_be_gone_
         await driver.done(1)
         await driver.until("2 of 3")
         assert text(driver) == "one\n"
-        assert driver.widget("#talk", ChatView).has_class("-past")
+        assert driver.widget("#chat", ChatView).has_class("-past")
         await driver.press("right")
         assert text(driver) == "one\ntwo\n"
 

@@ -67,7 +67,7 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
 
         await driver.press("enter", "enter")
         await says(driver, "One call, one answer.")
-        assert (driver.workbench.view, selected(driver)) == ("talk", "message")
+        assert (driver.workbench.view, selected(driver)) == ("chat", "message")
         assert [one["method"] for one in driver.sent()] == ["SendMessage"]
 
         await driver.press("enter", "enter")

@@ -52,7 +52,7 @@ async def test_the_lens_shows_a_record_in_other_versions_side_by_side(open_app: 
             seen.add(driver.line("IN ").split("IN ")[1].split("  ")[0].strip())
         assert len(seen) == 6
         await driver.press("escape")
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
 
 
 async def test_a_note_has_nothing_for_the_lens(open_app: Open, mock: str):

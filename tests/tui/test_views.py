@@ -38,7 +38,7 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
         await driver.done(3)
         assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
         await driver.press("enter")
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
         assert reported.id[:8] in driver.line("TIMELINE")
         assert f"to task {asked.id[:8]}" not in driver.screen
         await driver.go(3)

@@ -17,7 +17,7 @@ async def test_the_frame_is_painted_first_and_a_view_can_be_chosen_in_it(mock: s
         await driver.press("2")
         driver.app.open(mock)
         await driver.until(lambda: driver.app.session is not None and driver.app.session.connection is not None)
-        await driver.until(lambda: driver.workbench.view == "talk")
+        await driver.until(lambda: driver.workbench.view == "chat")
         assert driver.composer.has_focus_within
 
 
@@ -30,7 +30,7 @@ async def test_what_was_written_and_the_view_are_taken_to_another_agent(mock: st
         driver.app.open(mock)
         await driver.until(lambda: driver.app.session not in (None, first))
         await connected(driver)
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
         assert driver.composer.text == "hello"
 
 

@@ -16,7 +16,7 @@ def add_screen(parser: Parser) -> None:
     """Add the options of the screen on an agent."""
     parser.add_connection()
     parser.add_receiver()
-    parser.switch("--resubscribe", "listen again by itself to a task whose stream is lost (R in Talk)")
+    parser.switch("--resubscribe", "listen again by itself to a task whose stream is lost (R in Chat)")
     _add_looks(parser)
 
 

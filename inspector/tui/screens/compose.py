@@ -77,7 +77,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy it as curl, httpx, text or JSON"),
         Binding("f9", "save", "save", id="compose.save", tooltip="Save it as a snippet (*.a2a.toml)"),
         Binding("ctrl+t", "toggle_stream", "stream", id="compose.stream", tooltip="Streamed or not", show=False),
-        Binding("escape", "leave", "back", id="compose.back", tooltip="To the outline, then back to Talk"),
+        Binding("escape", "leave", "back", id="compose.back", tooltip="To the outline, then back to Chat"),
         Binding("f1", "app.help", "help", id="compose.help", tooltip="What the keys do here"),
     ]
 

@@ -126,7 +126,7 @@ class WorkbenchScreen(FrameScreen):
         """Show a capture, from when it begins to be read."""
         self._doing = ("off", "recording")
         self.agent.show_recording()
-        self.view = "talk"
+        self.view = "chat"
         self.chat.action_back()
         self._read(recording)
 
@@ -257,7 +257,7 @@ class WorkbenchScreen(FrameScreen):
     def _send_again(self, exchange: int, choice: Choice) -> None:
         with notify_faults(self):
             call = self.session.send_again(exchange, choice)
-            self.view = "talk"
+            self.view = "chat"
             self.chat.drive(call)
 
     def action_doctor(self) -> None:
@@ -275,17 +275,17 @@ class WorkbenchScreen(FrameScreen):
 
     def on_card_view_tried(self, event: CardView.Tried) -> None:
         """Put an example into the composer."""
-        self.view = "talk"
+        self.view = "chat"
         self.chat.composer.fill(event.example)
 
     def on_chat_view_wanted(self) -> None:
         """Show the chat, because a call was started."""
-        self.view = "talk"
+        self.view = "chat"
 
     def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
         """Show a task in the chat."""
         self.chat.follow_task(event.task_id)
-        self.view = "talk"
+        self.view = "chat"
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""

@@ -51,20 +51,20 @@ class ChatView(BookmarkView):
     """The conversation with the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
-        Binding("ctrl+k", "call('CANCEL')", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
-        Binding("s", "listen_again", "listen again", id="talk.listen", tooltip="The stream was lost: listen again"),
-        Binding("v", "next_view", "view", id="talk.view", tooltip="The selected record decoded, raw, hex, its head"),
-        Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
-        Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline"),
+        Binding("i", "compose", "write", id="chat.compose", tooltip="Write a message"),
+        Binding("ctrl+k", "call('CANCEL')", "cancel task", id="chat.cancel", tooltip="Cancel the task", priority=True),
+        Binding("s", "listen_again", "listen again", id="chat.listen", tooltip="The stream was lost: listen again"),
+        Binding("v", "next_view", "view", id="chat.view", tooltip="The selected record decoded, raw, hex, its head"),
+        Binding("f", "fold", "fold", id="chat.fold", tooltip="Fold or unfold runs of chunks", show=False),
+        Binding("escape", "back", "back", id="chat.back", tooltip="Back to the timeline"),
         Binding(
-            "s", "call('SUBSCRIBE')", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False
+            "s", "call('SUBSCRIBE')", "resubscribe", id="chat.subscribe", tooltip="Listen to the task again", show=False
         ),
-        Binding("t", "travel", "time travel", id="talk.travel", tooltip="The task as it was, event by event"),
-        Binding("slash", "filter", "filter", id="talk.filter", tooltip="The rows that a filter leaves, alone"),
-        Binding("c", "compare", "compare", id="talk.compare", tooltip="The task by stream, by push and by GetTask"),
-        Binding("h", "health", "stream", id="talk.health", tooltip="How well the stream flows", show=False),
-        Binding("R", "automatic", "auto", id="talk.automatic", tooltip="Listen again by itself, or not", show=False),
+        Binding("t", "travel", "time travel", id="chat.travel", tooltip="The task as it was, event by event"),
+        Binding("slash", "filter", "filter", id="chat.filter", tooltip="The rows that a filter leaves, alone"),
+        Binding("c", "compare", "compare", id="chat.compare", tooltip="The task by stream, by push and by GetTask"),
+        Binding("h", "health", "stream", id="chat.health", tooltip="How well the stream flows", show=False),
+        Binding("R", "automatic", "auto", id="chat.automatic", tooltip="Listen again by itself, or not", show=False),
     ]
 
     CALLS: ClassVar[dict[str, Operation]] = {"listen_again": Operation.SUBSCRIBE, "compare": Operation.GET}

@@ -27,7 +27,7 @@ class ViewEntry(NamedTuple):
 
 VIEWS = [
     ViewEntry("agent", "Agent", "inspector.tui.views.agent:AgentView"),
-    ViewEntry("talk", "Talk", "inspector.tui.views.chat:ChatView"),
+    ViewEntry("chat", "Chat", "inspector.tui.views.chat:ChatView"),
     ViewEntry("tasks", "Tasks", "inspector.tui.views.tasks:TasksView"),
     ViewEntry("webhooks", "Webhooks", "inspector.tui.views.webhooks:WebhooksView"),
     ViewEntry("traffic", "Traffic", "inspector.tui.views.traffic:TrafficView"),

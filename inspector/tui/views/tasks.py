@@ -89,7 +89,7 @@ class TasksView(View):
         self._feed = Feed(
             COLUMNS,
             self._rows,
-            enter_hint="talk",
+            enter_hint="chat",
             id="task-table",
             follow=False,
             empty="No task yet. Press 2 and send a message.",

@@ -58,8 +58,8 @@ _ANSWER_FIELDS = (
 
 
 def registration(task_id: str, auth: WebhookAuth) -> FormScreen:
-    """Return the form for how deliveries authenticate; with an empty task id it names the task in Talk."""
-    title = f"REGISTER A WEBHOOK   task {task_id[:SHORT_ID]}" if task_id else "REGISTER A WEBHOOK   the task in Talk"
+    """Return the form for how deliveries authenticate; with an empty task id it names the task in Chat."""
+    title = f"REGISTER A WEBHOOK   task {task_id[:SHORT_ID]}" if task_id else "REGISTER A WEBHOOK   the task in Chat"
     basic = auth.scheme == "Basic" and auth.proof == "authorization"
     return FormScreen(title, _PROOF_FIELDS, _PROOFS, chosen="basic" if basic else auth.proof, check=_wrong_registration)
 
