@@ -15,7 +15,7 @@ from inspector.tui.notify import notify
 
 
 def edit(app: App[Any], text: str, suffix: str = ".txt") -> str | None:
-    """Edit a text with `$VISUAL` or `$EDITOR`, and return what was saved.
+    """Edit a text with `$VISUAL` or `$EDITOR`, and return the saved text.
 
     The text is in a temporary file that only the user can read. On failure, show a notification and return None.
     """
@@ -28,14 +28,14 @@ def edit(app: App[Any], text: str, suffix: str = ".txt") -> str | None:
             with app.suspend():
                 code = subprocess.run([*words, str(path)], check=False).returncode  # noqa: S603 - the user's own editor
         except SuspendNotSupported:
-            problem = "This terminal cannot be given to another program."
+            problem = "This terminal cannot run an editor while a2a-inspect is running."
         except OSError as error:
-            problem = f"{words[0]} could not be started: {error.strerror or error}. $EDITOR names another."
+            problem = f"{words[0]} could not be started: {error.strerror or error}. Set $EDITOR to another editor."
         else:
             if code == 0:
                 saved = path.read_bytes().decode("utf-8", "surrogateescape")
                 # Editors add a newline at the end of the file.
                 return saved if text.endswith("\n") else saved.removesuffix("\n")
-            problem = f"{words[0]} ended with {code}; the text stays as it was."
+            problem = f"{words[0]} exited with code {code}. The text is unchanged."
     notify(app, problem, "warning")
     return None

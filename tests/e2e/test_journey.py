@@ -64,7 +64,7 @@ def test_the_demo_from_the_card_to_a_delivery_and_out_again(inspect: Run, home: 
 
 def test_the_demo_is_chosen_on_the_connect_screen_and_q_leaves(inspect: Run):
     with inspect(cols=80, rows=24) as terminal:
-        terminal.wait_for("which agent?")
+        terminal.wait_for("Connect to an agent")
         terminal.press("enter")
         terminal.wait_for("A small agent for trying things out.")
         terminal.press("q")
@@ -73,7 +73,7 @@ def test_the_demo_is_chosen_on_the_connect_screen_and_q_leaves(inspect: Run):
 
 def test_ctrl_q_leaves_from_the_connect_screen_and_while_typing(inspect: Run):
     with inspect() as terminal:
-        terminal.wait_for("which agent?")
+        terminal.wait_for("Connect to an agent")
         terminal.send("http://")
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
@@ -157,7 +157,7 @@ def test_a_paste_that_is_too_long_for_an_area_becomes_a_part_and_nothing_stalls(
 
 def test_without_colours_nothing_is_coloured(inspect: Run):
     with inspect(env={"NO_COLOR": "1"}) as terminal:
-        terminal.wait_for("which agent?")
+        terminal.wait_for("Connect to an agent")
         colours = {
             tuple(match)
             for token in tokens(terminal.raw)

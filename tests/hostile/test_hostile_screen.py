@@ -147,7 +147,7 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
             tour.look(f"│ {rule}")
             terminal.press("down")
         terminal.press("1", "o")
-        tour.look("which agent?")
+        tour.look("Connect to an agent")
         tour.leave('"skills"')
         terminal.press("f1")
         tour.look("KEYS")
@@ -259,9 +259,9 @@ def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: R
             assert text in tour.seen, text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         terminal.click(terminal.screen_text().index("quit]x") + 5, 0)
-        terminal.wait_for("TALK TO")
+        terminal.wait_for("INTERFACES")
         tour.leave("1 Agent")
-        terminal.wait_for(lambda terminal: "TALK TO" not in terminal.screen_text())
+        terminal.wait_for(lambda terminal: "INTERFACES" not in terminal.screen_text())
         terminal.press("t")
         terminal.wait_for("▌ [@click=app.quit]x[/]")  # trying an example writes it, and that is all
         terminal.press("enter")
@@ -335,7 +335,7 @@ def test_what_is_copied_is_what_the_agent_sent_and_leaves_as_base64(inspect: Run
         tour.say("go")
         tour.leave("enter detail")
         terminal.press("tab", "y")
-        terminal.wait_for(f"Copied {len(text)} characters by the terminal")
+        terminal.wait_for(f"Copied {len(text)} characters with the terminal (OSC 52)")
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     [copied] = foreign(terminal.raw)

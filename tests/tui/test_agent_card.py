@@ -208,13 +208,18 @@ async def test_how_the_card_came_stands_above_it(open_app: Open):
 async def test_the_faces_are_reached_by_key_and_by_mouse(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
-        for words, wanted in (("raw r", "raw"), ("extended e", "extended"), ("drift D", "drift"), ("edit E", "edit")):
+        for words, wanted in (
+            ("raw r", "raw"),
+            ("extended e", "extended"),
+            ("changes D", "changes"),
+            ("edit E", "edit"),
+        ):
             await driver.click(words)
             assert face(driver) == wanted
             assert driver.app.focused is not None
         await driver.click("card", aside=1)
         assert face(driver) == "card"
-        for key, wanted in (("r", "raw"), ("escape", "card"), ("D", "drift"), ("escape", "card"), ("E", "edit")):
+        for key, wanted in (("r", "raw"), ("escape", "card"), ("D", "changes"), ("escape", "card"), ("E", "edit")):
             await driver.press(key)
             assert face(driver) == wanted
         await driver.press("escape", "escape")
@@ -250,7 +255,7 @@ async def test_a_refresh_is_compared_and_an_unchanged_card_is_said_to_be_so(open
         await driver.connected()
         first = driver.session
         await driver.press("D")
-        assert "No other card was seen of this agent yet." in " ".join(driver.screen.split())
+        assert "No other card of this agent is stored." in " ".join(driver.screen.split())
         path.write_text(json.dumps(card | {"name": "Renamed", "skills": [*CARD["skills"], *skills(1)]}))
         await driver.press("R")
         await driver.until("2 changes since the card that was seen")
@@ -451,7 +456,7 @@ async def test_what_stands_in_the_place_of_a_card_is_shown_linted_and_mended(ope
         await driver.until("r what came, and what is wrong with it")
         await driver.press("r")
         assert face(driver) == "raw"
-        assert "what stands in the place of a card" in driver.screen
+        assert "the response that was received instead of a card" in driver.screen
         assert "! CARD-" in driver.screen
         assert said in driver.screen
         await driver.press("E")

@@ -228,7 +228,7 @@ async def test_a_task_is_left_taken_up_again_and_canceled_and_its_keys_are_grey_
         await driver.say("long 30")
         await driver.until("0 of 30 seconds done")
         for worker in driver.app.workers:
-            if worker.group == "turns":
+            if worker.group == "calls":
                 worker.cancel()
         await driver.until(lambda: not driver.session.journal.exchanges.open)
         await driver.press("escape")
@@ -413,7 +413,7 @@ async def test_what_is_selected_is_copied_by_the_clipboard_or_else_by_the_termin
         driver.widget("#artifact-text", Document).focus()
         await driver.press("y")
         assert copied[-1] == REPORT
-        assert f"Copied {len(REPORT):,} characters by the terminal" in driver.screen
+        assert f"Copied {len(REPORT):,} characters with the terminal (OSC 52)" in driver.screen
 
 
 async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: str):

@@ -73,7 +73,7 @@ async def test_a_text_that_is_no_request_is_refused_and_kept(open_app: Open, moc
         await driver.press("f3")
         screen.query_one("#preview-raw", TextArea).text = "nonsense"
         await driver.press("f3")
-        await driver.until("F3 again drops what was written by hand.")
+        await driver.until("Press F3 again to discard the edited request.")
         await driver.press("ctrl+s")
         await driver.until("The first line says a method and a url")
         assert driver.sent() == []
@@ -91,9 +91,9 @@ async def test_what_is_written_by_hand_is_not_dropped_unasked_nor_said_in_anothe
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.replace("SendStreamingMessage", "Nothing")
         await driver.press("f4")
-        await driver.until("F3 first")
+        await driver.until("Press F3 to discard")
         await driver.press("escape", "escape")
-        await driver.until("Escape again drops")
+        await driver.until("Press escape again to discard")
         assert driver.app.screen is screen
         await driver.press("ctrl+s")
         await driver.until(driver.sent)
@@ -143,7 +143,7 @@ async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock
         await driver.ask("echo the first")
         await driver.ask("echo the second")
         await driver.press("ctrl+up")
-        await driver.until("SENT BEFORE")
+        await driver.until("SENT MESSAGES")
         await driver.until("echo the first")
         await driver.type("first")
         await driver.until(lambda: "echo the second" not in "\n".join(driver.lines[10:30]))
@@ -152,7 +152,7 @@ async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock
         assert driver.composer.text == "echo the first"
         ids = [call["params"]["message"]["messageId"] for call in driver.sent()]
         await driver.press("ctrl+up")
-        await driver.until("SENT BEFORE")
+        await driver.until("SENT MESSAGES")
         await driver.until("echo the second")
         await driver.press("ctrl+s")
         await driver.done(3)
@@ -167,7 +167,7 @@ async def test_what_was_sent_is_no_snippet_and_what_was_written_is_not_lost(open
         await driver.ask("echo {{literally}}")
         await driver.type("half a word")
         await driver.press("ctrl+up")
-        await driver.until("SENT BEFORE")
+        await driver.until("SENT MESSAGES")
         await driver.until("echo {{literally}}")
         await driver.press("enter")
         await driver.until(lambda: driver.composer.text == "echo {{literally}}")
@@ -262,7 +262,7 @@ async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: P
         await driver.go(2)
         await driver.type("kept")
         await driver.press("ctrl+g")
-        await driver.until("cannot be given to another program")
+        await driver.until("cannot run an editor")
         assert driver.composer.text == "kept"
 
 

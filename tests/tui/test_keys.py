@@ -79,7 +79,7 @@ async def test_the_line_of_keys_is_clicked(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.click("R refresh   o other agent", aside=12)
-        assert "which agent?" in driver.screen
+        assert "Connect to an agent" in driver.screen
         await driver.press("escape")
         await driver.click("r raw")
         assert '"supportedInterfaces": [' in driver.screen
@@ -137,14 +137,14 @@ async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: 
 @pytest.mark.parametrize("theme", ["dusk", "paper", "textual-light", "nord"])
 async def test_a_theme_is_chosen_on_the_command_line(open_app: Open, theme):
     async with open_app(None, theme=theme) as driver:
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
         assert driver.app.theme == theme
         assert driver.app.screen.styles.background.rich_color is not None
 
 
 async def test_a_theme_that_is_not_there_is_told_and_the_usual_one_is_used(open_app: Open):
     async with open_app(None, theme="[/nosuch]", run={"notifications": True}) as driver:
-        await driver.until("There is no theme [/nosuch]")
+        await driver.until("Unknown theme: [/nosuch]")
         assert driver.app.theme == "dusk"
 
 
@@ -208,7 +208,7 @@ def ours() -> set[threading.Thread]:
 async def test_leaving_in_the_middle_of_a_hundred_streams_leaves_no_task_no_thread_and_no_socket(open_app: Open):
     before = (asyncio.all_tasks(), ours(), sockets())
     async with open_app(None) as driver:
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
         driver.app.open("demo")
         await driver.connected()
         await driver.press("p")

@@ -101,12 +101,12 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         await driver.ask("go")
         await driver.press("escape")
         assert "s listens again" in driver.line("broken off after 3 events")
-        assert "s listen again" in driver.lines[-1]
+        assert "s reconnect" in driver.lines[-1]
         assert "stream ended" not in driver.screen
         await driver.press("s")
         await driver.done(2)
         assert "while away: artifact notes has 5 B more" in driver.screen
-        assert "s listen again" not in driver.lines[-1]
+        assert "s reconnect" not in driver.lines[-1]
         assert driver.sent()[1]["method"] == "SubscribeToTask"
 
 

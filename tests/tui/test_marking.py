@@ -94,7 +94,7 @@ async def test_the_next_mark_and_the_one_before_are_a_key_away(open_app: Open, m
         await driver.press("comma")
         await driver.until(lambda: "first" in selected(driver))
         await driver.press("comma")
-        await driver.until("No bookmark and no note further up")
+        await driver.until("There is no bookmark or note above")
         assert "first" in selected(driver)
         await driver.press("full_stop")
         await driver.until(lambda: "third" in selected(driver))

@@ -111,7 +111,7 @@ async def test_what_is_no_capture_is_told_where_it_was_asked_for(
         await driver.type(str(tmp_path / "odd.a2a"))
         await driver.press("enter")
         await driver.until(said)
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
     async with open_app(None, (120, 40), recording=tmp_path / "odd.a2a") as driver:
         await driver.until(lambda: driver.app.return_value == 1)
 

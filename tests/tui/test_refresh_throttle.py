@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.tui import refresh_throttle
-from inspector.tui.refresh_throttle import FRAME, REST, RefreshThrottle
+from inspector.tui.refresh_throttle import FRAME, PAUSE_FACTOR, RefreshThrottle
 from inspector.wire.receiver.loop_budget import PAUSE
 
 
@@ -59,13 +59,13 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
     woken: list[float] = []
     paced = RefreshThrottle(loop, lambda: woken.append(loop.now))  # type: ignore[arg-type]
     loop.wait(1.0, load)
-    paced.poke()
+    paced.request()
     loop.draw(0.01)
     loop.wait(1.0, load)
-    paced.poke()
+    paced.request()
     loop.draw(0.01)  # from here on it is known how busy the loop is
     loop.wait(1.0, load)
-    paced.poke()
+    paced.request()
     paced.yield_to_input()
     _, wake = loop.asked.pop()
     wake()
@@ -82,17 +82,17 @@ def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: fl
 def after(loop: Loop, load: float, drawing: float) -> float:
     """Return how long views wait that are poked right after a drawing, before which the loop worked so much."""
     paced = RefreshThrottle(loop, lambda: None)  # type: ignore[arg-type]
-    paced.poke()
+    paced.request()
     loop.draw(0.01)
     loop.wait(10.0, load)
-    paced.poke()
+    paced.request()
     loop.draw(drawing)
-    paced.poke()
+    paced.request()
     [(delay, _)] = loop.asked
     return delay
 
 
-@pytest.mark.parametrize(("load", "rest"), [(1.0, REST * 0.02), (0.5, REST * 0.01)])
+@pytest.mark.parametrize(("load", "rest"), [(1.0, PAUSE_FACTOR * 0.02), (0.5, PAUSE_FACTOR * 0.01)])
 def test_the_more_the_loop_works_the_longer_it_rests_from_drawing(loop: Loop, load: float, rest: float):
     assert after(loop, load, 0.02) == pytest.approx(rest)
 
@@ -104,13 +104,13 @@ def test_a_loop_with_time_draws_once_a_frame(loop: Loop):
 def test_what_is_poked_about_while_the_screen_is_drawn_is_drawn_next(loop: Loop):
     woken: list[int] = []
     paced = RefreshThrottle(loop, lambda: woken.append(1))  # type: ignore[arg-type]
-    paced.poke()
-    paced.poke()
+    paced.request()
+    paced.request()
     [(delay, wake)] = loop.asked
     assert delay == 0.0
     loop.asked.clear()
     wake()
-    paced.poke()
+    paced.request()
     assert not paced.idle
     loop.asked.clear()  # the one for a drawing of which nobody ever hears
     loop.drawn.pop()()

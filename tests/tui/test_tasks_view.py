@@ -96,7 +96,7 @@ async def test_several_tasks_are_polled_at_once_until_they_have_ended(open_app: 
         field = driver.app.screen.query_one("#field-seconds")
         field.value = "0"
         await driver.press("enter")
-        await driver.until("A number of seconds is due")
+        await driver.until("Enter a number of seconds")
         field.value = "0.2"
         await driver.press("enter", "w", "down", "w")
         await driver.until(lambda: driver.screen.count("⟳ 0.2s") == 2)

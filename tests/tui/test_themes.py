@@ -250,8 +250,8 @@ def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: 
 @pytest.mark.parametrize(
     ("before", "after", "sentence"),
     [
-        ("dark = true", "", "`dark` must say true or false."),
-        ("dark = true", "dark = 1", "`dark` must say true or false."),
+        ("dark = true", "", "`dark` must be true or false."),
+        ("dark = true", "dark = 1", "`dark` must be true or false."),
         ("dark = true", "dark = true\nlight = false", "`light` is unknown."),
         ('primary = "#62cbd6"', "", "`palette.primary` is missing."),
         ('primary = "#62cbd6"', 'primary = "#62cbd"', "`palette.primary` is not a colour: '#62cbd'."),
@@ -267,7 +267,7 @@ def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: 
         ("[palette]", "[[palette]]", "`palette` must be a table."),
         ("dark = true", 'dark = true\nvariables = "x"', "`variables` must be a table."),
         ("[meaning]", '[variables]\nborder = "solid red"\n[meaning]', "`variables.border` is not a colour"),
-        ("[meaning]", '[variables]\nboredr = "red"\n[meaning]', "`variables.boredr` is no variable of Textual's."),
+        ("[meaning]", '[variables]\nboredr = "red"\n[meaning]', "`variables.boredr` is not a Textual variable."),
         ("[meaning]", '[variables]\nlink-style = "blod"\n[meaning]', "`variables.link-style` is not a text style"),
         ("[meaning]", '[variables]\nlink-style = ""\n[meaning]', "`variables.link-style` is not a text style"),
         ("[meaning]", "[variables]\nlink-style = []\n[meaning]", "`variables.link-style` is not a text style"),

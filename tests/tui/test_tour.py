@@ -59,19 +59,19 @@ async def to_stop(driver: Driver, number: int) -> None:
 async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: Open):
     async with open_app(None, SMALL, **TOUR) as driver:
         await begun(driver)
-        assert driver.line("enter").startswith(" enter read it as JSON   n next stop   b back   esc leave the tour")
+        assert driver.line("enter").startswith(" enter show it as JSON   n next stop   b back   esc leave the tour")
         await driver.press("enter")
         await says(driver, "The card as it was served")
-        assert driver.widget("#agent", AgentView).face == "raw"
+        assert driver.widget("#agent", AgentView).section == "raw"
         await driver.until('"supportedInterfaces": [')
 
         await driver.press("enter", "enter")
-        await says(driver, "One call, one answer.")
+        await says(driver, "One request, one response.")
         assert (driver.workbench.view, selected(driver)) == ("chat", "message")
         assert [one["method"] for one in driver.sent()] == ["SendMessage"]
 
         await driver.press("enter", "enter")
-        await says(driver, "they are one document")
+        await says(driver, "they are one artifact")
         assert selected(driver) == "artifact"
         assert "+20" in driver.line("report.md")
 
@@ -79,7 +79,7 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
         await driver.until("the agent asks  There is one at 18:00")
         await says(driver, "The agent asks.")
         await driver.press("enter")
-        await says(driver, "two calls, one task, one history")
+        await says(driver, "two requests, one task, one history")
         asked, answered = driver.session.tasks.all()[0], driver.sent()[-1]["params"]["message"]
         assert (answered["taskId"], asked.now.state) == (asked.id, "TASK_STATE_COMPLETED")
 
@@ -91,19 +91,19 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
         assert {one.event for one in driver.records(Kind.DELIVERY)} >= {"status", "artifact"}
 
         await driver.press("enter", "enter")
-        await says(driver, "No crash, a finding")
+        await says(driver, "The violation is a finding")
         assert driver.workbench.view == "findings"
         assert list(driver.session.journal.found) == [BROKEN]
         assert not driver.session.push.on
 
         await driver.press("enter", "enter")
-        await says(driver, "in the words of 0.3")
+        await says(driver, "The same message in A2A 0.3")
         assert (driver.sent()[-1]["method"], selected(driver)) == ("message/stream", "request")
         await driver.press("enter")
-        await driver.until("AS IT CAME  0.3")
+        await driver.until("RECEIVED  0.3")
         assert isinstance(driver.app.screen, TranslateScreen)
         await driver.press("escape")
-        await says(driver, "That was the tour.")
+        await says(driver, "This is the end of the tour.")
         assert driver.enabled("n") is None
 
         await driver.press("enter")
@@ -121,13 +121,13 @@ async def test_stops_can_be_passed_and_gone_back_to_and_every_one_begins_where_i
             await driver.press("n")
         assert "TOUR 7/7" in driver.screen
         await driver.press("b", "left", "b", "b", "b", "right")
-        await says(driver, "One call, one answer.")
+        await says(driver, "One request, one response.")
         await driver.press("b")
         await says(driver, "A client sends a message.")
         await driver.press("b", "right")
-        assert driver.widget("#agent", AgentView).face == "raw"
+        assert driver.widget("#agent", AgentView).section == "raw"
         await driver.press("b")
-        await driver.until(lambda: driver.widget("#agent", AgentView).face == "card")
+        await driver.until(lambda: driver.widget("#agent", AgentView).section == "card")
         assert len(driver.sent()) == 1
 
 
@@ -163,7 +163,7 @@ async def test_whoever_does_it_by_hand_goes_on_too_and_keeps_the_keys(open_app: 
         await to_stop(driver, 2)
         await driver.press("f2")
         await driver.ask("echo from my own hands")
-        await says(driver, "One call, one answer.")
+        await says(driver, "One request, one response.")
         assert driver.composer.query_one("#text").has_focus
         assert len(driver.sent()) == 1
 
@@ -173,7 +173,7 @@ async def test_asked_twice_at_once_it_sends_once(open_app: Open):
         await to_stop(driver, 3)
         for _ in range(3):  # without waiting between them: the call is over after a second
             driver.app.post_message(events.Key("enter", None))
-        await says(driver, "they are one document")
+        await says(driver, "they are one artifact")
         assert len(driver.sent()) == 1
 
 
@@ -181,7 +181,7 @@ async def test_it_goes_by_mouse_too(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 2)
         await driver.click('send "echo')
-        await says(driver, "One call, one answer.")
+        await says(driver, "One request, one response.")
         await driver.press("f2")
         assert not strip(driver).has_focus
         await driver.click("TOUR")
@@ -194,11 +194,11 @@ async def test_what_it_sends_does_not_depend_on_what_was_set_before(open_app: Op
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 7)
         await driver.press("enter")
-        await says(driver, "in the words of 0.3")
+        await says(driver, "The same message in A2A 0.3")
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
         await driver.press("b", *"bbbbb", "enter")
-        await says(driver, "One call, one answer.")
+        await says(driver, "One request, one response.")
         assert driver.sent()[-1]["method"] == "SendMessage"
         assert "taskPushNotificationConfig" not in str(driver.sent()[-1])
         assert driver.session.choice.dialect.version == "1.0"
@@ -208,7 +208,7 @@ async def test_a_finding_is_selected_among_others(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 6)
         await driver.press("enter")
-        await says(driver, "No crash, a finding")
+        await says(driver, "The violation is a finding")
         assert driver.widget("#findings", FindingsView).selected_text().startswith(BROKEN)
         assert driver.widget("#rules", Feed).cursor == 0
 
@@ -235,7 +235,7 @@ async def test_it_ends_with_its_agent(open_app: Open, mock: str):
 
 async def test_the_demo_of_the_connect_screen_begins_with_it_and_one_without_offers_it(open_app: Open):
     async with open_app(None, tour=True) as driver:
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
         await driver.press("enter")
         await begun(driver)
     async with open_app(None, demo=True) as driver:
@@ -250,12 +250,12 @@ async def test_two_stops_look_as_they_should(open_app: Open, snapshots: Snapshot
     async with open_app(None, SMALL, **TOUR) as driver:
         await to_stop(driver, 2)
         await driver.press("enter")
-        await says(driver, "One call, one answer.")
+        await says(driver, "One request, one response.")
         await driver.snap(snapshots, "tour-message")
     async with open_app(None, NORMAL, **TOUR) as driver:
         await to_stop(driver, 6)
         await driver.press("enter")
-        await says(driver, "No crash, a finding")
+        await says(driver, "The violation is a finding")
         await driver.snap(snapshots, "tour-finding")
 
 
@@ -263,11 +263,11 @@ async def test_two_stops_look_as_they_should(open_app: Open, snapshots: Snapshot
 
 
 @pytest.mark.parametrize(
-    ("number", "title", "say"),
-    [(number, title, step.say) for number, (title, steps) in enumerate(STOPS.items(), 1) for step in steps],
+    ("number", "title", "text"),
+    [(number, title, step.text) for number, (title, steps) in enumerate(STOPS.items(), 1) for step in steps],
 )
-def test_what_is_said_fits_into_two_lines_of_a_small_screen(number: int, title: str, say: str):
-    assert len(textwrap.wrap(f"f2 TOUR {number}/7  {title}  {say}", SMALL[0] - 2)) <= 2
+def test_what_is_said_fits_into_two_lines_of_a_small_screen(number: int, title: str, text: str):
+    assert len(textwrap.wrap(f"f2 TOUR {number}/7  {title}  {text}", SMALL[0] - 2)) <= 2
 
 
 def test_there_are_seven_stops_and_the_agent_knows_what_they_send():

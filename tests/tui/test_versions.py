@@ -45,7 +45,7 @@ async def test_the_lens_shows_a_record_in_other_versions_side_by_side(open_app: 
         assert "AS IT CAME  1.0" in driver.screen
         assert "IN 0.3 JSON-RPC" in driver.screen
         assert '"kind": "artifact-update"' in driver.screen
-        assert "Nothing is lost." in driver.screen
+        assert "No members are lost." in driver.screen
         seen = {driver.line("IN ").split("IN ")[1].split("  ")[0].strip()}
         for _ in range(5):
             await driver.press("x")
@@ -60,7 +60,7 @@ async def test_a_note_has_nothing_for_the_lens(open_app: Open, mock: str):
         await driver.connected()
         await driver.go(2)
         await driver.press("escape", "home", "x")
-        await driver.until("This record carries")
+        await driver.until("This record contains")
 
 
 async def test_a_message_is_sent_again_in_another_version(open_app: Open, mock: str):
@@ -68,7 +68,7 @@ async def test_a_message_is_sent_again_in_another_version(open_app: Open, mock: 
         await driver.connected()
         await driver.ask("report 1")
         await driver.press("escape", "e")
-        await driver.until("SEND AGAIN TO")
+        await driver.until("SEND AGAIN")
         await driver.press("down", "enter")
         await driver.done(2)
         first, second = driver.sent()

@@ -71,7 +71,7 @@ async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_
         await driver.connected()
         await driver.go(4)
         assert "not listening" in driver.screen
-        assert "No delivery yet. Press p to turn push on" in driver.screen
+        assert "No deliveries yet. Press p to turn push on" in driver.screen
         webhook = await pushed(driver)
         await driver.go(4)
         assert "push on: every message registers a webhook" in driver.screen
@@ -185,7 +185,7 @@ async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open)
     async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.go(6)
-        assert "Nothing is wrong so far." in driver.screen
+        assert "No findings." in driver.screen
         await driver.ask("misbehave")
         await driver.go(6)
         found = driver.session.journal.found

@@ -73,12 +73,12 @@ async def test_a_form_says_what_is_wrong_and_stays(open_app: Open, mock: str):
         await choose(driver, "own")
         await driver.type("9000")
         await driver.press("enter", "enter", "enter")
-        await driver.until("That is no answer")
+        await driver.until("Invalid response.")
         await driver.press("escape")
         await driver.press("s")
         await choose(driver, "basic")
         await driver.press("enter")
-        await driver.until("What is it to carry?")
+        await driver.until("Enter the credentials.")
         await driver.press("escape")
         assert not isinstance(driver.app.screen, FormScreen)
         assert driver.session.push.auth.scheme == "Bearer"
@@ -172,7 +172,7 @@ async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: 
         await driver.connected()
         await driver.go(4)
         await driver.press("w")
-        await driver.until("No webhook was registered")
+        await driver.until("No webhook has been registered")
         await driver.ask("push")
         await driver.go(4)
         await driver.press("s", "enter")
@@ -197,7 +197,7 @@ async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Op
         await driver.until(lambda: isinstance(driver.app.screen, FormScreen))
         await driver.type("nowhere")
         await driver.press("enter")
-        await driver.until("A url that starts with http")
+        await driver.until("Enter a URL that starts with http")
         driver.app.screen.query_one(LineInput).value = mine.registration.url
         await driver.press("enter")
         await driver.until(lambda: driver.records(Kind.NOTE, event="forward"))
@@ -228,7 +228,7 @@ async def test_a_tunnel_is_proposed_and_none_is_started(open_app: Open, mock: st
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
         await driver.press("u")
-        await driver.until("Neither cloudflared nor ngrok nor ssh")
+        await driver.until("Neither cloudflared, ngrok nor ssh")
         assert "--receiver-port" in driver.screen
 
 
