@@ -1,4 +1,4 @@
-"""The artifact pane: parts of every kind, ways to look at them, chunks, saving; cases 25 and 26 of the hostile ones."""
+"""The artifact pane: parts of every kind, their views, chunks and saving; cases 25 and 26 of hostile input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The detail of a record: where it stands, what it changed, searching in it, copying from it."""
+"""The detail of a record: its position, its changes, searching and copying."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter of Traffic: written, judged and completed while typing, and followed by what comes."""
+"""The filter of the Traffic view: validation and completion while typing, and new records."""
 
 from __future__ import annotations
 

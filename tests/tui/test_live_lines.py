@@ -1,4 +1,4 @@
-"""The lines over the timeline: the lane of the task, the stream, what is done about one that was lost, the filter."""
+"""The lines above the timeline: states of the task, the stream, reconnecting, the filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bookmarks and notes on rows: keys that set them, signs that show them, the way from one to the next."""
+"""Bookmarks and notes on rows: their keys and symbols, and navigation between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks, Webhooks, Traffic and Findings: each a view of the same records, each leading to the others."""
+"""The views Tasks, Webhooks, Traffic and Findings, and the links between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Feed
 
 
-async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and_opened(open_app: Open, mock: str):
+async def test_tasks_are_listed_with_their_states_updated_and_opened(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(3)
@@ -58,7 +58,7 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
 
 
 async def pushed(driver: Driver) -> dict[str, str]:
-    """Turn push on, send a message, and return the webhook that went with it, with its token."""
+    """Turn push on, send a message, and return its webhook with the token."""
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
     await driver.say("anything")
@@ -66,7 +66,7 @@ async def pushed(driver: Driver) -> dict[str, str]:
     return {"url": hook.registration.url, "token": hook.registration.token}
 
 
-async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_the_reason(open_app: Open):
+async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the_reason(open_app: Open):
     async with playing(misbehave) as agent, open_app(agent.url, (140, 40)) as driver:
         await driver.connected()
         await driver.go(4)
@@ -103,7 +103,7 @@ async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_
         assert driver.widget("#webhooks Feed", Feed).has_focus
 
 
-async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(open_app: Open, mock: str):
+async def test_traffic_shows_the_records_and_bytes_of_an_exchange(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 2")
@@ -128,7 +128,7 @@ async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(
         assert driver.widget("#exchanges", Feed).has_focus or driver.widget("#records", Feed).has_focus
 
 
-async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
+async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
     async with playing(misbehave) as agent, open_app(agent.url) as driver:
         await driver.connected()
         await driver.ask("misbehave")
@@ -156,7 +156,7 @@ async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
             assert "artifact  " not in driver.screen
 
 
-async def test_findings_are_filtered_and_each_place_of_a_rule_is_reached(open_app: Open):
+async def test_findings_are_filtered_and_each_occurrence_of_a_rule_is_reached(open_app: Open):
     async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("misbehave")
@@ -181,7 +181,7 @@ async def test_findings_are_filtered_and_each_place_of_a_rule_is_reached(open_ap
         await driver.until(f"0 of {len(found)} rules")
 
 
-async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open):
+async def test_a_finding_shows_its_explanation_and_opens_its_record(open_app: Open):
     async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.go(6)

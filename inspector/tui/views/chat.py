@@ -54,7 +54,7 @@ class ChatView(BookmarkView):
         Binding("i", "compose", "write", id="chat.compose", tooltip="Write a message"),
         Binding("ctrl+k", "call('CANCEL')", "cancel task", id="chat.cancel", tooltip="Cancel the task", priority=True),
         Binding("s", "reconnect", "reconnect", id="chat.reconnect", tooltip="Reconnect the stream"),
-        Binding("v", "next_view", "format", id="chat.view", tooltip="Show decoded, raw, hex or headers"),
+        Binding("v", "next_view", "view", id="chat.view", tooltip="Show decoded, raw, hex, head or diff"),
         Binding("f", "fold", "fold", id="chat.fold", tooltip="Fold or unfold runs of chunks", show=False),
         Binding("escape", "back", "back", id="chat.back", tooltip="Go back to the timeline"),
         Binding(

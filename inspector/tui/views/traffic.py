@@ -46,7 +46,7 @@ class TrafficView(RecordsView):
     """Shows the exchanges, or the records that match a filter, and the records of the selected exchange."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "next_view", "format", id="traffic.view", tooltip="Show decoded, raw, hex or headers"),
+        Binding("v", "next_view", "view", id="traffic.view", tooltip="Show decoded, raw, hex, head or diff"),
         Binding("slash", "filter", "filter", id="traffic.filter", tooltip="Filter the records"),
         Binding("escape", "back", "back", id="traffic.back", tooltip="Go back to the list", show=False),
     ]

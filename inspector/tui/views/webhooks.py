@@ -61,7 +61,7 @@ class WebhooksView(RecordsView):
         Binding("w", "diagnose", "diagnose", id="webhooks.diagnose", tooltip="Diagnose missing deliveries"),
         Binding("c", "compare", "compare", id="webhooks.compare", tooltip="Compare stream, push and responses"),
         Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the delivery to another URL"),
-        Binding("v", "next_view", "format", id="webhooks.view", tooltip="Show decoded, raw, hex or headers"),
+        Binding("v", "next_view", "view", id="webhooks.view", tooltip="Show decoded, raw, hex, head or diff"),
         Binding("F", "forward", "forward", id="webhooks.forward", tooltip="Start or stop forwarding", show=False),
         Binding(
             "l", "call('LIST_PUSH')", "list", id="webhooks.list", tooltip="List the webhooks of the task", show=False
