@@ -32,9 +32,9 @@ NOTED = {"notifications": True}
 async def test_the_preview_equals_the_sent_request(open_app: Open, mock: str):
     async with open_app(mock, (120, 50)) as driver:
         screen = await opened(driver, text_draft("preview me"))
-        turn = screen._turn
-        assert turn is not None
-        seen = turn.preview()
+        call = screen._call
+        assert call is not None
+        seen = call.preview()
         await driver.until('"text": "preview me"')
         await driver.press("ctrl+s")
         await driver.until(driver.sent)
@@ -114,7 +114,7 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
         listed.highlighted = index
         await driver.press("enter")
         await driver.until('"message/stream"')
-        assert screen._turn is not None and screen._turn.exchange.call.dialect.version == "0.3"
+        assert screen._call is not None and screen._call.exchange.call.dialect.version == "0.3"
 
 
 async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):

@@ -17,7 +17,7 @@ async def test_tasks_are_listed_with_their_states_updated_and_opened(open_app: O
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(3)
-        assert "No task yet" in driver.screen
+        assert "No tasks yet" in driver.screen
         assert [driver.enabled(key) for key in "ucs"] == [False, False, False]
         await driver.ask("report 2")
         await driver.press("ctrl+r")
@@ -144,7 +144,7 @@ async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
         await driver.connected()
         for number, sign in (
             (2, "connected to Puppet"),
-            (3, "No task yet"),
+            (3, "No tasks yet"),
             (5, "Select an exchange above"),
             (6, "Nothing is"),
         ):

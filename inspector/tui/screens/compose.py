@@ -59,12 +59,12 @@ class ComposeScreen(Screen["Outcome | None"]):
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send", id="compose.send", tooltip="Send the message", priority=True),
+        Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part to the message"),
+        Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="Go to the next part"),
         Binding(
             "ctrl+b", "send(False)", "send without streaming", id="compose.blocking", tooltip="Send without streaming"
         ),
         Binding("ctrl+b", "send(True)", "send with streaming", id="compose.streaming", tooltip="Send with streaming"),
-        Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part to the message"),
-        Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="Go to the next part"),
         Binding("f8", "preview", "preview", id="compose.preview", tooltip="Switch between part and request preview"),
         Binding("f3", "edit_raw", "edit raw", id="compose.raw", tooltip="Edit the raw request, or discard the edits"),
         Binding(
@@ -216,7 +216,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         if self._problems:
             pieces.append(Content.styled(_count(len(self._problems), "problem"), "$state-bad"))
         if self._notes:
-            notes = f"{_count(len(self._notes), 'warning')}: the message can still be sent"
+            notes = f"{_count(len(self._notes), 'warning')}, can be sent"
             pieces.append(Content.styled(notes, "$state-warning"))
         self._title_line.update(Content("   ").join(pieces))
 

@@ -93,7 +93,7 @@ class ChatView(BookmarkView):
         self.stream = self._timeline.stream
         self._artifact = ArtifactPane(glyphs, id="artifact")
         self._tasks = TaskRows(session.tasks.all, glyphs)
-        self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No task yet.")
+        self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
         self.composer = ChatComposer(session, id="composer")
         self._task_id = ""
         self._seen = ("", "")

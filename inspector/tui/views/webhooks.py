@@ -133,7 +133,7 @@ class WebhooksView(RecordsView):
         if not push.listening:
             return Content.assemble(
                 ("RECEIVER", "bold"),
-                (f"   not listening. Press p to turn push on; it listens on {push.place}.", "$text-soft"),
+                (f"   not listening. Press p to turn push on ({push.place}).", "$text-soft"),
             )
         host, port = push.receiver.address
         state = ("   push on: every message registers a webhook", "$wire-pushed")
