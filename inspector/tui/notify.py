@@ -44,10 +44,10 @@ def copy(node: MessagePump, text: str) -> None:
     if not text:
         notify(node, "Nothing is selected.", "warning")
         return
-    way = "to the clipboard"
+    how = "to the clipboard"
     try:
         pyperclip.copy(text)
     except pyperclip.PyperclipException:
         node.app.copy_to_clipboard(text)
-        way = "with the terminal (OSC 52)"
-    notify(node, f"Copied {len(text):,} characters {way}.")
+        how = "with the terminal (OSC 52)"
+    notify(node, f"Copied {len(text):,} characters {how}.")

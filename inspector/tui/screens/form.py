@@ -25,7 +25,7 @@ class Choice:
     """One choice: its value, its label, and the names of the fields that are shown for it."""
 
     value: str
-    words: str
+    label: str
     fields: tuple[str, ...] = ()
 
 
@@ -68,7 +68,7 @@ class FormScreen(Dialog[dict[str, str]]):
         """Make the choices, the fields and the line for an error message."""
         if self._choices:
             yield ChoiceList(
-                *(Option(plain(choice.words)) for choice in self._choices), enter_hint="choose", id="choices"
+                *(Option(plain(choice.label)) for choice in self._choices), enter_hint="choose", id="choices"
             )
         for field in self._fields:
             with Horizontal(id=f"row-{field.name}", classes="row"):

@@ -44,15 +44,15 @@ class HelpScreen(Dialog[None]):
         seen: set[str] = set()
         for active in self._below.active_bindings.values():
             binding = active.binding
-            words = binding.tooltip or binding.description
-            if not words or binding.action in seen or binding.system:
+            text = binding.tooltip or binding.description
+            if not text or binding.action in seen or binding.system:
                 continue
             seen.add(binding.action)
             only_moves = binding.action.startswith(_MOVES) or binding.id in ("lines.first", "lines.last")
             group = _UNAVAILABLE if not active.enabled else _NAVIGATION if only_moves else "KEYS"
             colours = ("$wire-sent", "$foreground") if active.enabled else ("$wire-quiet", "$wire-quiet")
             key = f"{self.app.get_key_display(binding):<{_KEY}}"
-            groups[group].append(Content.assemble((key, colours[0]), (words, colours[1])))
+            groups[group].append(Content.assemble((key, colours[0]), (text, colours[1])))
         lines: list[Content] = []
         for name, keys in groups.items():
             if keys:

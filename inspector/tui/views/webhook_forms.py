@@ -18,7 +18,7 @@ from inspector.wire.receiver.response_override import SPELLING, ResponseOverride
 ACCEPT = "accept"
 """The choice that removes all response overrides."""
 _OTHER = "other"
-_SCOPE = ("times", "hook")
+_SCOPE = ("times", "registration")
 
 _PROOFS = (
     Choice("authorization", "Bearer       token header, and Authorization: Bearer with the token"),
@@ -53,7 +53,7 @@ _RESPONSES = (
 _RESPONSE_FIELDS = (
     Field("other", "response", "418, 429/60 (Retry-After), 500@2.5 (after 2.5 s)"),
     Field("times", "deliveries", "how many; empty: all from now on"),
-    Field("hook", "registration", "number; empty: all"),
+    Field("registration", "registration", "number; empty: all"),
 )
 
 
@@ -90,22 +90,22 @@ async def auth_of(session: Session, values: Mapping[str, str]) -> WebhookAuth:
             return WebhookAuth.of(scheme, values["credentials"])
 
 
-def response(hook: int, hooks: Collection[int]) -> FormScreen:
+def response(selected: int, numbers: Collection[int]) -> FormScreen:
     """Return the form for the response to accepted deliveries.
 
-    `hook` is the number of the registration of the selected delivery (0: none), `hooks` are all numbers.
+    `selected` is the registration number of the selected delivery (0: none), `numbers` are those of all registrations.
     """
-    hint = f"number (selected: {hook}); empty: all" if hook else _RESPONSE_FIELDS[-1].hint
-    fields = (*_RESPONSE_FIELDS[:-1], Field("hook", "registration", hint))
-    return FormScreen("RESPONSE TO DELIVERIES", fields, _RESPONSES, check=partial(_response_problem, hooks))
+    hint = f"number (selected: {selected}); empty: all" if selected else _RESPONSE_FIELDS[-1].hint
+    fields = (*_RESPONSE_FIELDS[:-1], Field("registration", "registration", hint))
+    return FormScreen("RESPONSE TO DELIVERIES", fields, _RESPONSES, check=partial(_response_problem, numbers))
 
 
-def _response_problem(hooks: Collection[int], values: Mapping[str, str]) -> str:
+def _response_problem(numbers: Collection[int], values: Mapping[str, str]) -> str:
     if values[CHOICE] == ACCEPT:
         return ""
     if values["times"] and not values["times"].isdecimal():
         return "Enter a number of deliveries, or leave the field empty."
-    if values["hook"] and not (values["hook"].isdecimal() and int(values["hook"]) in hooks):
+    if values["registration"] and not (values["registration"].isdecimal() and int(values["registration"]) in numbers):
         return "Enter the number of a registration, or leave the field empty."
     return "" if read_override(_override_text(values)) else f"Invalid response. Enter {SPELLING}."
 

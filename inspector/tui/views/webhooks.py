@@ -76,15 +76,20 @@ class WebhooksView(RecordsView):
             show=False,
         ),
         Binding("o", "first", "first attempt", id="webhooks.first", tooltip="Go to the first attempt", show=False),
-        Binding("U", "copy_hook('url')", "copy URL", id="webhooks.url", tooltip="Copy the webhook URL", show=False),
+        Binding("U", "copy_webhook('url')", "copy URL", id="webhooks.url", tooltip="Copy the webhook URL", show=False),
         Binding(
-            "K", "copy_hook('token')", "copy token", id="webhooks.token", tooltip="Copy the webhook token", show=False
+            "K",
+            "copy_webhook('token')",
+            "copy token",
+            id="webhooks.token",
+            tooltip="Copy the webhook token",
+            show=False,
         ),
         Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="Show how to set up a tunnel", show=False),
         Binding("escape", "back", "back", id="webhooks.back", tooltip="Go back to the list", show=False),
     ]
     CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH}
-    NEEDS_AGENT = frozenset({"respond", "diagnose", "resend", "forward", "tunnel", "copy_hook"})
+    NEEDS_AGENT = frozenset({"respond", "diagnose", "resend", "forward", "tunnel", "copy_webhook"})
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -187,10 +192,10 @@ class WebhooksView(RecordsView):
     def action_respond(self) -> None:
         """Choose the response to accepted deliveries."""
         numbers = [hook.registration.number for hook in self.session.push.hooks]
-        ask(self, webhook_forms.response(self._hook_number, numbers), self._override)
+        ask(self, webhook_forms.response(self._registration_number, numbers), self._override)
 
     @property
-    def _hook_number(self) -> int:
+    def _registration_number(self) -> int:
         record = self.selected_record()
         return int(record.meta["registration"]) if record else 0
 
@@ -200,7 +205,7 @@ class WebhooksView(RecordsView):
             overrides.clear()
             self.session.note("accepted deliveries get the default response again")
         else:
-            number = values.get("hook", "")
+            number = values.get("registration", "")
             registration = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
             override = webhook_forms.override_of(values, registration)
             overrides.add(override)
@@ -255,10 +260,10 @@ class WebhooksView(RecordsView):
         else:
             notify(self, "This delivery is not a retry.")
 
-    def action_copy_hook(self, member: str) -> None:
+    def action_copy_webhook(self, member: str) -> None:
         """Copy the URL or the token of the webhook of the selected delivery, by default of the last webhook."""
         hooks = self.session.push.hooks
-        selected = [hook for hook in hooks if hook.registration.number == self._hook_number]
+        selected = [hook for hook in hooks if hook.registration.number == self._registration_number]
         hook = next(iter([*selected, *reversed(hooks)]), None)
         if hook is None:
             notify(self, "There is no webhook yet. Press p or s to register a webhook.")
