@@ -43,7 +43,7 @@ def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path
         terminal.press("end", "home", "e")
         terminal.wait_for("against the public one")
         terminal.press("end", "enter", "home", "r")
-        terminal.wait_for("extended card  ")
+        terminal.wait_for("edit E   extended card")
         villain.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
         terminal.press("R")
         terminal.wait_for("changes 1")

@@ -237,7 +237,7 @@ async def test_the_extended_card_is_compared_with_the_public_one(open_app: Open)
         assert "+ skills / secret" in driver.screen
         assert '"Puppet"  →  "Extended"' in driver.line("~ name")
         await driver.press("r")
-        assert "extended card  " in driver.line("AGENT")
+        assert "edit E   extended card" in driver.line("AGENT")
         assert '"name": "Extended"' in driver.screen
         await driver.press("r")
         assert section(driver) == "extended"

@@ -53,7 +53,7 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         assert "How a task travels" in driver.screen
         assert "TIMELINE" not in driver.screen
         assert "ARTIFACT" in driver.screen  # the pane with its title
-        assert "\\ all of it" in driver.screen
+        assert "\\ restore" in driver.screen
         await driver.press("backslash")
         assert "TIMELINE" in driver.screen
 

@@ -146,7 +146,7 @@ async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
             (2, "connected to Puppet"),
             (3, "No tasks yet"),
             (5, "Select an exchange above"),
-            (6, "Nothing is"),
+            (6, "No findings"),
         ):
             await driver.go(number)
             await driver.settled()
