@@ -110,7 +110,7 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         tour.look('"skills"')
         tour.say("everything")
         tour.look("the agent asks")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("tab")
         for field, way in (("artifact text", 0), ("filename", 0), ("data value", 1)):
             terminal.press("a")
@@ -120,24 +120,24 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         tour.say("push")
         terminal.wait_for(lambda terminal: len(tour.records(Kind.DELIVERY)) == 4)
         tour.look("the agent asks")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("ctrl+p")
         terminal.wait_for("Search for commands")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         tour.say("error")
         tour.look("problem")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("4")
         tour.look("DELIVERIES")
         tour.through_records(tour.records(Kind.DELIVERY))
         terminal.press("5")
-        tour.look(" enter records")
+        tour.look(" enter show records")
         calls = [record for record in tour.records(Kind.REQUEST) if record.raw]
         for steps, call in ((0, calls[2]), (2, calls[0])):
             terminal.press("end", *["up"] * steps, "enter")
-            tour.look(" enter detail")
+            tour.look(" enter open")
             tour.through_records([record for record in tour.records() if call.seq in (record.seq, record.exchange)])
-            tour.leave(" enter records")
+            tour.leave(" enter show records")
         terminal.press("3")
         tour.look("task     ")
         terminal.press("6")
@@ -195,7 +195,7 @@ def test_every_attack_is_shown_as_what_it_is_and_its_neighbours_are_unharmed(ins
             assert any(f"working  {token} next"[:22] in line for line in lines), name
         assert "ab␛[2Jcd" in tour.seen
         assert "not UTF-8" in tour.seen
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("up", "up", "up")
         tour.look("as text")
         terminal.press("enter")
@@ -269,7 +269,7 @@ def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: R
         for text in MARKUP:
             assert any(f"working  {text[:8]}" in line for line in tour.lines), text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
-        tour.leave("enter detail")
+        tour.leave("enter open")
         terminal.press("4")
         terminal.wait_for("DELIVERIES")
         assert_inert(terminal.raw)
@@ -333,7 +333,7 @@ def test_what_is_copied_is_what_the_agent_sent_and_leaves_as_base64(inspect: Run
         tour = Tour(terminal, home)
         tour.look("says what it likes")
         tour.say("go")
-        tour.leave("enter detail")
+        tour.leave("enter open")
         terminal.press("tab", "y")
         terminal.wait_for(f"Copied {len(text)} characters with the terminal (OSC 52)")
         terminal.press("ctrl+q")

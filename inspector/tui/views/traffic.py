@@ -77,7 +77,7 @@ class TrafficView(RecordsView):
         )
         self._hit_feed.display = False
         self._record_feed = Feed(
-            RECORD_COLUMNS, self._record_rows, enter_hint="show detail", id="records", empty="Select an exchange above."
+            RECORD_COLUMNS, self._record_rows, enter_hint="open", id="records", empty="Select an exchange above."
         )
 
     def compose(self) -> ComposeResult:

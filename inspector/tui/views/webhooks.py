@@ -101,7 +101,7 @@ class WebhooksView(RecordsView):
         self._feed = Feed(
             COLUMNS,
             self._rows,
-            enter_hint="show detail",
+            enter_hint="open",
             empty="No deliveries yet. Press p to turn push on, then send a message. w diagnoses missing deliveries.",
         )
         self._head_lines = 0
