@@ -77,7 +77,7 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
         await driver.until("NOTE ON #")
         await driver.type("x" * 201)
         await driver.press("enter")
-        await driver.until("That is 201 characters; 200 have room.")
+        await driver.until("The note has 201 characters; the maximum is 200.")
         assert isinstance(driver.app.screen, FormScreen)
         await driver.press("escape")
         assert len(driver.session.marks) == 0
