@@ -79,7 +79,7 @@ def test_a_search_in_a_hostile_card_acts_on_nothing(inspect: Run, home: Path, la
         terminal.send("/")
         terminal.wait_for("\n find")
         terminal.send("]52")
-        terminal.wait_for(" of 19   enter keeps it")
+        terminal.wait_for(" of 19   enter keep")
         terminal.press("enter")
         terminal.send("nN")
         terminal.wait_for("R refresh")
