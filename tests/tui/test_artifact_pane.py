@@ -1,4 +1,4 @@
-"""The artifact pane: parts of every kind, ways to look at them, chunks, saving; cases 25 and 26 of the hostile ones."""
+"""The artifact pane: parts of every kind, their views, chunks and saving; cases 25 and 26 of hostile input."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ async def test_artifacts_are_saved_where_the_user_says_and_nothing_is_overwritte
         await driver.until((folder / "b.json").exists)
         await save("down", "enter", "enter")
         await driver.until("keep both")
-        assert "b.json" in driver.line("TAKEN")
+        assert "b.json" in driver.line("FILES EXIST")
         await driver.press("enter")
         await driver.until((folder / "evil.md").exists)
         await driver.until((folder / "b-2.json").exists)

@@ -20,14 +20,14 @@ from inspector.tui.widgets.verbatim_area import VerbatimDocument
 
 NOTED = {"notifications": True}
 EXACT = "a < b & c\tend \r\n\x0b\x0c\x1c\x85 \u2028\u2029 👩‍👩‍👧 é\n\n"
-"""What a text area of Textual's would make newlines of, and what others trim, escape or put together."""
+"""Characters that text areas of Textual convert to newlines, and that other programs trim, escape or combine."""
 
 
 # Text
 
 
 @pytest.mark.parametrize("pasted", [EXACT, "x", "\u2028", "\n", "a\r\nb\r\n", " "])
-async def test_a_text_is_sent_as_it_was_pasted(open_app: Open, mock: str, pasted: str):
+async def test_a_pasted_text_is_sent_unchanged(open_app: Open, mock: str, pasted: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(2)
@@ -56,7 +56,7 @@ async def test_what_a_terminal_pastes_with_returns_becomes_lines(open_app: Open,
         await driver.until(lambda: driver.composer.text == "one\ntwo")
 
 
-async def test_five_megabytes_that_are_pasted_are_a_part_of_their_own_and_are_sent_whole(open_app: Open, mock: str):
+async def test_a_pasted_text_of_5_mb_becomes_a_part_and_is_sent_completely(open_app: Open, mock: str):
     text = "0123456789" * 500_000
     async with open_app(mock) as driver:
         await driver.connected()
@@ -81,7 +81,7 @@ async def test_five_megabytes_that_are_pasted_are_a_part_of_their_own_and_are_se
 # Parts
 
 
-async def test_parts_are_added_moved_doubled_and_removed_by_keys(open_app: Open, mock: str):
+async def test_parts_are_added_moved_duplicated_and_removed_by_keys(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, text_draft("one"))
         await driver.press("ctrl+o", "enter")
@@ -131,7 +131,7 @@ async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: 
         assert parts_of(driver)[1] == {"raw": "JVBERgD/", "filename": "report.pdf", "mediaType": "application/pdf"}
 
 
-async def test_a_file_that_cannot_be_sent_is_said_beside_it_and_nothing_is_lost(
+async def test_a_file_that_cannot_be_sent_is_reported_and_the_draft_is_kept(
     open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -162,7 +162,7 @@ async def test_a_file_that_cannot_be_sent_is_said_beside_it_and_nothing_is_lost(
         ]
 
 
-async def test_media_type_name_and_metadata_of_a_part_are_its_own(open_app: Open, mock: str):
+async def test_each_part_has_its_own_media_type_name_and_metadata(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await opened(driver, Draft((text_part("# hi"), DraftPart(PartKind.LINK, "https://a.example/b.png"))))
         editor = driver.app.screen.query_one(PartEditor)
@@ -184,7 +184,7 @@ async def test_media_type_name_and_metadata_of_a_part_are_its_own(open_app: Open
 @pytest.mark.parametrize(
     "spelled", ["{}", "'{}'", '"{}"', "file://{}", " {}\n"], ids=["plain", "quoted", "double", "url", "spaces"]
 )
-def test_a_file_that_is_dragged_onto_the_terminal_is_known(tmp_path: Path, spelled: str):
+def test_a_dragged_file_path_is_recognised(tmp_path: Path, spelled: str):
     file = tmp_path / "a.txt"
     file.write_text("x")
     assert dragged_file(spelled.format(file)) == str(file)
@@ -193,7 +193,7 @@ def test_a_file_that_is_dragged_onto_the_terminal_is_known(tmp_path: Path, spell
 @pytest.mark.parametrize(
     "text", ["", "hello", "/", "/etc", "/no/such/file", "'/unfinished", "~nobody-of-this-name/x", "/a\nb"]
 )
-def test_other_text_is_no_dragged_file(text: str):
+def test_other_text_is_not_a_dragged_file(text: str):
     assert dragged_file(text) == ""
 
 
@@ -287,7 +287,7 @@ async def test_bad_values_are_refused_in_the_form(open_app: Open, mock: str):
         assert (screen.draft.metadata, screen.draft.history_length, screen.draft.svc_params) == ("", None, ())
 
 
-async def test_task_and_context_are_picked_from_those_that_are_known(open_app: Open, mock: str):
+async def test_task_and_context_are_selected_from_a_list(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 2")
@@ -307,7 +307,7 @@ async def test_task_and_context_are_picked_from_those_that_are_known(open_app: O
         await driver.until("on purpose")
 
 
-async def test_the_id_of_a_message_that_was_sent_is_taken_again_for_a_retry(open_app: Open, mock: str):
+async def test_the_id_of_a_sent_message_is_reused_for_a_retry(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("echo once")

@@ -1,4 +1,4 @@
-"""The filter of Traffic: written, judged and completed while typing, and followed by what comes."""
+"""The filter of the Traffic view: validation and completion while typing, and new records."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         assert judged(driver) == "good"
         await filtering(driver, "-kind:frame -gap<0s [/]")
         await driver.until("TRAFFIC   0 of")
-        assert "No record is a hit." in driver.screen
+        assert "No records match the filter." in driver.screen
         await driver.press("escape")
         await driver.until("TRAFFIC   2 exchanges")
         assert driver.widget("#exchanges", Feed).has_focus

@@ -1,4 +1,4 @@
-"""The lines over the timeline: the lane of the task, the stream, what is done about one that was lost, the filter."""
+"""The lines above the timeline: states of the task, the stream, reconnecting, the filter."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         await driver.ask("go")
         await driver.press("escape")
         assert "s listens again" in driver.line("broken off after 3 events")
-        assert "s listen again" in driver.lines[-1]
+        assert "s reconnect" in driver.lines[-1]
         assert "stream ended" not in driver.screen
         await driver.press("s")
         await driver.done(2)
         assert "while away: artifact notes has 5 B more" in driver.screen
-        assert "s listen again" not in driver.lines[-1]
+        assert "s reconnect" not in driver.lines[-1]
         assert driver.sent()[1]["method"] == "SubscribeToTask"
 
 
@@ -243,7 +243,7 @@ def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
 
 
 async def filtering(driver: Driver, line: str) -> None:
-    driver.widget("#talk #filter-words", Input).value = ""
+    driver.widget("#chat #filter-words", Input).value = ""
     await driver.type(line)
 
 
@@ -253,7 +253,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         await driver.ask("report 3")
         everything = driver.timeline.line_count
         await driver.press("escape", "slash")
-        line = driver.widget("#talk FilterLine", FilterLine)
+        line = driver.widget("#chat FilterLine", FilterLine)
         await filtering(driver, "state:")
         assert line.has_class("-bad")
         await filtering(driver, "state:wor")
@@ -264,7 +264,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         assert f"1 of {everything} rows" in driver.line("TIMELINE")
         await driver.press("enter")
         assert driver.timeline.has_focus
-        assert driver.widget("#talk-detail", DetailPane).record.state == "TASK_STATE_WORKING"
+        assert driver.widget("#chat-detail", DetailPane).record.state == "TASK_STATE_WORKING"
         await driver.press("escape")
         assert driver.timeline.line_count == everything
         assert not driver.widget("#timeline-pane", TimelinePane).filtering

@@ -1,4 +1,4 @@
-"""Rows as cells: what a push is to the stream and the other way round, and the signs of bookmarks and notes."""
+"""Rows as cells: matching pushed and streamed events, bookmarks and notes."""
 
 from __future__ import annotations
 

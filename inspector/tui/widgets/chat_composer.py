@@ -35,15 +35,15 @@ class ChatComposer(Composer):
     """A composer whose messages go to the agent of a session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", id="talk.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+o", "open", "parts, options", id="talk.open", tooltip="All parts and options of the message"),
-        Binding("ctrl+b", "send_other", "send otherwise", id="talk.other", tooltip="Send it in the other way"),
-        Binding("alt+i", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
-        Binding("ctrl+t", "toggle_stream", "stream", id="talk.stream", tooltip="Stream the answer, or wait for it"),
-        Binding("ctrl+r", "new_task", "new task", id="talk.new", tooltip="Leave task and context: start anew"),
-        Binding("ctrl+g", "editor", "$EDITOR", id="talk.editor", tooltip="Write the text in $EDITOR", show=False),
-        Binding("ctrl+up", "recall", "sent before", id="talk.recall", tooltip="Messages sent before, and snippets"),
-        Binding("escape", "leave", "timeline", id="talk.leave", tooltip="Go to the timeline"),
+        Binding("ctrl+s", "send", "send", id="chat.send", tooltip="Send the message", priority=True),
+        Binding("ctrl+o", "open", "parts, options", id="chat.open", tooltip="All parts and options of the message"),
+        Binding("ctrl+b", "send_other", "send otherwise", id="chat.other", tooltip="Send it in the other way"),
+        Binding("alt+i", "form", "form", id="chat.form", tooltip="Fill in the form that the agent gave"),
+        Binding("ctrl+t", "toggle_stream", "stream", id="chat.stream", tooltip="Stream the answer, or wait for it"),
+        Binding("ctrl+r", "new_task", "new task", id="chat.new", tooltip="Leave task and context: start anew"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="chat.editor", tooltip="Write the text in $EDITOR", show=False),
+        Binding("ctrl+up", "recall", "sent before", id="chat.recall", tooltip="Messages sent before, and snippets"),
+        Binding("escape", "leave", "timeline", id="chat.leave", tooltip="Go to the timeline"),
     ]
 
     class Prepared(Message):
@@ -158,9 +158,9 @@ class ChatComposer(Composer):
         if outcome is None:
             return
         self.stream = outcome.stream
-        if outcome.turn is not None:
-            self.post_message(self.Prepared(outcome.turn, elsewhere=True))
-            if not outcome.by_hand:
+        if outcome.call is not None:
+            self.post_message(self.Prepared(outcome.call, elsewhere=True))
+            if not outcome.is_raw:
                 self.run_worker(self._remember(outcome.draft), group="history")
             self.take(None)
         else:

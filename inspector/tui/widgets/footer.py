@@ -93,5 +93,5 @@ def _width(key: Key) -> int:
 
 def _why_not(active: ActiveBinding) -> str:
     """Return why the agent does not support the action of a key, `""` if that is not known."""
-    ask = getattr(active.node, "why_not", None)
+    ask = getattr(active.node, "unavailable_reason", None)
     return str(ask(active.binding.action)) if ask else ""

@@ -87,7 +87,7 @@ class TimelinePane(Vertical):
         self._states = StateLine(session.journal, glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
-        self.feed = Feed(COLUMNS, self._rows, enter_hint="detail", id="timeline", empty=_NOTHING_YET)
+        self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=_NOTHING_YET)
 
     def compose(self) -> ComposeResult:
         """Make the title, the lines under it and the rows."""
