@@ -36,7 +36,7 @@ def say(terminal: Terminal, text: str) -> None:
 def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
     with inspect("demo") as terminal:
         terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
-        terminal.wait_for("✓ sound")
+        terminal.wait_for("✓ no findings")
         terminal.press("p")
         terminal.wait_for("push 127.0.0.1:")
         terminal.press("2")

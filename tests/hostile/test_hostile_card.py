@@ -37,11 +37,11 @@ def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path
     villain = Villain({**CARD, **away, **signed, "capabilities": capabilities}, members_only)
     with lair.serving(villain) as agent:
         terminal = inspect(agent.url, cols=size[0], rows=size[1])
-        terminal.wait_for("talk to it")
+        terminal.wait_for("Interfaces")
         terminal.press("end", "home", "r")
-        terminal.wait_for("found at")
+        terminal.wait_for("source")
         terminal.press("end", "home", "e")
-        terminal.wait_for("against the public one")
+        terminal.wait_for("to the extended card")
         terminal.press("end", "enter", "home", "r")
         terminal.wait_for("edit E   extended card")
         villain.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
@@ -53,7 +53,7 @@ def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path
         terminal.wait_for("next finding")
         terminal.press("ctrl+n", "ctrl+n", "ctrl+s")
         terminal.wait_for("save as")
-        for sign in ("in the shape of", "enter go to the place", "t try"):
+        for sign in ("A2A 1.0 card", "enter go to the text", "t try"):
             terminal.press("escape")
             terminal.wait_for(sign)
         terminal.press("ctrl+q")
@@ -67,7 +67,7 @@ def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path
 def test_a_search_in_a_hostile_card_acts_on_nothing(inspect: Run, home: Path, lair: Lair):
     with lair.serving(Villain(CARD, say_everything)) as agent:
         terminal = inspect(agent.url)
-        terminal.wait_for("talk to it")
+        terminal.wait_for("Interfaces")
         terminal.send("/")
         terminal.wait_for("\n find")
         terminal.send("q0")

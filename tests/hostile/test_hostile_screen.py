@@ -182,10 +182,10 @@ def test_every_attack_is_shown_as_what_it_is_and_its_neighbours_are_unharmed(ins
     with lair.serving(villain) as agent:
         terminal = inspect(agent.url, cols=150, rows=2 * len(attacks) + 30)
         tour = Tour(terminal, home)
-        tour.look("in use, first on the card")
+        tour.look("in use (preferred)")
         click_on_everything(terminal, "more lines")
         click_on_everything(terminal, "more lines")
-        tour.look("enter here hides most of it")
+        tour.look("press enter to show less")
         assert terminal.screen_text().count("\n  next\n") == len(attacks)
         tour.say("go")
         tour.look("the end")

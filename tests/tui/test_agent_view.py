@@ -26,18 +26,18 @@ async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
         screen = driver.screen
         for words in (
             "Mock Agent  1.0.0   by a2a-inspect",
-            "✓ sound",
+            "✓ no findings",
             "A small agent for trying things out.",
-            f"● 1.0 · JSONRPC    {mock}/   in use, first on the card",
-            "nothing is demanded",
-            "✓ streaming             declared      not tried yet",
-            "✕ extended card         declined      not tried yet",
+            f"● 1.0 · JSONRPC    {mock}/   in use (preferred)",
+            "none required",
+            "✓ streaming             yes           not tried yet",
+            "✕ extended card         no            not tried yet",
             "urn:a2a-inspect:extension:numbered-events:1",
             f"{mock}/.well-known/agent-card.json",
             "▸ Ask back",
         ):
             assert words in screen, words
-        assert "Mock Agent   1.0 · JSONRPC" in driver.lines[0]
+        assert "Mock Agent   A2A 1.0 · JSONRPC" in driver.lines[0]
         await driver.press("r")
         assert isinstance(driver.app.focused, JsonView)
         assert '"supportedInterfaces": [' in driver.screen
@@ -174,7 +174,7 @@ async def test_an_agent_that_starts_later_is_found_on_retry(open_app: Open):
         port = reserved.getsockname()[1]
     async with open_app(f"127.0.0.1:{port}") as driver:
         await driver.until("Nothing listens at")
-        assert "up to     the agent" in driver.screen
+        assert "responsible  the agent" in driver.screen
         assert "Is the agent running, and on this port?" in driver.screen
         assert "no agent" in driver.lines[0]
         assert driver.enabled("r") is False
@@ -183,7 +183,7 @@ async def test_an_agent_that_starts_later_is_found_on_retry(open_app: Open):
         try:
             await driver.press("R")
             await driver.connected()
-            assert "✓ sound" in driver.screen
+            assert "✓ no findings" in driver.screen
         finally:
             await agent.stop()
 
@@ -191,7 +191,7 @@ async def test_an_agent_that_starts_later_is_found_on_retry(open_app: Open):
 async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
     page = web.Response(text="<html>Welcome</html>", content_type="text/html")
     async with playing(card=page) as agent, open_app(agent.url, (120, 40)) as driver:
-        await driver.until("to do")
+        await driver.until("next step")
         assert driver.session.connection is None
         assert f"{agent.url}/.well-known/agent-card.json   200" in driver.screen
         assert "   404" in driver.screen

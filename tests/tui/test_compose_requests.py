@@ -55,14 +55,14 @@ async def test_an_invalid_raw_request_is_sent_unchanged(open_app: Open):
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
         await driver.press("f3")
-        await driver.until("BY HAND")
+        await driver.until("RAW: sent as it is written")
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.split("\n\n")[0] + '\nX-Odd: yes\n\n{"jsonrpc": "2.0", broken'
         await driver.press("ctrl+s")
         await driver.until(lambda: got)
         assert got == [("POST", b'{"jsonrpc": "2.0", broken', "yes")]
         request = driver.records(Kind.REQUEST)[-1]
-        assert request.meta["deliberate"][0] == "written by hand"
+        assert request.meta["deliberate"][0] == "raw request"
         assert request.raw == b'{"jsonrpc": "2.0", broken'
 
 
@@ -75,12 +75,12 @@ async def test_a_text_that_is_not_a_request_is_rejected_and_kept(open_app: Open,
         await driver.press("f3")
         await driver.until("Press F3 again to discard the edited request.")
         await driver.press("ctrl+s")
-        await driver.until("The first line says a method and a url")
+        await driver.until("The first line must be a method and a URL")
         assert driver.sent() == []
         assert driver.app.screen is screen
-        assert screen.query_one(PreviewPane).by_hand == "nonsense"
+        assert screen.query_one(PreviewPane).raw == "nonsense"
         await driver.press("f3")
-        await driver.until(lambda: screen.query_one(PreviewPane).by_hand is None)
+        await driver.until(lambda: screen.query_one(PreviewPane).raw is None)
 
 
 async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_app: Open, mock: str):
@@ -184,11 +184,11 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
         await opened(driver, text_draft("go to {{city}} by {{means}}"))
         for _ in range(2):
             await driver.press("f9")
-            await driver.until("SAVE AS A SNIPPET")
+            await driver.until("SAVE AS SNIPPET")
             driver.app.screen.query_one(Input).value = "trip"
             await driver.press("enter")
             await driver.until((tmp_path / "trip.a2a.toml").exists)
-        await driver.until("trip.a2a.toml exists; enter again replaces it")
+        await driver.until("trip.a2a.toml exists; press enter again to replace it")
         await driver.press("enter", "escape")
         await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
         driver.composer.take(None)
@@ -225,10 +225,10 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("form")
-        await driver.until("alt+i opens its form")
+        await driver.until("alt+i fill in its form")
         task = driver.composer.aim.task_id
         await driver.press("alt+i")
-        await driver.until("FORM: what the agent asks for")
+        await driver.until("FORM: the agent's question")
         await driver.type("Ada")
         await driver.press("enter", "enter", "enter", "enter")
         await driver.until("City is required.")

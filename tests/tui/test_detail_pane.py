@@ -103,7 +103,7 @@ async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: 
         pane.focus_body()
         await driver.press("slash")
         await driver.type("no such thing")
-        await driver.until("nothing")
+        await driver.until("no match")
         await driver.press("escape")
 
 

@@ -65,9 +65,9 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         await driver.until("There is no colour:; the keys are kind, task")
         assert judged(driver) == "bad"
         await filtering(driver, "op:sendm")
-        await driver.until("tab takes the first   op:SendMessage")
+        await driver.until("tab complete   op:SendMessage")
         await filtering(driver, "kind:ar")
-        await driver.until("tab takes the first   kind:artifact")
+        await driver.until("tab complete   kind:artifact")
         assert judged(driver) == "bad"
         await driver.press("tab")
         assert driver.widget("#filter-words", Input).value == "kind:artifact"

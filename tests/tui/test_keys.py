@@ -166,7 +166,7 @@ async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app
         await driver.connected()
         await driver.go(2)
         await driver.press("f1")
-        assert "Leave task and context: start anew" in driver.screen
+        assert "Start a new task in a new context" in driver.screen
         await driver.press("f1")
         assert not isinstance(driver.app.screen, HelpScreen)
         await driver.press("escape", "question_mark")

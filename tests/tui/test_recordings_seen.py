@@ -39,7 +39,7 @@ async def test_every_view_shows_the_content_of_a_capture(open_app: Open, recorde
         assert "report 40" in driver.line("stream  ")
         assert "ARTIFACT" in driver.screen
         await driver.go(1)
-        assert "This is a recording" in driver.screen
+        assert "This is a capture file" in driver.screen
         await driver.go(3)
         assert driver.screen.count("completed") >= 1
         assert "No tasks yet" not in driver.screen

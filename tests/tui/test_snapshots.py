@@ -112,7 +112,7 @@ async def test_an_agent_that_breaks_the_rules(open_app: Open, snapshots: Snapsho
 @usual_sizes
 async def test_an_unreachable_agent(open_app: Open, snapshots: Snapshots, size):
     async with open_app(UNREACHABLE, size) as driver:
-        await driver.until("to do")
+        await driver.until("next step")
         await driver.snap(snapshots, "unreachable")
 
 

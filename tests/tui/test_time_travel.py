@@ -110,13 +110,13 @@ async def test_two_moments_are_compared_line_by_line(open_app: Open):
         await driver.press("left", "left", "left", "space")
         assert f"mark #{seqs[2]}" in driver.screen
         await driver.press("right", "right", "d")
-        await driver.until("in short")
+        await driver.until("summary")
         assert f"WHAT CHANGED   #{seqs[2]}" in driver.screen
         assert "artifact report.md has 2 chunks more" in driver.screen or "has 2 chunks more" in driver.screen
         assert "  + two" in driver.screen
         assert "  + three" in driver.screen
         await driver.press("escape", "space", "space", "enter")
-        await driver.until("in short")
+        await driver.until("summary")
         assert "now" in driver.line("WHAT CHANGED")
         assert "state went from working to completed" in driver.screen
 

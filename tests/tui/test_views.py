@@ -75,7 +75,7 @@ async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the
         webhook = await pushed(driver)
         await driver.go(4)
         assert "push on: every message registers a webhook" in driver.screen
-        assert f"bound       {webhook['url'].split('/')[2]}" in driver.screen
+        assert f"address     {webhook['url'].split('/')[2]}" in driver.screen
         assert await deliver(webhook, {"task": task("WORKING")}) in (200, 202, 204)
         assert await deliver(webhook | {"token": "guessed"}, {"task": task("WORKING")}) == 401
         assert await deliver(webhook, {"task": task("WORKING", id="another-task")}) in (200, 202, 204)

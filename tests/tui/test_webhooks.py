@@ -56,7 +56,7 @@ async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_ap
         await driver.settled()
         assert "overridden" not in driver.line("DELIVERIES")
         assert "x3" in driver.line("▌")
-        assert "2 failed as dialled in" in driver.screen
+        assert "2 failed by an override" in driver.screen
         await driver.press("f")
         await choose(driver, "never")
         await driver.press("enter", "enter")
@@ -103,7 +103,7 @@ async def test_a_webhook_is_registered_with_the_selected_authentication(open_app
         assert hook.config.authentication.to_json() == {"scheme": "Basic", "credentials": "bWU6c2VjcmV0"}
         assert "bWU6c2VjcmV0" not in json.dumps(driver.sent())
         await driver.go(4)
-        assert "asks for token, Basic" in driver.screen
+        assert "expects token, Basic" in driver.screen
 
 
 async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_path: Path):

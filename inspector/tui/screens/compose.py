@@ -24,7 +24,7 @@ from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, PART, Outline, OutlineView, Row, rows_of
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.compose.preview import PreviewPane, ask_form
-from inspector.tui.compose.schema_form import offers, open_form
+from inspector.tui.compose.schema_form import forms_of, open_form
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
@@ -154,11 +154,11 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._problem = error.fault.sentence()
             for problem in error.problems if isinstance(error, DraftError) else ():
                 self._problems.setdefault(problem.where, problem.words)
-        if self._preview.by_hand is None:
+        if self._preview.raw is None:
             if self._call is None:
                 self._preview.show_problem(self._problem)
             else:
-                self._preview.show_turn(self._call, self._call.preview())
+                self._preview.show_call(self._call, self._call.preview())
         self._show_outline()
         self._show_row()
         self._show_title()
@@ -171,7 +171,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         marks |= {_row_of(where): "!" for where in self._problems}
         row = self._outline.row
         if isinstance(self._outline.source, Outline):
-            self._outline.source.take(rows, marks)
+            self._outline.source.update(rows, marks)
             self._outline.refresh_source()
         else:
             self._outline.show(Outline(rows, marks))
@@ -188,13 +188,13 @@ class ComposeScreen(Screen["Outcome | None"]):
                 self._edited = index, part
                 self._editor.show_part(index, part)
             words = [text for where, text in self._problems.items() if _row_of(where) == f"parts/{index}"]
-            self._editor.say(words[0] if words else "", self._noted(f"parts/{index}"))
+            self._editor.show_notes(words[0] if words else "", self._noted(f"parts/{index}"))
         elif row is not None:
             self._setting_text.update(self._setting(row))
 
     def _setting(self, row: Row) -> Content:
         head = Content.assemble((row.label, "bold"), ("   enter to edit" if row.key else "", "$text-soft"))
-        lines = [head, Content.styled(self._forms.words(row.key), "$text-soft"), plain(row.value, limit=2000)]
+        lines = [head, Content.styled(self._forms.description(row.key), "$text-soft"), plain(row.value, limit=2000)]
         if row.key in self._problems:
             lines.append(plain(self._problems[row.key]).stylize("$state-bad"))
         lines += [plain(words).stylize("$state-warning") for words in self._noted(row.key)]
@@ -326,7 +326,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_form(self) -> None:
         """Fill in the form of the agent; the values go to the data part under the cursor or to a new part."""
-        found = offers(self._session, self.draft.task_id)
+        found = forms_of(self._session, self.draft.task_id)
         if not found:
             notify(self, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
             return
@@ -361,7 +361,7 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _use(self, choice: Interface) -> None:
         self._choice = choice
         self._session.use(choice)
-        self._preview.make_again()
+        self._preview.discard_raw()
         self.make_soon()
 
     def action_preview(self) -> None:
@@ -374,18 +374,18 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_edit_raw(self) -> None:
         """Edit the request as text, or discard the edits and build the request from the message again."""
-        if self._preview.by_hand is None:
+        if self._preview.raw is None:
             if self._call is None:
                 notify(self, "There is no request to edit: the message has problems.", "warning")
                 return
             self.add_class("-second")
             self._original = self._call
-            self._preview.write_by_hand(self._call)
+            self._preview.edit_raw(self._call)
             return
         if self._keeps_edits("Press F3 again to discard the edited request."):
             return
         self._discard_confirmed = False
-        self._preview.make_again()
+        self._preview.discard_raw()
         self.remove_class("-second")
         self._outline.focus()
         self._make()
@@ -405,7 +405,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Return the call, with or without streaming (None: as set), or go to the first problem and show it."""
         stream = self.stream if stream is None else stream
         self._take_last_keys()
-        raw = self._preview.by_hand
+        raw = self._preview.raw
         if raw is not None and self._original is not None:
             try:
                 call, problem = self._session.send_raw(raw, self._original), ""
@@ -426,7 +426,7 @@ class ComposeScreen(Screen["Outcome | None"]):
     def action_leave(self) -> None:
         """Go from a part or the request to the outline, and from there back to the chat, keeping the draft."""
         if not self._outline.has_focus:
-            if self._preview.by_hand is None:
+            if self._preview.raw is None:
                 self.remove_class("-second")
             self._outline.focus()
             return

@@ -164,7 +164,7 @@ class WorkbenchScreen(FrameScreen):
         self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
         self.agent.show_connection(connection)
         self.chat.composer.stream = connection.card.capabilities.streaming is not False
-        self.run_worker(self.chat.composer.take_up(), group="draft left")
+        self.run_worker(self.chat.composer.restore_draft(), group="draft left")
         self.refresh_view()
 
     def on_agent_view_connected(self, event: AgentView.Connected) -> None:

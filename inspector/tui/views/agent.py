@@ -164,7 +164,7 @@ class AgentView(View):
         """Show the attempts to connect, or the observed behaviour."""
         if self.section == "connecting":
             if self.connection is None and not self.session.recorded:
-                self._connecting.show_tries()
+                self._connecting.show_attempts()
         else:
             self._update_observed()
 
@@ -273,7 +273,7 @@ class AgentView(View):
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         """Show the section that was clicked."""
-        match event.face:
+        match event.section:
             case "raw":
                 self._show_raw_at()
             case "edit":

@@ -317,7 +317,7 @@ class ChatView(BookmarkView):
         """Send a message."""
         if event.elsewhere:
             self.post_message(self.ShowWanted())
-        self.drive(event.turn)
+        self.drive(event.call)
 
     def drive(self, call: Call) -> None:
         """Run a call in a worker, and show its task."""

@@ -26,7 +26,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskRows
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.render.state_line import lane_text
+from inspector.tui.render.state_line import state_text
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
@@ -144,7 +144,7 @@ class TasksView(View):
             rows = [
                 Paragraph(("task     ", "line--soft"), task.id, "line--text"),
                 Paragraph(("context  ", "line--soft"), account.context_id, "line--text"),
-                Paragraph(("states   ", "line--soft"), lane_text(account.moves, self.glyphs), "line--text"),
+                Paragraph(("states   ", "line--soft"), state_text(account.moves, self.glyphs), "line--text"),
             ]
         self._states.show(Paragraphs(rows))
 

@@ -28,7 +28,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import DeliveryRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
-from inspector.tui.render.webhook_lines import diagnosed, hook_line, place_lines, reconciled
+from inspector.tui.render.webhook_lines import diagnosed, receiver_lines, reconciled, registration_line
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE
 from inspector.tui.screens.text_dialog import TextDialog
@@ -151,8 +151,8 @@ class WebhooksView(RecordsView):
         return Content("\n").join(
             [
                 Content.assemble(("RECEIVER", "bold"), state if push.on else off, (plain(relay).plain, "$wire-sent")),
-                *place_lines(f"{host}:{port}", push.receiver.base_url, reach),
-                *map(hook_line, push.hooks[-_MAX_HOOKS:]),
+                *receiver_lines(f"{host}:{port}", push.receiver.base_url, reach),
+                *map(registration_line, push.hooks[-_MAX_HOOKS:]),
                 *([Content.styled(f"{'':<10}{more:,} earlier", "$text-soft")] if more > 0 else []),
             ]
         )

@@ -20,9 +20,9 @@ class Tour(Static, can_focus=True):
     """Leads through the stops: it requests that steps are shown and messages sent, and waits for their results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right", "move('on')", "go on", id="tour.on", tooltip="Do what the tour offers", show=False),
-        Binding("n", "move('next')", "next stop", id="tour.next", tooltip="To the next stop of the tour"),
-        Binding("b,left", "move('back')", "back", id="tour.back", tooltip="To the stop of the tour before"),
+        Binding("enter,right", "move('on')", "continue", id="tour.on", tooltip="Continue the tour", show=False),
+        Binding("n", "move('next')", "next stop", id="tour.next", tooltip="Go to the next stop of the tour"),
+        Binding("b,left", "move('back')", "back", id="tour.back", tooltip="Go back in the tour"),
         Binding("escape", "move('leave')", "leave the tour", id="tour.leave", tooltip="Leave the tour"),
     ]
 
@@ -69,7 +69,7 @@ class Tour(Static, can_focus=True):
     @property
     def enter_hint(self) -> str:
         """What enter does, in words."""
-        return self.step.enter or ("leave the tour" if self._over else "go on")
+        return self.step.enter or ("leave the tour" if self._over else "continue")
 
     def _show(self, *, focused: bool) -> None:
         """Request the step to be shown; records from now on count as its result."""
